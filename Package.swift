@@ -1,0 +1,94 @@
+// swift-tools-version: 6.1
+import PackageDescription
+
+let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
+
+/// A library module; its folder is part of the architecture (see CONTRIBUTING.md).
+func module(_ name: String, at path: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(name: name, dependencies: dependencies, path: "Sources/\(path)", swiftSettings: settings)
+}
+
+func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: name, dependencies: dependencies + ["TestSupport"], path: "Tests/\(name)", swiftSettings: settings)
+}
+
+let package = Package(
+    name: "LoadingKit",
+    products: [
+        .library(name: "LoadingKit", targets: ["LoadingKit"]),
+        .library(name: "LoadingKitHTTP1", targets: ["LoadingKitHTTP1"]),
+        .executable(name: "loadkit", targets: ["loadkit"]),
+    ],
+    dependencies: [
+        .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
+        .package(url: "https://github.com/apple/swift-log", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+    ],
+    targets: [
+        // System libraries and the C functions that Swift cannot express.
+        .systemLibrary(
+            name: "COpenSSL", path: "Sources/LoadingKit/System/COpenSSL", pkgConfig: "openssl",
+            providers: [.apt(["libssl-dev"])]),
+        .systemLibrary(
+            name: "CZlib", path: "Sources/LoadingKit/System/CZlib", pkgConfig: "zlib",
+            providers: [.apt(["zlib1g-dev"])]),
+        .target(name: "CLoadingKitShims", path: "Sources/LoadingKit/System/CLoadingKitShims"),
+
+        // Each module may import those above it, never those below or beside it.
+        module("LoadingKitPrimitives", at: "LoadingKit/Primitives", ["CLoadingKitShims"]),
+        module("LoadingKitHTTP1", at: "Protocols/HTTP1", ["LoadingKitPrimitives"]),
+        module("LoadingKitContentCoding", at: "Protocols/ContentCoding", ["LoadingKitPrimitives", "CZlib"]),
+        module(
+            "LoadingKitTransport", at: "LoadingKit/Transport",
+            [
+                "LoadingKitPrimitives", "COpenSSL", "CLoadingKitShims",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
+        module(
+            "LoadingKitCore", at: "LoadingKit/Core",
+            [
+                "LoadingKitTransport", "LoadingKitHTTP1", "LoadingKitPrimitives",
+                .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "Logging", package: "swift-log"),
+            ]),
+        module(
+            "LoadingKitHTTP", at: "Protocols/HTTP",
+            [
+                "LoadingKitCore", "LoadingKitHTTP1", "LoadingKitContentCoding", "LoadingKitTransport",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
+        module("LoadingKitFile", at: "Protocols/File", ["LoadingKitCore", "LoadingKitTransport"]),
+        module("LoadingKitDataURL", at: "Protocols/DataURL", ["LoadingKitCore"]),
+        module(
+            "LoadingKit", at: "LoadingKit/LoadingKit",
+            ["LoadingKitCore", "LoadingKitHTTP", "LoadingKitFile", "LoadingKitDataURL"]),
+
+        // The tool, and the loopback servers that its demo and the tests talk to.
+        module(
+            "LoadingKitLoopbackServer", at: "LoadingKit/LoopbackServer",
+            ["LoadingKitHTTP1", "LoadingKitPrimitives", "COpenSSL", "CZlib"]),
+        .executableTarget(
+            name: "loadkit",
+            dependencies: [
+                "LoadingKit", "LoadingKitLoopbackServer",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            path: "Sources/LoadingKit/CommandLine", swiftSettings: settings),
+
+        .target(
+            name: "TestSupport", dependencies: ["LoadingKitLoopbackServer", "COpenSSL"], path: "Tests/TestSupport",
+            swiftSettings: settings),
+        tests("PrimitivesTests", ["LoadingKitPrimitives"]),
+        tests("HTTP1Tests", ["LoadingKitHTTP1"]),
+        tests("ContentCodingTests", ["LoadingKitContentCoding", "CZlib"]),
+        tests("TransportTests", ["LoadingKitTransport", "COpenSSL"]),
+        tests("CoreTests", ["LoadingKitCore"]),
+        tests("HTTPTests", ["LoadingKitHTTP", "LoadingKit"]),
+        tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
+        tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
+        tests("CommandLineTests", ["loadkit"]),
+        tests("LoadingKitTests", ["LoadingKit"]),
+    ],
+    swiftLanguageModes: [.v6]
+)
