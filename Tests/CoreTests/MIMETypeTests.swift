@@ -1,0 +1,86 @@
+import Foundation
+import Testing
+
+@testable import LoadingKitCore
+
+@Suite("MIME types")
+struct MIMETypeTests {
+    /// One case of the conformance data; `output` is nil for what must not parse.
+    private struct Case: Decodable {
+        var input: String
+        var output: String?
+    }
+
+    /// The data's arrays hold titles, as strings, between the cases.
+    private enum Entry: Decodable {
+        case title
+        case test(Case)
+
+        init(from decoder: any Decoder) throws {
+            if (try? decoder.singleValueContainer().decode(String.self)) != nil {
+                self = .title
+            } else {
+                self = .test(try Case(from: decoder))
+            }
+        }
+    }
+
+    @Test("parse and serialise as the WHATWG's cases say", arguments: ["mime-types.json", "generated-mime-types.json"])
+    func conformance(file: String) throws {
+        let url = URL(fileURLWithPath: #filePath).appending(path: "../../../../shared/conformance/mime/\(file)")
+        let entries = try JSONDecoder().decode([Entry].self, from: Data(contentsOf: url.standardizedFileURL))
+        var failures: [String] = []
+        var count = 0
+        for case .test(let test) in entries {
+            count += 1
+            let result = MIMEType(test.input)?.serialized
+            if result != test.output {
+                failures.append("\(test.input.debugDescription): \(result ?? "nil"), not \(test.output ?? "nil")")
+            }
+        }
+        #expect(failures == [])
+        #expect(count >= 74)
+    }
+
+    @Test("keep parameters in order, the first of each name")
+    func parameters() throws {
+        let type = try #require(MIMEType("Text/HTML; b=2; A=\"x\\\"y\"; b=3"))
+        #expect(type.type == "text" && type.subtype == "html" && type.essence == "text/html")
+        #expect(type.parameters.map(\.name) == ["b", "a"])
+        #expect(type["b"] == "2" && type["a"] == "x\"y" && type["c"] == nil)
+        #expect(type.serialized == "text/html;b=2;a=\"x\\\"y\"")
+    }
+
+    @Test("take substrings, and tell values apart")
+    func equality() {
+        #expect(MIMEType("xtext/plain".dropFirst()) == MIMEType("text/plain"))
+        #expect(MIMEType("a/b;c=d") != MIMEType("a/b;c=e"))
+        #expect(MIMEType("a/b;c=d")?.hashValue == MIMEType("A/B;C=d")?.hashValue)
+    }
+
+    @Test("are known by path extensions")
+    func extensions() {
+        let cases: [(String, String?)] = [
+            ("html", "text/html"), ("HTM", "text/html"), ("json", "application/json"), ("png", "image/png"),
+            ("JPG", "image/jpeg"), ("ts", "video/mp2t"), ("gz", "application/gzip"), ("nothing", nil), ("", nil),
+        ]
+        for (name, type) in cases { #expect(MIMEType.forPathExtension(name) == type, "\(name)") }
+        let types: [(String, String?)] = [
+            ("text/html", "html"), ("TEXT/HTML; charset=utf-8", "html"), ("image/jpeg", "jpg"),
+            ("application/javascript", "js"), ("image/jpg", "jpg"), ("x/y", nil), ("", nil),
+        ]
+        for (type, name) in types { #expect(MIMEType.preferredExtension(for: type) == name, "\(type)") }
+    }
+
+    @Test("of the table are valid, written canonically, and lead back to themselves")
+    func table() {
+        var seen: Set<String> = []
+        for (type, extensions) in MIMEType.table {
+            #expect(MIMEType(type)?.serialized == type)
+            #expect(seen.insert(type).inserted, "\(type) stands twice")
+            let preferred = extensions.split(separator: " ").first.map(String.init)
+            #expect(preferred.flatMap(MIMEType.forPathExtension) == type)
+        }
+        #expect(MIMEType.table.count >= 150)
+    }
+}
