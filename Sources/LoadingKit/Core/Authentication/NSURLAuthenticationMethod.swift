@@ -1,0 +1,23 @@
+/// The default method of a protocol; for HTTP the same as Basic.
+public let NSURLAuthenticationMethodDefault: String = "NSURLAuthenticationMethodDefault"
+
+/// HTTP Basic authentication (RFC 7617).
+public let NSURLAuthenticationMethodHTTPBasic: String = "NSURLAuthenticationMethodHTTPBasic"
+
+/// HTTP Digest authentication (RFC 7616).
+public let NSURLAuthenticationMethodHTTPDigest: String = "NSURLAuthenticationMethodHTTPDigest"
+
+/// A form on a page; the system never asks for it by itself.
+public let NSURLAuthenticationMethodHTMLForm: String = "NSURLAuthenticationMethodHTMLForm"
+
+/// Kerberos or NTLM, as negotiated (RFC 4559).
+public let NSURLAuthenticationMethodNegotiate: String = "NSURLAuthenticationMethodNegotiate"
+
+/// NTLM.
+public let NSURLAuthenticationMethodNTLM: String = "NSURLAuthenticationMethodNTLM"
+
+/// The server asks for a certificate of the client in the TLS handshake (RFC 8446 §4.3.2).
+public let NSURLAuthenticationMethodClientCertificate: String = "NSURLAuthenticationMethodClientCertificate"
+
+/// The program decides whether the server's certificate is trusted.
+public let NSURLAuthenticationMethodServerTrust: String = "NSURLAuthenticationMethodServerTrust"

@@ -1,0 +1,63 @@
+import Foundation
+
+/// A server's or a proxy's demand for a credential, or a decision about a server's certificate.
+///
+/// Follows Apple's `URLAuthenticationChallenge`. Instances do not change after they are made.
+open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only `let`s of types that do not change
+    /// What asks for the credential.
+    public let protectionSpace: URLProtectionSpace
+
+    /// The credential that will be tried unless the program gives another, or nil.
+    public let proposedCredential: URLCredential?
+
+    /// How often answers for this protection space failed before.
+    public let previousFailureCount: Int
+
+    /// The response that said that the last try failed, or nil.
+    public let failureResponse: URLResponse?
+
+    /// The error that the last try ended with, or nil.
+    public let error: (any Error)?
+
+    /// Who takes the answer, or nil when a completion handler does.
+    public let sender: (any URLAuthenticationChallengeSender)?
+
+    /// A challenge that a protocol handler makes.
+    public init(
+        protectionSpace space: URLProtectionSpace, proposedCredential credential: URLCredential?,
+        previousFailureCount: Int, failureResponse response: URLResponse?, error: (any Error)?,
+        sender: any URLAuthenticationChallengeSender
+    ) {
+        protectionSpace = space
+        proposedCredential = credential
+        self.previousFailureCount = previousFailureCount
+        failureResponse = response
+        self.error = error
+        self.sender = sender
+    }
+
+    /// The same challenge with another sender.
+    public init(
+        authenticationChallenge challenge: URLAuthenticationChallenge, sender: any URLAuthenticationChallengeSender
+    ) {
+        protectionSpace = challenge.protectionSpace
+        proposedCredential = challenge.proposedCredential
+        previousFailureCount = challenge.previousFailureCount
+        failureResponse = challenge.failureResponse
+        error = challenge.error
+        self.sender = sender
+    }
+
+    /// A challenge whose answer comes back through a completion handler.
+    package init(
+        protectionSpace: URLProtectionSpace, proposedCredential: URLCredential?, previousFailureCount: Int,
+        failureResponse: URLResponse?, error: (any Error)?
+    ) {
+        self.protectionSpace = protectionSpace
+        self.proposedCredential = proposedCredential
+        self.previousFailureCount = previousFailureCount
+        self.failureResponse = failureResponse
+        self.error = error
+        sender = nil
+    }
+}

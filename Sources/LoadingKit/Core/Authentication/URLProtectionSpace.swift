@@ -1,0 +1,188 @@
+import Foundation
+
+/// The part of a server, or a proxy, that asks for a credential: host, port, protocol, realm and method.
+///
+/// Follows Apple's `URLProtectionSpace`. Two spaces are equal when all of these are; instances do not change.
+open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // only `let`s
+    /// Whether the space is a server's, which has a protocol, or a proxy's, which has a type.
+    private enum Kind: Hashable {
+        case server(protocol: String?)
+        case proxy(type: String?)
+    }
+
+    private let kind: Kind
+
+    /// The realm that the server named, or nil.
+    public let realm: String?
+
+    /// The host's name or address.
+    public let host: String
+
+    /// The port.
+    public let port: Int
+
+    /// How the client may prove who it is; ``NSURLAuthenticationMethodDefault`` unless another was given.
+    public let authenticationMethod: String
+
+    /// The names of the certificate authorities that a server accepts client certificates from (DER), or nil.
+    public let distinguishedNames: [Data]?
+
+    /// A server's protection space.
+    ///
+    /// - Parameters:
+    ///   - host: The host's name or address.
+    ///   - port: The port; 0 stands for the protocol's default.
+    ///   - protocol: The protocol, for example ``NSURLProtectionSpaceHTTPS``.
+    ///   - realm: The realm, which Basic and Digest use.
+    ///   - authenticationMethod: How to authenticate; nil is ``NSURLAuthenticationMethodDefault``.
+    public init(host: String, port: Int, protocol: String?, realm: String?, authenticationMethod: String?) {
+        kind = .server(protocol: `protocol`)
+        self.host = host
+        self.port = port
+        self.realm = realm
+        self.authenticationMethod = authenticationMethod ?? NSURLAuthenticationMethodDefault
+        distinguishedNames = nil
+    }
+
+    /// A proxy's protection space.
+    ///
+    /// - Parameters:
+    ///   - host: The proxy's name or address.
+    ///   - port: The proxy's port.
+    ///   - type: The kind of proxy, for example ``NSURLProtectionSpaceHTTPSProxy``.
+    ///   - realm: The realm.
+    ///   - authenticationMethod: How to authenticate; nil is ``NSURLAuthenticationMethodDefault``.
+    public init(proxyHost host: String, port: Int, type: String?, realm: String?, authenticationMethod: String?) {
+        kind = .proxy(type: type)
+        self.host = host
+        self.port = port
+        self.realm = realm
+        self.authenticationMethod = authenticationMethod ?? NSURLAuthenticationMethodDefault
+        distinguishedNames = nil
+    }
+
+    /// The space of a TLS server that asks for a client certificate.
+    package init(tlsHost host: String, port: Int, authenticationMethod: String, distinguishedNames: [Data]?) {
+        kind = .server(protocol: NSURLProtectionSpaceHTTPS)
+        self.host = host
+        self.port = port
+        realm = nil
+        self.authenticationMethod = authenticationMethod
+        self.distinguishedNames = distinguishedNames
+    }
+
+    /// The server's protocol, or nil for a proxy.
+    open var `protocol`: String? {
+        switch kind {
+        case .server(let name): name
+        case .proxy: nil
+        }
+    }
+
+    /// The proxy's type, or nil for a server.
+    open var proxyType: String? {
+        switch kind {
+        case .server: nil
+        case .proxy(let type): type
+        }
+    }
+
+    /// Whether the space is a proxy's.
+    open override func isProxy() -> Bool {
+        switch kind {
+        case .server: false
+        case .proxy: true
+        }
+    }
+
+    /// Whether a listener on the way to the space cannot read the credential: the protocol encrypts it, or the
+    /// method does not send it.
+    open var receivesCredentialSecurely: Bool {
+        switch authenticationMethod {
+        case NSURLAuthenticationMethodHTTPDigest, NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+            NSURLAuthenticationMethodClientCertificate, NSURLAuthenticationMethodServerTrust:
+            return true
+        default:
+            // A proxy for `https` URLs is itself spoken to in the clear.
+            return kind == .server(protocol: NSURLProtectionSpaceHTTPS)
+        }
+    }
+
+    // MARK: NSSecureCoding, NSCopying
+
+    private enum CodingKey {
+        static let host = "host"
+        static let port = "port"
+        static let realm = "realm"
+        static let authenticationMethod = "authenticationMethod"
+        static let protocolName = "protocol"
+        static let proxyType = "proxyType"
+        static let isProxy = "isProxy"
+        static let distinguishedNames = "distinguishedNames"
+    }
+
+    public static var supportsSecureCoding: Bool { true }
+
+    public required init?(coder aDecoder: NSCoder) {
+        guard aDecoder.allowsKeyedCoding,
+            let host = aDecoder.decodeString(forKey: CodingKey.host),
+            let port = aDecoder.decodeObject(of: NSNumber.self, forKey: CodingKey.port),
+            let method = aDecoder.decodeString(forKey: CodingKey.authenticationMethod)
+        else { return nil }
+        self.host = host
+        self.port = port.intValue
+        realm = aDecoder.decodeString(forKey: CodingKey.realm)
+        authenticationMethod = method
+        kind =
+            aDecoder.decodeBool(forKey: CodingKey.isProxy)
+            ? .proxy(type: aDecoder.decodeString(forKey: CodingKey.proxyType))
+            : .server(protocol: aDecoder.decodeString(forKey: CodingKey.protocolName))
+        let names = aDecoder.decodeObject(of: [NSArray.self, NSData.self], forKey: CodingKey.distinguishedNames)
+        distinguishedNames = names as? [Data]
+    }
+
+    /// Encodes the space into a keyed archive.
+    open func encode(with aCoder: NSCoder) {
+        guard aCoder.allowsKeyedCoding else { return }
+        aCoder.encodeString(host, forKey: CodingKey.host)
+        aCoder.encode(NSNumber(value: port), forKey: CodingKey.port)
+        aCoder.encodeString(realm, forKey: CodingKey.realm)
+        aCoder.encodeString(authenticationMethod, forKey: CodingKey.authenticationMethod)
+        aCoder.encodeString(`protocol`, forKey: CodingKey.protocolName)
+        aCoder.encodeString(proxyType, forKey: CodingKey.proxyType)
+        aCoder.encode(isProxy(), forKey: CodingKey.isProxy)
+        if let distinguishedNames {
+            let names = distinguishedNames.map { NSData(data: $0) }
+            aCoder.encode(NSArray(array: names), forKey: CodingKey.distinguishedNames)
+        }
+    }
+
+    open override func copy() -> Any { copy(with: nil) }
+
+    /// The space itself, which does not change.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    open override func isEqual(_ object: Any?) -> Bool {
+        guard let other = object as? URLProtectionSpace else { return false }
+        return self === other
+            || (kind == other.kind && host == other.host && port == other.port && realm == other.realm
+                && authenticationMethod == other.authenticationMethod
+                && distinguishedNames == other.distinguishedNames)
+    }
+
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(kind)
+        hasher.combine(host)
+        hasher.combine(port)
+        hasher.combine(realm)
+        hasher.combine(authenticationMethod)
+        return hasher.finalize()
+    }
+
+    open override var description: String {
+        "<URLProtectionSpace>: host: \(host), port: \(port), "
+            + (isProxy() ? "proxy: \(proxyType ?? "(none)")" : "protocol: \(self.protocol ?? "(none)")")
+            + ", realm: \(realm ?? "(none)"), method: \(authenticationMethod)"
+    }
+}

@@ -1,0 +1,103 @@
+/// A dictionary with a bound on the sum of its values' costs, which forgets what was not used for longest.
+///
+/// Entries sit in slots of an array, linked in the order of their use; every operation takes constant time.
+struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
+    private struct Slot: Sendable {
+        var key: Key
+        var value: Value
+        var cost: Int
+        var older: Int?
+        var newer: Int?
+    }
+
+    private var slots: [Slot?] = []
+    private var free: [Int] = []
+    private var indices: [Key: Int] = [:]
+    private var oldest: Int?
+    private var newest: Int?
+
+    /// The sum of the entries' costs.
+    private(set) var totalCost = 0
+
+    /// The most that ``totalCost`` may be; change it with ``setCapacity(_:)``.
+    private(set) var capacity: Int
+
+    init(capacity: Int) { self.capacity = max(0, capacity) }
+
+    var count: Int { indices.count }
+
+    /// The value for a key, which becomes the most recently used.
+    mutating func value(for key: Key) -> Value? {
+        guard let index = indices[key], let slot = slots[index] else { return nil }
+        unlink(index)
+        linkAsNewest(index)
+        return slot.value
+    }
+
+    /// Keeps a value, and gives back what had to go: the old value for the key, and others if it became too much.
+    ///
+    /// A value that costs more than the whole capacity is not kept.
+    mutating func insert(_ value: Value, for key: Key, cost: Int) -> [Value] {
+        let replaced = remove(key)
+        let cost = max(0, cost)
+        guard cost <= capacity else { return replaced.map { [$0] } ?? [] }
+        let evicted = shrink(to: capacity - cost)
+        let slot = Slot(key: key, value: value, cost: cost, older: nil, newer: nil)
+        let index: Int
+        if let reused = free.popLast() {
+            index = reused
+            slots[index] = slot
+        } else {
+            index = slots.count
+            slots.append(slot)
+        }
+        indices[key] = index
+        totalCost += cost  // both are at most `capacity` together
+        linkAsNewest(index)
+        return evicted + (replaced.map { [$0] } ?? [])
+    }
+
+    /// Forgets the value for a key, and gives it back.
+    mutating func remove(_ key: Key) -> Value? {
+        guard let index = indices.removeValue(forKey: key), let slot = slots[index] else { return nil }
+        unlink(index)
+        slots[index] = nil
+        free.append(index)
+        totalCost -= slot.cost
+        return slot.value
+    }
+
+    /// Forgets all values that match, and gives them back.
+    mutating func removeAll(where matches: (Value) -> Bool) -> [Value] {
+        let keys = slots.compactMap { slot in slot.flatMap { matches($0.value) ? $0.key : nil } }
+        return keys.compactMap { remove($0) }
+    }
+
+    /// Changes the capacity, and gives back what had to go.
+    mutating func setCapacity(_ newValue: Int) -> [Value] {
+        capacity = max(0, newValue)
+        return shrink(to: capacity)
+    }
+
+    private mutating func shrink(to cost: Int) -> [Value] {
+        var evicted: [Value] = []
+        while totalCost > cost, let index = oldest, let slot = slots[index], let value = remove(slot.key) {
+            evicted.append(value)
+        }
+        return evicted
+    }
+
+    private mutating func linkAsNewest(_ index: Int) {
+        slots[index]?.older = newest
+        slots[index]?.newer = nil
+        if let newest { slots[newest]?.newer = index }
+        newest = index
+        oldest = oldest ?? index
+    }
+
+    private mutating func unlink(_ index: Int) {
+        guard let slot = slots[index] else { return }
+        if let older = slot.older { slots[older]?.newer = slot.newer } else { oldest = slot.newer }
+        if let newer = slot.newer { slots[newer]?.older = slot.older } else { newest = slot.older }
+    }
+}
