@@ -49,8 +49,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
 
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding,
-            let number = aDecoder.decodeObject(of: NSNumber.self, forKey: CodingKey.persistence),
-            let persistence = Persistence(rawValue: number.uintValue)
+            let persistence: Persistence = aDecoder.decodeCase(forKey: CodingKey.persistence)
         else { return nil }
         self.persistence = persistence
         user = aDecoder.decodeString(forKey: CodingKey.user)

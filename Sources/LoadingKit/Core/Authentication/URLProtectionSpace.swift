@@ -126,7 +126,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding,
             let host = aDecoder.decodeString(forKey: CodingKey.host),
-            let port = aDecoder.decodeObject(of: NSNumber.self, forKey: CodingKey.port),
+            let port = aDecoder.decodeNumber(forKey: CodingKey.port),
             let method = aDecoder.decodeString(forKey: CodingKey.authenticationMethod)
         else { return nil }
         self.host = host
@@ -134,11 +134,11 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         realm = aDecoder.decodeString(forKey: CodingKey.realm)
         authenticationMethod = method
         kind =
-            aDecoder.decodeBool(forKey: CodingKey.isProxy)
+            (aDecoder.decodeNumber(forKey: CodingKey.isProxy)?.boolValue ?? false)
             ? .proxy(type: aDecoder.decodeString(forKey: CodingKey.proxyType))
             : .server(protocol: aDecoder.decodeString(forKey: CodingKey.protocolName))
-        let names = aDecoder.decodeObject(of: [NSArray.self, NSData.self], forKey: CodingKey.distinguishedNames)
-        distinguishedNames = names as? [Data]
+        distinguishedNames = aDecoder.decodeArray(
+            of: NSData.self, as: Data.self, forKey: CodingKey.distinguishedNames)
     }
 
     /// Encodes the space into a keyed archive.
@@ -150,7 +150,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         aCoder.encodeString(authenticationMethod, forKey: CodingKey.authenticationMethod)
         aCoder.encodeString(`protocol`, forKey: CodingKey.protocolName)
         aCoder.encodeString(proxyType, forKey: CodingKey.proxyType)
-        aCoder.encode(isProxy(), forKey: CodingKey.isProxy)
+        aCoder.encode(NSNumber(value: isProxy()), forKey: CodingKey.isProxy)
         if let distinguishedNames {
             let names = distinguishedNames.map { NSData(data: $0) }
             aCoder.encode(NSArray(array: names), forKey: CodingKey.distinguishedNames)

@@ -11,7 +11,7 @@ struct SuggestedFilename {
     init(contentDisposition: String?, url: URL?, mimeType: String?) {
         let candidates: [() -> String?] = [
             { contentDisposition.flatMap { ContentDisposition($0).filename } },
-            { url?.lastPathComponent },
+            { url.flatMap(Self.lastPathComponent) },
         ]
         let name = candidates.lazy.compactMap { $0().flatMap(Self.sanitized) }.first
         let typeExtension = Self.pathExtension(for: mimeType)
@@ -21,6 +21,11 @@ struct SuggestedFilename {
             // The host's last label is no extension.
             string = Self.join(url?.host.flatMap(Self.sanitized) ?? Self.unknown, typeExtension)
         }
+    }
+
+    /// Nil for URLs such as `data:` ones, whose rest is no path (RFC 3986 §3.3).
+    private static func lastPathComponent(of url: URL) -> String? {
+        url.path.hasPrefix("/") ? url.lastPathComponent : nil
     }
 
     /// The last path component, without what would hide the file, leave the folder or deceive a reader; nil when

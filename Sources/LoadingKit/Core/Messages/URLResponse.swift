@@ -86,7 +86,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         guard aDecoder.allowsKeyedCoding else { return nil }
         storedURL = aDecoder.decodeURL(forKey: CodingKey.url)
         storedLength =
-            aDecoder.decodeObject(of: NSNumber.self, forKey: CodingKey.expectedContentLength)?.int64Value ?? -1
+            aDecoder.decodeNumber(forKey: CodingKey.expectedContentLength)?.int64Value ?? -1
         contentType = Mutex(
             ContentType(
                 mimeType: aDecoder.decodeString(forKey: CodingKey.mimeType),
