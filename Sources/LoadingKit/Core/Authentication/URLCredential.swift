@@ -45,8 +45,10 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         static let persistence = "persistence"
     }
 
+    /// True: archives may be decoded securely.
     public static var supportsSecureCoding: Bool { true }
 
+    /// Decodes what ``encode(with:)`` encoded; nil when the archive is not keyed, or lacks what is needed.
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding,
             let persistence: Persistence = aDecoder.decodeCase(forKey: CodingKey.persistence)
@@ -64,17 +66,20 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         aCoder.encode(NSNumber(value: persistence.rawValue), forKey: CodingKey.persistence)
     }
 
+    /// The same as ``copy(with:)``.
     open override func copy() -> Any { copy(with: nil) }
 
     /// The credential itself, which does not change.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// Whether user, password and persistence are the same.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLCredential else { return false }
         return self === other
             || (user == other.user && storedPassword == other.storedPassword && persistence == other.persistence)
     }
 
+    /// Agrees with ``isEqual(_:)``.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(user)

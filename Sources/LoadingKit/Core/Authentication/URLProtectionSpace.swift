@@ -121,8 +121,10 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         static let distinguishedNames = "distinguishedNames"
     }
 
+    /// True: archives may be decoded securely.
     public static var supportsSecureCoding: Bool { true }
 
+    /// Decodes what ``encode(with:)`` encoded; nil when the archive is not keyed, or lacks what is needed.
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding,
             let host = aDecoder.decodeString(forKey: CodingKey.host),
@@ -157,11 +159,13 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         }
     }
 
+    /// The same as ``copy(with:)``.
     open override func copy() -> Any { copy(with: nil) }
 
     /// The space itself, which does not change.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// Whether all properties are the same.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLProtectionSpace else { return false }
         return self === other
@@ -170,6 +174,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
                 && distinguishedNames == other.distinguishedNames)
     }
 
+    /// Agrees with ``isEqual(_:)``.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(kind)
@@ -180,6 +185,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         return hasher.finalize()
     }
 
+    /// All properties in a line.
     open override var description: String {
         "<URLProtectionSpace>: host: \(host), port: \(port), "
             + (isProxy() ? "proxy: \(proxyType ?? "(none)")" : "protocol: \(self.protocol ?? "(none)")")

@@ -80,8 +80,10 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         static let expectedContentLength = "expectedContentLength"
     }
 
+    /// True: archives may be decoded securely.
     public static var supportsSecureCoding: Bool { true }
 
+    /// Decodes what ``encode(with:)`` encoded; nil when the archive is not keyed, or lacks what is needed.
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding else { return nil }
         storedURL = aDecoder.decodeURL(forKey: CodingKey.url)
@@ -102,11 +104,13 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         aCoder.encode(NSNumber(value: expectedContentLength), forKey: CodingKey.expectedContentLength)
     }
 
+    /// The same as ``copy(with:)``.
     open override func copy() -> Any { copy(with: nil) }
 
     /// The response itself, which does not change.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
+    /// Whether URL, type, encoding and length are the same, and the class is.
     open override func isEqual(_ value: Any?) -> Bool {
         guard let other = value as? URLResponse, type(of: other) == type(of: self) else { return false }
         return self === other
@@ -114,6 +118,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
                 && mimeType == other.mimeType && textEncodingName == other.textEncodingName)
     }
 
+    /// Agrees with ``isEqual(_:)``.
     open override var hash: Int {
         var hasher = Hasher()
         hasher.combine(url)
@@ -121,6 +126,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         return hasher.finalize()
     }
 
+    /// URL, type and length.
     open override var description: String {
         "<\(type(of: self))> { URL: \(url?.absoluteString ?? "(null)"), type: \(mimeType ?? "(null)"), "
             + "length: \(expectedContentLength) }"

@@ -1,0 +1,55 @@
+import Foundation
+
+/// A response with its content, as a cache keeps it.
+///
+/// Follows Apple's `CachedURLResponse`. Instances do not change after they are made.
+open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // only `let`s
+    /// The response.
+    public let response: URLResponse
+
+    /// The content.
+    public let data: Data
+
+    /// What the program keeps with the response, or nil.
+    public let userInfo: [AnyHashable: Any]?
+
+    /// Where the response may be kept.
+    public let storagePolicy: URLCache.StoragePolicy
+
+    /// Makes a response that may be kept anywhere.
+    public convenience init(response: URLResponse, data: Data) {
+        self.init(response: response, data: data, storagePolicy: .allowed)
+    }
+
+    /// Makes a response with what the program keeps with it, and where it may be kept.
+    public init(
+        response: URLResponse, data: Data, userInfo: [AnyHashable: Any]? = nil, storagePolicy: URLCache.StoragePolicy
+    ) {
+        self.response = response
+        self.data = data
+        self.userInfo = userInfo
+        self.storagePolicy = storagePolicy
+    }
+
+    /// The same as ``copy(with:)``.
+    open override func copy() -> Any { copy(with: nil) }
+
+    /// The response itself, which does not change.
+    open func copy(with zone: NSZone? = nil) -> Any { self }
+
+    /// Whether response, data, user info and policy are the same.
+    open override func isEqual(_ value: Any?) -> Bool {
+        guard let other = value as? CachedURLResponse else { return false }
+        return self === other
+            || (response == other.response && data == other.data && storagePolicy == other.storagePolicy
+                && userInfo.map { NSDictionary(dictionary: $0) } == other.userInfo.map { NSDictionary(dictionary: $0) })
+    }
+
+    /// Agrees with ``isEqual(_:)``.
+    open override var hash: Int {
+        var hasher = Hasher()
+        hasher.combine(response)
+        hasher.combine(data.count)
+        return hasher.finalize()
+    }
+}

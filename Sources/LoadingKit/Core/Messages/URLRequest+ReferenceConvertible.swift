@@ -1,0 +1,60 @@
+import Foundation
+
+extension URLRequest: ReferenceConvertible {
+    /// Whether both load the same in the same way; properties of protocol handlers do not count.
+    public static func == (lhs: URLRequest, rhs: URLRequest) -> Bool { lhs.storage == rhs.storage }
+
+    /// Hashes the URL and the method.
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(storage.url)
+        hasher.combine(storage.method)
+    }
+
+    /// The URL, or what stands for its absence.
+    public var description: String { url?.description ?? "url: nil" }
+
+    /// The same as ``description``.
+    public var debugDescription: String { description }
+
+    /// The same request as an object.
+    public func _bridgeToObjectiveC() -> NSURLRequest { NSURLRequest(request: self) }
+
+    /// The value of an object.
+    public static func _forceBridgeFromObjectiveC(_ source: NSURLRequest, result: inout URLRequest?) {
+        result = source.request
+    }
+
+    /// The value of an object; always there.
+    public static func _conditionallyBridgeFromObjectiveC(_ source: NSURLRequest, result: inout URLRequest?) -> Bool {
+        result = source.request
+        return true
+    }
+
+    /// The value of an object, which may not be nil.
+    public static func _unconditionallyBridgeFromObjectiveC(_ source: NSURLRequest?) -> URLRequest {
+        // Nil is a programmer's mistake that only code written by hand can make.
+        guard let source else { preconditionFailure("A URLRequest cannot be made from nil") }
+        return source.request
+    }
+}
+
+extension URLRequest: CustomReflectable {
+    /// The properties by name, for debuggers and `dump`.
+    public var customMirror: Mirror {
+        let children: KeyValuePairs<String, Any> = [
+            "url": url as Any,
+            "cachePolicy": cachePolicy,
+            "timeoutInterval": timeoutInterval,
+            "mainDocumentURL": mainDocumentURL as Any,
+            "networkServiceType": networkServiceType,
+            "allowsCellularAccess": allowsCellularAccess,
+            "httpMethod": httpMethod as Any,
+            "allHTTPHeaderFields": allHTTPHeaderFields as Any,
+            "httpBody": httpBody as Any,
+            "httpBodyStream": httpBodyStream as Any,
+            "httpShouldHandleCookies": httpShouldHandleCookies,
+            "httpShouldUsePipelining": httpShouldUsePipelining,
+        ]
+        return Mirror(self, children: children, displayStyle: .struct)
+    }
+}

@@ -1,0 +1,141 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// What happened when in one transaction: a request and its response, from the cache or over the network.
+///
+/// Follows Apple's `URLSessionTaskTransactionMetrics`. Dates that do not apply are nil: a reused connection has no
+/// lookup, a response from the cache no request. Dates are made when they are asked for.
+public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
+    /// The request as it was sent.
+    public let request: URLRequest
+
+    /// The response, or nil when there was none.
+    public let response: URLResponse?
+
+    private let timings: TransactionTimings
+    private let anchor: WallClockAnchor
+
+    package init(request: URLRequest, response: URLResponse?, timings: TransactionTimings, anchor: WallClockAnchor) {
+        self.request = request
+        self.response = response
+        self.timings = timings
+        self.anchor = anchor
+    }
+
+    private func date(_ time: MonotonicTime?) -> Date? { time.map(anchor.date(of:)) }
+
+    // MARK: Dates
+
+    /// When the task began to fetch the resource, from wherever.
+    public var fetchStartDate: Date? { date(timings.fetchStart) }
+
+    /// Just before the host's name was looked up.
+    public var domainLookupStartDate: Date? { date(timings.domainLookupStart) }
+
+    /// When the lookup had ended.
+    public var domainLookupEndDate: Date? { date(timings.domainLookupEnd) }
+
+    /// Just before the connection was begun.
+    public var connectStartDate: Date? { date(timings.connectStart) }
+
+    /// Just before the TLS handshake, which lies within the connection's time.
+    public var secureConnectionStartDate: Date? { date(timings.secureConnectionStart) }
+
+    /// When the TLS handshake was complete.
+    public var secureConnectionEndDate: Date? { date(timings.secureConnectionEnd) }
+
+    /// When the connection was ready, TLS handshake included.
+    public var connectEndDate: Date? { date(timings.connectEnd) }
+
+    /// Just before the request's first byte was sent.
+    public var requestStartDate: Date? { date(timings.requestStart) }
+
+    /// When the request's last byte had been sent.
+    public var requestEndDate: Date? { date(timings.requestEnd) }
+
+    /// When the response's first byte came.
+    public var responseStartDate: Date? { date(timings.responseStart) }
+
+    /// When the response's last byte had come.
+    public var responseEndDate: Date? { date(timings.responseEnd) }
+
+    // MARK: Bytes
+
+    /// Bytes of request line and fields that were sent, as framed by the protocol.
+    public var countOfRequestHeaderBytesSent: Int64 { timings.requestHeaderBytesSent }
+
+    /// Bytes of the request's body that were sent, as framed by the protocol.
+    public var countOfRequestBodyBytesSent: Int64 { timings.requestBodyBytesSent }
+
+    /// Bytes of the request's body before any framing.
+    public var countOfRequestBodyBytesBeforeEncoding: Int64 { timings.requestBodyBytesBeforeEncoding }
+
+    /// Bytes of status line and fields that were received, as framed by the protocol.
+    public var countOfResponseHeaderBytesReceived: Int64 { timings.responseHeaderBytesReceived }
+
+    /// Bytes of the response's body that were received, as framed by the protocol.
+    public var countOfResponseBodyBytesReceived: Int64 { timings.responseBodyBytesReceived }
+
+    /// Bytes of the response's body that the task delivered, after content decoding.
+    public var countOfResponseBodyBytesAfterDecoding: Int64 { timings.responseBodyBytesAfterDecoding }
+
+    // MARK: Connection
+
+    /// The ALPN identifier of the protocol (`http/1.1`, `h2`), or nil.
+    public var networkProtocolName: String? { timings.networkProtocolName }
+
+    /// The address that the connection went out from.
+    public var localAddress: String? { timings.localAddress }
+
+    /// The port that the connection went out from, in decimal.
+    public var localPort: String? { timings.localPort.map { String($0) } }
+
+    /// The address that the connection went to: the server's, or the proxy's.
+    public var remoteAddress: String? { timings.remoteAddress }
+
+    /// The port that the connection went to, in decimal.
+    public var remotePort: String? { timings.remotePort.map { String($0) } }
+
+    /// The version of TLS that was negotiated, or nil without TLS.
+    public var negotiatedTLSProtocolVersion: tls_protocol_version_t? {
+        timings.tlsProtocolVersion.flatMap(tls_protocol_version_t.init(rawValue:))
+    }
+
+    /// The cipher suite that was negotiated, or nil without TLS or when it is none of those listed.
+    public var negotiatedTLSCipherSuite: tls_ciphersuite_t? {
+        timings.tlsCipherSuite.flatMap(tls_ciphersuite_t.init(rawValue:))
+    }
+
+    /// Whether the connection had served another request before.
+    public var isReusedConnection: Bool { timings.isReusedConnection }
+
+    /// Whether the connection went through a proxy.
+    public var isProxyConnection: Bool { timings.isProxyConnection }
+
+    /// Whether the connection went over a cellular network; always false here.
+    public var isCellular: Bool { false }
+
+    /// Whether the connection went over an expensive network; always false here.
+    public var isExpensive: Bool { false }
+
+    /// Whether the connection went over a constrained network; always false here.
+    public var isConstrained: Bool { false }
+
+    /// Whether the connection used several paths at once; always false here.
+    public var isMultipath: Bool { false }
+
+    /// Where the resource came from.
+    public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType { timings.resourceFetchType }
+
+    /// How the host's name was resolved.
+    public var domainResolutionProtocol: URLSessionTaskMetrics.DomainResolutionProtocol {
+        timings.domainResolutionProtocol
+    }
+
+    /// Request, protocol and kind of connection in a line.
+    public override var description: String {
+        let connection = timings.isReusedConnection ? "reused" : "new"
+        return "<URLSessionTaskTransactionMetrics> \(request), \(networkProtocolName ?? "no protocol"), "
+            + "fetch: \(timings.resourceFetchType), connection: \(connection)"
+    }
+}

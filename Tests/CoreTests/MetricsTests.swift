@@ -1,0 +1,93 @@
+import Foundation
+import LoadingKitPrimitives
+import Testing
+
+@testable import LoadingKitCore
+
+@Suite("Metrics")
+struct MetricsTests {
+    private let anchor = WallClockAnchor(
+        date: Date(timeIntervalSince1970: 1000), monotonicTime: MonotonicTime(nanoseconds: 5_000_000_000))
+
+    private func metrics(_ timings: TransactionTimings) -> URLSessionTaskTransactionMetrics {
+        URLSessionTaskTransactionMetrics(
+            request: URLRequest(url: URL(fileURLWithPath: "/")), response: nil, timings: timings, anchor: anchor)
+    }
+
+    @Test("turn points of the monotonic clock into dates, before and after the anchor")
+    func anchors() {
+        let cases: [(UInt64, TimeInterval)] = [
+            (5_000_000_000, 1000), (6_500_000_000, 1001.5), (4_000_000_000, 999), (0, 995),
+        ]
+        for (nanoseconds, seconds) in cases {
+            #expect(anchor.date(of: MonotonicTime(nanoseconds: nanoseconds)).timeIntervalSince1970 == seconds)
+        }
+        #expect(anchor.date(of: .distantFuture) > anchor.date)
+    }
+
+    @Test("give each point as its own date")
+    func dates() {
+        let points:
+            [(WritableKeyPath<TransactionTimings, MonotonicTime?>, KeyPath<URLSessionTaskTransactionMetrics, Date?>)] =
+                [
+                    (\.fetchStart, \.fetchStartDate), (\.domainLookupStart, \.domainLookupStartDate),
+                    (\.domainLookupEnd, \.domainLookupEndDate), (\.connectStart, \.connectStartDate),
+                    (\.secureConnectionStart, \.secureConnectionStartDate),
+                    (\.secureConnectionEnd, \.secureConnectionEndDate),
+                    (\.connectEnd, \.connectEndDate), (\.requestStart, \.requestStartDate),
+                    (\.requestEnd, \.requestEndDate),
+                    (\.responseStart, \.responseStartDate), (\.responseEnd, \.responseEndDate),
+                ]
+        for (point, date) in points {
+            var timings = TransactionTimings()
+            timings[keyPath: point] = MonotonicTime(nanoseconds: 7_000_000_000)
+            let metrics = metrics(timings)
+            #expect(metrics[keyPath: date] == Date(timeIntervalSince1970: 1002))
+            #expect(points.filter { metrics[keyPath: $0.1] != nil }.count == 1)
+        }
+    }
+
+    @Test("give counts, addresses and TLS as they were noted")
+    func values() {
+        var timings = TransactionTimings()
+        (timings.requestHeaderBytesSent, timings.requestBodyBytesSent) = (1, 2)
+        (timings.requestBodyBytesBeforeEncoding, timings.responseHeaderBytesReceived) = (3, 4)
+        (timings.responseBodyBytesReceived, timings.responseBodyBytesAfterDecoding) = (5, 6)
+        (timings.localAddress, timings.localPort) = ("127.0.0.1", 50000)
+        (timings.remoteAddress, timings.remotePort) = ("::1", 65535)
+        (timings.tlsProtocolVersion, timings.tlsCipherSuite) = (0x0304, 0x1301)
+        timings.networkProtocolName = "h2"
+        (timings.isReusedConnection, timings.isProxyConnection) = (true, true)
+        (timings.resourceFetchType, timings.domainResolutionProtocol) = (.networkLoad, .udp)
+        let metrics = metrics(timings)
+        #expect(metrics.countOfRequestHeaderBytesSent == 1 && metrics.countOfRequestBodyBytesSent == 2)
+        #expect(metrics.countOfRequestBodyBytesBeforeEncoding == 3 && metrics.countOfResponseHeaderBytesReceived == 4)
+        #expect(metrics.countOfResponseBodyBytesReceived == 5 && metrics.countOfResponseBodyBytesAfterDecoding == 6)
+        #expect(metrics.localAddress == "127.0.0.1" && metrics.localPort == "50000")
+        #expect(metrics.remoteAddress == "::1" && metrics.remotePort == "65535" && metrics.networkProtocolName == "h2")
+        #expect(
+            metrics.negotiatedTLSProtocolVersion == .TLSv13 && metrics.negotiatedTLSCipherSuite == .AES_128_GCM_SHA256)
+        #expect(metrics.isReusedConnection && metrics.isProxyConnection && !metrics.isCellular && !metrics.isMultipath)
+        #expect(metrics.resourceFetchType == .networkLoad && metrics.domainResolutionProtocol == .udp)
+    }
+
+    @Test("say nil for TLS that is absent or not known")
+    func tls() {
+        let numbers: [(UInt16?, UInt16?)] = [(nil, nil), (0x0300, 0x0000), (0xFFFF, 0xFFFF)]
+        for (version, suite) in numbers {
+            var timings = TransactionTimings()
+            (timings.tlsProtocolVersion, timings.tlsCipherSuite) = (version, suite)
+            let metrics = metrics(timings)
+            #expect(metrics.negotiatedTLSProtocolVersion == nil && metrics.negotiatedTLSCipherSuite == nil)
+        }
+    }
+
+    @Test("of a task hold its transactions")
+    func task() {
+        let transactions = [metrics(TransactionTimings()), metrics(TransactionTimings())]
+        let interval = DateInterval(start: anchor.date, duration: 2)
+        let task = URLSessionTaskMetrics(transactionMetrics: transactions, taskInterval: interval, redirectCount: 1)
+        #expect(task.transactionMetrics == transactions && task.taskInterval == interval && task.redirectCount == 1)
+        #expect(task.description.contains("2"))
+    }
+}
