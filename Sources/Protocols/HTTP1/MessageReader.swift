@@ -52,6 +52,14 @@ struct MessageReader: Sendable {
         }
     }
 
+    /// Whether the bytes that follow are not HTTP/1.1.
+    var isSwitched: Bool {
+        switch state {
+        case .anotherProtocol: true
+        case .head, .length, .chunked, .trailers, .untilClose, .ending, .nothing, .failed: false
+        }
+    }
+
     mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
