@@ -107,7 +107,8 @@ struct CertificateBuilder {
             try push(GEN_IPADD, V_ASN1_OCTET_STRING, try Self.addressBytes(address), onto: names)
         }
         try check(
-            X509_add1_ext_i2d(target, NID_subject_alt_name, UnsafeMutableRawPointer(names), 0, UInt(X509V3_ADD_DEFAULT)),
+            X509_add1_ext_i2d(
+                target, NID_subject_alt_name, UnsafeMutableRawPointer(names), 0, UInt(X509V3_ADD_DEFAULT)),
             "adding the alternative names")
     }
 

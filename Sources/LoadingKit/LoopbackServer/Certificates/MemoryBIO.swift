@@ -14,7 +14,9 @@ final class MemoryBIO {
         guard let count = Int32(exactly: bytes.count) else {
             throw OpenSSLError("reading PEM", reason: "\(bytes.count) bytes are too many")
         }
-        guard count == 0 || BIO_write(pointer, bytes, count) == count else { throw OpenSSLError("filling a memory BIO") }
+        guard count == 0 || BIO_write(pointer, bytes, count) == count else {
+            throw OpenSSLError("filling a memory BIO")
+        }
     }
 
     deinit { BIO_free_all(pointer) }

@@ -6,7 +6,8 @@ package final class TLSClientContext: @unchecked Sendable {  // immutable; OpenS
 
     /// Trusts these authorities (PEM) alone; with none of them, any certificate. Shows `identity` when asked for one.
     package init(
-        trusting authoritiesPEM: [String], applicationProtocols: [String] = ["http/1.1"], identity: ServerIdentity? = nil
+        trusting authoritiesPEM: [String], applicationProtocols: [String] = ["http/1.1"],
+        identity: ServerIdentity? = nil
     ) throws(OpenSSLError) {
         pointer = try required(SSL_CTX_new(TLS_client_method()), "making a TLS context")
         for text in authoritiesPEM {

@@ -23,10 +23,12 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
 
     private func setVersions(_ options: TLSServerOptions) throws(OpenSSLError) {
         let bounds = [
-            (SSL_CTRL_SET_MIN_PROTO_VERSION, options.minimumVersion), (SSL_CTRL_SET_MAX_PROTO_VERSION, options.maximumVersion),
+            (SSL_CTRL_SET_MIN_PROTO_VERSION, options.minimumVersion),
+            (SSL_CTRL_SET_MAX_PROTO_VERSION, options.maximumVersion),
         ]
         for (command, version) in bounds {
-            try check(Int32(truncatingIfNeeded: SSL_CTX_ctrl(pointer, command, version.number, nil)), "setting \(version)")
+            try check(
+                Int32(truncatingIfNeeded: SSL_CTX_ctrl(pointer, command, version.number, nil)), "setting \(version)")
         }
         if options.minimumVersion.needsLowSecurityLevel {
             try check(SSL_CTX_set_cipher_list(pointer, "DEFAULT:@SECLEVEL=0"), "allowing old ciphers")
@@ -73,12 +75,15 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
     }
 
     fileprivate func choose(
-        from offered: UnsafePointer<UInt8>?, _ offeredCount: UInt32, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>,
+        from offered: UnsafePointer<UInt8>?, _ offeredCount: UInt32,
+        _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>,
         _ chosenCount: UnsafeMutablePointer<UInt8>
     ) -> Int32 {
         // The answer has to point into the client's list, which outlives this call; so the client's list is given as
         // the one to take from, and walked in the server's order.
-        guard let choice = ALPN.choose(applicationProtocols, from: UnsafeBufferPointer(start: offered, count: Int(offeredCount)))
+        guard
+            let choice = ALPN.choose(
+                applicationProtocols, from: UnsafeBufferPointer(start: offered, count: Int(offeredCount)))
         else { return SSL_TLSEXT_ERR_ALERT_FATAL }
         chosen.pointee = choice.baseAddress
         chosenCount.pointee = UInt8(truncatingIfNeeded: choice.count)
