@@ -12,6 +12,7 @@ package struct TimeoutError: Error, Sendable, CustomStringConvertible {
 /// A net for tests that would otherwise hang: fails them with a message. No test may depend on the time given here.
 ///
 /// The operation is cancelled at that time, but not waited for, since what is being tested may ignore cancellation.
+@discardableResult
 package func withTimeout<Result: Sendable>(
     _ seconds: Double = 60, _ what: String = "the test", _ operation: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {
