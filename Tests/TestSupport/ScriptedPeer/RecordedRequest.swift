@@ -5,7 +5,13 @@ package struct RecordedRequest: Sendable, Equatable {
     /// The head up to and with its empty line.
     package var head: [UInt8]
     /// The body without its chunk framing.
-    package var body: [UInt8] = []
+    package var body: [UInt8]
+
+    package init(connection: Int, head: [UInt8], body: [UInt8] = []) {
+        self.connection = connection
+        self.head = head
+        self.body = body
+    }
 
     /// The head as text, bytes beyond ASCII as ISO-8859-1.
     package var headText: String {

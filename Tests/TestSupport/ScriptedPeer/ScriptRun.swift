@@ -17,6 +17,7 @@ final class ScriptRun {
     let log: ConnectionLog
     let stopping: Signal
     let released: Signal
+    let contexts: TLSContexts
     /// Bytes that were read but that no step has wanted yet.
     var unread: ArraySlice<UInt8> = []
     /// The head whose body has not been read.
@@ -24,7 +25,8 @@ final class ScriptRun {
 
     init(
         socket: StreamSocket, number: Int, requests: Recorder<RecordedRequest>,
-        requestsWithBody: Recorder<RecordedRequest>, log: ConnectionLog, stopping: Signal, released: Signal
+        requestsWithBody: Recorder<RecordedRequest>, log: ConnectionLog, stopping: Signal, released: Signal,
+        contexts: TLSContexts
     ) {
         self.socket = socket
         self.number = number
@@ -33,6 +35,7 @@ final class ScriptRun {
         self.log = log
         self.stopping = stopping
         self.released = released
+        self.contexts = contexts
     }
 
     func follow(_ script: [ScriptedPeer.Step]) {
@@ -100,12 +103,12 @@ final class ScriptRun {
     }
 
     private func startTLS(_ options: TLSServerOptions) throws {
-        try socket.startTLS(try TLSServerContext(options))
+        try socket.startTLS(try contexts.context(for: options))
         log.startedTLS(socket.tlsFacts, on: number)
     }
 
     private func beginTLS(_ options: TLSServerOptions, answerBytes count: Int) throws {
-        let handshake = try InterruptedHandshake(try TLSServerContext(options))
+        let handshake = try InterruptedHandshake(try contexts.context(for: options))
         var answer: [UInt8] = []
         while answer.isEmpty { answer = try handshake.answer(to: try receive()) }
         try socket.write(Array(answer.prefix(count)))

@@ -55,13 +55,14 @@ package final class ScriptedPeer: Sendable {
             }
         let start: [Step] = tls.map { [.startTLS($0)] } ?? []
         usesTLS = tls != nil
+        let contexts = TLSContexts()
         acceptor = try ConnectionAcceptor(address, backlog: backlog, limit: limit, stopping: stopping) {
             [requests, requestsWithBody, log, stopping, released] socket, number in
             let script = scripts.indices.contains(number) ? scripts[number] : scripts.last ?? []
             log.opened(number)
             let run = ScriptRun(
                 socket: socket, number: number, requests: requests, requestsWithBody: requestsWithBody, log: log,
-                stopping: stopping, released: released)
+                stopping: stopping, released: released, contexts: contexts)
             run.follow(start + script)
         }
         self.address = acceptor.address

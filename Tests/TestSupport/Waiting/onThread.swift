@@ -1,6 +1,8 @@
 import LoadingKitLoopbackServer
 
 /// Runs blocking work on a thread of its own, so that no thread of the concurrency pool blocks.
+///
+/// Expectations belong outside: there the testing library does not know which test they are of.
 package func onThread<Result: Sendable>(_ body: @escaping @Sendable () throws -> Result) async throws -> Result {
     let box = Box<Swift.Result<Result, any Error>?>(nil)
     let done = Signal()

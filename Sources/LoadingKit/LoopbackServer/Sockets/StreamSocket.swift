@@ -4,9 +4,11 @@ import Synchronization
 
 /// One connection with blocking reads and writes, plain or TLS. It belongs to one thread; any other thread may only
 /// `interrupt()` it.
-package final class StreamSocket: @unchecked Sendable {  // the mutex guards the descriptor; tls is the owning thread's
+package final class StreamSocket: @unchecked Sendable {  // the mutex guards the descriptor; the rest is the owning thread's
     private let descriptor: Mutex<Int32?>
     private var tls: TLSStream?
+    /// Bytes that somebody read too many of.
+    private var pushedBack: ArraySlice<UInt8> = []
 
     /// Takes the descriptor over.
     init(owning descriptor: Int32) {
@@ -44,6 +46,7 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
     /// Blocks until bytes are there; 0 when the peer has ended the connection.
     package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let descriptor = try openDescriptor()
+        if !pushedBack.isEmpty { return takePushedBack(into: buffer) }
         if let tls { return try tls.read(into: buffer) }
         while true {
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
@@ -58,6 +61,18 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
         let read = try bytes.withUnsafeMutableBytes { try self.read(into: $0) }
         bytes.removeLast(count &- read)
         return bytes
+    }
+
+    /// Gives bytes back that were read but belong to whoever reads next.
+    package func pushBack(_ bytes: some Sequence<UInt8>) {
+        pushedBack = ArraySlice(bytes) + pushedBack
+    }
+
+    private func takePushedBack(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let bytes = pushedBack.prefix(buffer.count)
+        buffer.copyBytes(from: bytes)
+        pushedBack = pushedBack.dropFirst(bytes.count)
+        return bytes.count
     }
 
     /// Blocks until all is written.

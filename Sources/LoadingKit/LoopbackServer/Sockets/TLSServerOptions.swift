@@ -1,5 +1,5 @@
 /// How a loopback server does TLS.
-package struct TLSServerOptions: Sendable {
+package struct TLSServerOptions: Sendable, Equatable {
     package var identity: ServerIdentity
     /// What ALPN may choose, in the server's order of preference. Empty: the extension is ignored. Where the client
     /// offers none of them, the handshake fails (RFC 7301 §3.2).

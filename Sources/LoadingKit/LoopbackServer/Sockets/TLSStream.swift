@@ -23,17 +23,19 @@ final class TLSStream {
     init(connecting context: TLSClientContext, serverName: String?, on descriptor: Int32) throws(OpenSSLError) {
         let pointer = try Self.make(context.pointer, on: descriptor)
         ERR_clear_error()
-        if let serverName {
-            var name = Array(serverName.utf8CString)
-            _ = SSL_ctrl(pointer, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), &name)
-        }
+        if let serverName { Self.set(serverName, isChecked: context.checksName, on: pointer) }
+        context.offerSession(to: pointer)
         guard SSL_connect(pointer) == 1 else { throw Self.failure("the TLS handshake", freeing: pointer) }
         self.pointer = pointer
         self.context = context
         facts = Self.facts(of: pointer)
     }
 
-    deinit { SSL_free(pointer) }
+    deinit {
+        // TLS 1.3 gives its tickets after the handshake: the session is complete only now.
+        if let client = context as? TLSClientContext { client.keepSession(SSL_get1_session(pointer)) }
+        SSL_free(pointer)
+    }
 
     var receivedCloseNotify: Bool { SSL_get_shutdown(pointer) & SSL_RECEIVED_SHUTDOWN != 0 }
 
@@ -91,6 +93,19 @@ final class TLSStream {
             throw failure("giving TLS its socket", freeing: pointer)
         }
         return pointer
+    }
+
+    private static func set(_ serverName: String, isChecked: Bool, on pointer: OpaquePointer) {
+        let isAddress = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(pointer), serverName) == 1
+        if !isAddress {
+            var name = Array(serverName.utf8CString)
+            _ = SSL_ctrl(pointer, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), &name)
+        }
+        if !isChecked {
+            X509_VERIFY_PARAM_set1_ip(SSL_get0_param(pointer), nil, 0)
+        } else if !isAddress {
+            SSL_set1_host(pointer, serverName)
+        }
     }
 
     private static func failure(_ operation: String, freeing pointer: OpaquePointer) -> OpenSSLError {
