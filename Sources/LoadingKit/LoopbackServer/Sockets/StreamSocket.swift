@@ -4,7 +4,7 @@ import Synchronization
 
 /// One connection with blocking reads and writes, plain or TLS. It belongs to one thread; any other thread may only
 /// `interrupt()` it.
-package final class StreamSocket: @unchecked Sendable {  // the mutex guards the descriptor; the rest is the owning thread's
+package final class StreamSocket: @unchecked Sendable {  // the mutex guards the descriptor, one thread owns the rest
     private let descriptor: Mutex<Int32?>
     private var tls: TLSStream?
     /// Bytes that somebody read too many of.
