@@ -30,14 +30,19 @@ import Testing
         }
     }
 
-    @Test func leavesNothingBehind() async throws {
+    @Test(arguments: ["stop", "abandon"])
+    func leavesNothingBehind(how: String) async throws {
         try await withTimeout {
-            let server = try await onThread { try NginxServer() }
+            // A master that is killed cannot reap its worker: that is left to init, which a container may lack.
+            let server = try await onThread { try NginxServer(hasWorker: how == "stop") }
+            defer { server.stop() }
             let folder = server.process.setup.folder.path
             let processes = try processes(mentioning: folder)
-            #expect(processes.count >= 2)
-            try await onThread { server.stop() }
+            // The server, and the shell that watches over it.
+            #expect(processes.count == 2)
+            try await onThread { how == "stop" ? server.stop() : server.process.abandon() }
             #expect(!FileManager.default.fileExists(atPath: folder))
+            // Processes of this test's own that ended but were not reaped yet have no command line.
             #expect(try self.processes(mentioning: folder) == [])
             let address = LoopbackAddress.ipv4(port: server.httpPort)
             await #expect(throws: SocketError.self) { try await onThread { _ = try LoopbackClient(address) } }

@@ -75,6 +75,19 @@ final class ChildProcess: Sendable {
         }
     }
 
+    /// Blocks until the process has ended by itself.
+    func waitForExit() {
+        state.withLock { state in
+            switch state {
+            case .running:
+                while waitpid(identifier, nil, 0) < 0, errno == EINTR {}
+                state = .reaped
+            case .reaped:
+                break
+            }
+        }
+    }
+
     /// Asks the process to end, and ends its whole group by force if it takes longer than so many seconds. Returns when
     /// it has ended.
     func stop(after seconds: Double) {

@@ -15,8 +15,9 @@ package final class NginxServer: Sendable {
     ///   - files: served by their names.
     ///   - identity: for the https listener.
     ///   - directives: added to the `server` block, such as a `location`.
+    ///   - hasWorker: whether a master process starts the one that serves, as usual.
     package init(
-        files: [String: [UInt8]] = [:], identity: ServerIdentity? = nil, directives: String = ""
+        files: [String: [UInt8]] = [:], identity: ServerIdentity? = nil, directives: String = "", hasWorker: Bool = true
     ) throws {
         process = try ServerProcess.start("nginx", aptPackage: "nginx", portCount: identity == nil ? 1 : 2) { setup in
             try setup.folder.write("", to: "files/.keep")
@@ -25,7 +26,8 @@ package final class NginxServer: Sendable {
                 try setup.folder.write(identity.certificatePEM, to: "certificate.pem")
                 try setup.folder.write(identity.privateKeyPEM, to: "key.pem")
             }
-            try setup.folder.write(Self.configuration(setup, directives: directives), to: "nginx.conf")
+            let configuration = Self.configuration(setup, directives: directives, hasWorker: hasWorker)
+            try setup.folder.write(configuration, to: "nginx.conf")
             return ["-p", setup.folder.path, "-c", "nginx.conf", "-e", "stderr"]
         }
         httpPort = process.ports[0]
@@ -43,7 +45,9 @@ package final class NginxServer: Sendable {
         httpsPort.map { "https://localhost:\($0)\(path)" }
     }
 
-    private static func configuration(_ setup: ServerProcess.Setup, directives: String) -> String {
+    private static func configuration(
+        _ setup: ServerProcess.Setup, directives: String, hasWorker: Bool
+    ) -> String {
         let listeners = setup.ports.enumerated().map { index, port in
             "listen 127.0.0.1:\(port)\(index == 1 ? " ssl" : "") backlog=4096;"
         }
@@ -55,7 +59,7 @@ package final class NginxServer: Sendable {
         return """
             \(user)
             daemon off;
-            master_process on;
+            master_process \(hasWorker ? "on" : "off");
             worker_processes 1;
             pid nginx.pid;
             error_log stderr warn;

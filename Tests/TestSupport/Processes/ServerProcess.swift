@@ -64,6 +64,11 @@ package final class ServerProcess: Sendable {
         setup.folder.remove()
     }
 
+    /// Does what happens when this process dies without stopping the server, and returns when it has happened.
+    package func abandon() {
+        watchdog.bark()
+    }
+
     // MARK: Starting
 
     private static let outputName = "output.txt"

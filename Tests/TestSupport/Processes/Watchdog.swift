@@ -15,7 +15,7 @@ final class Watchdog: Sendable {
         _ = fcntl(input, F_SETFD, FD_CLOEXEC)
         _ = fcntl(output, F_SETFD, FD_CLOEXEC)
         do {
-            let script = #"read -r line; kill -KILL -- "-$1"; rm -rf -- "$2""#
+            let script = #"read -r line; kill -KILL "-$1"; rm -rf -- "$2""#
             shell = try ChildProcess(
                 "/bin/sh", ["-c", script, "watchdog", String(process.identifier), folder], input: input)
         } catch {
@@ -27,14 +27,23 @@ final class Watchdog: Sendable {
 
     deinit { dismiss() }
 
+    /// Makes it do its work, as if this process had died, and waits until it has.
+    func bark() {
+        if let output = takePipe() { close(output) }
+        shell.waitForExit()
+    }
+
     /// Sends it home: what it watched has been stopped.
     func dismiss() {
-        let output: Int32? = pipe.withLock { pipe in
+        guard let output = takePipe() else { return }
+        shell.stop(after: 5)
+        close(output)
+    }
+
+    private func takePipe() -> Int32? {
+        pipe.withLock { pipe in
             defer { pipe = nil }
             return pipe
         }
-        guard let output else { return }
-        shell.stop(after: 5)
-        close(output)
     }
 }
