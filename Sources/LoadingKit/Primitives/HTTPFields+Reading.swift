@@ -1,0 +1,106 @@
+extension HTTPFields {
+    /// Whether there is a field of that name.
+    public func contains(_ known: KnownField) -> Bool { firstIndex(of: known) != nil }
+
+    /// Whether there is a field of that name.
+    public func contains(name: String) -> Bool { firstIndex(named: name) != nil }
+
+    /// The values of all fields of that name, joined by `", "` (RFC 9110 §5.2), or nil when there is none.
+    ///
+    /// `Set-Cookie` may not be read so, as its values contain commas: use ``values(of:)``.
+    public subscript(_ known: KnownField) -> String? { Self.joined(values(of: known)) }
+
+    /// The values of all fields of that name, joined by `", "` (RFC 9110 §5.2), or nil when there is none.
+    public subscript(name name: String) -> String? { Self.joined(values(named: name)) }
+
+    private static func joined(_ values: [String]) -> String? {
+        guard let first = values.first else { return nil }
+        return values.count == 1 ? first : values.joined(separator: ", ")
+    }
+
+    /// The values of all fields of that name, in order.
+    public func values(of known: KnownField) -> [String] {
+        var values: [String] = []
+        forEachValue(of: known) { values.append(FieldText.string($0)) }
+        return values
+    }
+
+    /// The values of all fields of that name, in order.
+    public func values(named name: String) -> [String] {
+        let known = KnownField(name: name)
+        guard known == .other else { return values(of: known) }
+        var name = name
+        return name.withUTF8 { name in
+            let name = UnsafeRawBufferPointer(name)
+            return store.withUnsafeBytes { store in
+                entries.compactMap { entry in
+                    entry.isOther(named: name, in: store) ? FieldText.string(entry.value(in: store)) : nil
+                }
+            }
+        }
+    }
+
+    /// Calls `body` with the bytes of the name and value of the field at an index of this collection.
+    ///
+    /// The memory is valid until `body` returns.
+    public func withBytes<R>(
+        at index: Int,
+        _ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ known: KnownField) throws -> R
+    ) rethrows -> R {
+        let entry = entries[index]
+        return try store.withUnsafeBytes { store in
+            try body(entry.name(in: store), entry.value(in: store), entry.known)
+        }
+    }
+
+    /// Calls `body` with the bytes of the value of each field of that name, in order.
+    ///
+    /// The memory is valid until `body` returns.
+    public func forEachValue(of known: KnownField, _ body: (UnsafeRawBufferPointer) -> Void) {
+        guard known != .other else { return }
+        store.withUnsafeBytes { store in
+            for entry in entries where entry.known == known { body(entry.value(in: store)) }
+        }
+    }
+
+    /// The index of the first field of that name, or nil; nil for ``KnownField/other``, which names nothing.
+    public func firstIndex(of known: KnownField) -> Int? {
+        guard known != .other else { return nil }
+        return entries.firstIndex { $0.known == known }
+    }
+
+    /// The index of the first field of that name, or nil.
+    public func firstIndex(named name: String) -> Int? {
+        let known = KnownField(name: name)
+        guard known == .other else { return firstIndex(of: known) }
+        var name = name
+        return name.withUTF8 { name in
+            let name = UnsafeRawBufferPointer(name)
+            return store.withUnsafeBytes { store in
+                entries.firstIndex { $0.isOther(named: name, in: store) }
+            }
+        }
+    }
+}
+
+extension HTTPFields.Entry {
+    /// Whether this is a field of a name that is not well known.
+    func isOther(named name: UnsafeRawBufferPointer, in store: UnsafeRawBufferPointer) -> Bool {
+        known == .other && ASCII.equalsIgnoringCase(self.name(in: store), name)
+    }
+}
+
+extension HTTPFields: Equatable {
+    /// Whether both have the same fields in the same order: names alike but for letter case, values byte for byte.
+    public static func == (a: HTTPFields, b: HTTPFields) -> Bool {
+        guard a.count == b.count else { return false }
+        return a.indices.allSatisfy { index in
+            a.withBytes(at: index) { name, value, known in
+                b.withBytes(at: index) { otherName, otherValue, otherKnown in
+                    known == otherKnown && ASCII.equalsIgnoringCase(name, otherName)
+                        && value.elementsEqual(otherValue)
+                }
+            }
+        }
+    }
+}

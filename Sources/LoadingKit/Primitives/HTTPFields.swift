@@ -1,0 +1,150 @@
+/// The header or trailer fields of a message, in order.
+///
+/// Names and values are ranges of one store of bytes; `String`s are made when asked for. Names are compared without
+/// regard to the case of ASCII letters (RFC 9110 §5.1) and kept as they were given. A value read as a `String` is
+/// decoded as UTF-8 where it is valid UTF-8, else as ISO-8859-1, so that no byte is lost.
+public struct HTTPFields: Sendable {
+    /// The bytes that ``entries`` point into. There may be others between them.
+    package private(set) var store: [UInt8]
+    package private(set) var entries: [Entry]
+    /// How many bytes of the store no field uses any longer.
+    private var unused = 0
+
+    /// No fields.
+    public init() {
+        store = []
+        entries = []
+    }
+
+    /// Fields whose bytes are already in place: how a parser hands over what it has read, without a copy.
+    package init(store: consuming [UInt8], entries: consuming [Entry]) {
+        self.store = store
+        self.entries = entries
+    }
+
+    /// Makes room for `fields` fields more, whose names and values have `bytes` bytes together.
+    public mutating func reserve(fields: Int, bytes: Int) {
+        entries.reserveCapacity(entries.count + fields)
+        store.reserveCapacity(store.count + bytes)
+    }
+
+    /// Adds a field after the others. `known` must not be ``KnownField/other``, which names nothing.
+    public mutating func append(_ known: KnownField, _ value: String) {
+        var value = value
+        value.withUTF8 { append(known, valueBytes: UnsafeRawBufferPointer($0)) }
+    }
+
+    /// Adds a field after the others. `known` must not be ``KnownField/other``, which names nothing.
+    public mutating func append(_ known: KnownField, valueBytes: UnsafeRawBufferPointer) {
+        precondition(known != .other, "KnownField.other is not a field's name")
+        append(known: known, name: known.nameBytes, value: valueBytes)
+    }
+
+    /// Adds a field after the others.
+    public mutating func append(name: String, value: String) {
+        var name = name
+        var value = value
+        name.withUTF8 { name in
+            value.withUTF8 { value in
+                append(nameBytes: UnsafeRawBufferPointer(name), valueBytes: UnsafeRawBufferPointer(value))
+            }
+        }
+    }
+
+    /// Adds a field after the others. Nothing is checked here: who writes the fields to a connection does that.
+    public mutating func append(nameBytes: UnsafeRawBufferPointer, valueBytes: UnsafeRawBufferPointer) {
+        append(known: KnownField(nameBytes: nameBytes), name: nameBytes, value: valueBytes)
+    }
+
+    private mutating func append(known: KnownField, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        let nameOffset = offset(appending: name)
+        let valueOffset = offset(appending: value)
+        entries.append(
+            Entry(
+                nameOffset: nameOffset, nameLength: UInt32(name.count), valueOffset: valueOffset,
+                valueLength: UInt32(value.count), known: known))
+    }
+
+    /// Puts bytes at the store's end and gives the place.
+    private mutating func offset(appending bytes: UnsafeRawBufferPointer) -> UInt32 {
+        let offset = store.count
+        precondition(bytes.count <= Int(UInt32.max) - offset, "HTTPFields hold at most 4 GiB")
+        store.append(contentsOf: bytes)
+        return UInt32(offset)
+    }
+
+    /// Puts one field in place of all of that name: where the first of them was, or after the others.
+    public mutating func set(_ known: KnownField, _ value: String) {
+        guard let first = firstIndex(of: known) else { return append(known, value) }
+        replaceValue(at: first, with: value)
+        removeEntries(from: first + 1) { entry, _ in entry.known == known }
+    }
+
+    /// Puts one field in place of all of that name: where the first of them was, or after the others.
+    public mutating func set(name: String, value: String) {
+        let known = KnownField(name: name)
+        guard known == .other else { return set(known, value) }
+        guard let first = firstIndex(named: name) else { return append(name: name, value: value) }
+        replaceValue(at: first, with: value)
+        remove(name: name, from: first + 1)
+    }
+
+    /// Removes all fields of that name.
+    public mutating func remove(_ known: KnownField) {
+        guard known != .other else { return }
+        removeEntries { entry, _ in entry.known == known }
+    }
+
+    /// Removes all fields of that name.
+    public mutating func remove(name: String) {
+        let known = KnownField(name: name)
+        if known == .other { remove(name: name, from: 0) } else { remove(known) }
+    }
+
+    private mutating func remove(name: String, from start: Int) {
+        var name = name
+        name.withUTF8 { name in
+            let name = UnsafeRawBufferPointer(name)
+            removeEntries(from: start) { entry, store in
+                entry.isOther(named: name, in: store)
+            }
+        }
+    }
+
+    private mutating func replaceValue(at index: Int, with value: String) {
+        var value = value
+        unused += Int(entries[index].valueLength)
+        entries[index].valueOffset = value.withUTF8 { offset(appending: UnsafeRawBufferPointer($0)) }
+        entries[index].valueLength = UInt32(value.utf8.count)
+        compactIfWasteful()
+    }
+
+    private mutating func removeEntries(
+        from start: Int = 0, where isRemoved: (Entry, UnsafeRawBufferPointer) -> Bool
+    ) {
+        guard start < entries.count else { return }
+        var kept = start
+        for index in start..<entries.count {
+            let entry = entries[index]
+            if store.withUnsafeBytes({ isRemoved(entry, $0) }) {
+                unused += Int(entry.nameLength) + Int(entry.valueLength)
+            } else {
+                entries[kept] = entry
+                kept += 1
+            }
+        }
+        entries.removeLast(entries.count - kept)
+        compactIfWasteful()
+    }
+
+    /// Keeps a collection whose fields are set again and again from growing without end.
+    private mutating func compactIfWasteful() {
+        guard unused > 1024, unused > store.count / 2 else { return }
+        var compact = HTTPFields()
+        compact.reserve(fields: entries.count, bytes: Swift.max(0, store.count - unused))
+        for index in entries.indices {
+            withBytes(at: index) { name, value, known in compact.append(known: known, name: name, value: value) }
+        }
+        self = compact
+    }
+}
