@@ -38,7 +38,7 @@ let package = Package(
 
         // Each module may import those above it, never those below or beside it.
         module("LoadingKitPrimitives", at: "LoadingKit/Primitives", ["CLoadingKitShims"]),
-        module("LoadingKitHTTP1", at: "Protocols/HTTP1", ["LoadingKitPrimitives"]),
+        module("LoadingKitHTTP1", at: "Protocols/HTTP1", ["LoadingKitPrimitives", "CLoadingKitShims"]),
         module("LoadingKitContentCoding", at: "Protocols/ContentCoding", ["LoadingKitPrimitives", "CZlib"]),
         module(
             "LoadingKitTransport", at: "LoadingKit/Transport",

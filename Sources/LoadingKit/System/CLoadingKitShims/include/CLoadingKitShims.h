@@ -3,3 +3,5 @@
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+
+#include "http_scan.h"

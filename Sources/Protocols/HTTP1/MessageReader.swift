@@ -1,0 +1,238 @@
+import LoadingKitPrimitives
+
+/// What requests and responses have in common: a head, a body in one of four framings, a trailer section (RFC 9112 §2.1).
+///
+///     head ──▶ body ──▶ ending ──▶ head of the next message
+///                └▶ trailers ─┘      or another protocol, or nothing
+struct MessageReader: Sendable {
+    enum Event {
+        /// The head is complete: its start line and fields are in `scanner`; `beginBody` must follow.
+        case head
+        case body(Range<Int>)
+        case trailers(HTTPFields)
+        case end
+    }
+
+    /// What may come after a message.
+    enum Sequel: Sendable { case message, anotherProtocol, nothing }
+
+    private enum State: Sendable {
+        /// In a head, or between messages.
+        case head
+        /// This many bytes of a body of known length are left, at least one.
+        case length(UInt64)
+        case chunked(ChunkDecoder)
+        case trailers
+        case untilClose
+        /// The message is complete; its end is still to be told.
+        case ending
+        /// The bytes that follow are not HTTP/1.1 (101, or a tunnel).
+        case anotherProtocol
+        /// No byte may follow.
+        case nothing
+        case failed(HTTP1Error)
+    }
+
+    private(set) var scanner: HeadScanner
+    private var state = State.head
+    private var sequel = Sequel.message
+    private var headSize = SectionSize()
+    /// Bytes of the message before the present input.
+    private(set) var consumed = 0
+
+    init(subject: HeadScanner.Subject, limits: HTTP1Limits) {
+        scanner = HeadScanner(subject: subject, limits: limits)
+    }
+
+    /// Whether nothing has come of the next message.
+    var isBetweenMessages: Bool {
+        switch state {
+        case .head: scanner.isUntouched
+        case .length, .chunked, .trailers, .untilClose, .ending, .anotherProtocol, .nothing, .failed: false
+        }
+    }
+
+    /// Whether the bytes that follow are not HTTP/1.1.
+    var isSwitched: Bool {
+        switch state {
+        case .anotherProtocol: true
+        case .head, .length, .chunked, .trailers, .untilClose, .ending, .nothing, .failed: false
+        }
+    }
+
+    mutating func next(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP1Error) -> Event? {
+        let start = position
+        do throws(HTTP1Error) {
+            let event = try read(input, &position)
+            if case .end? = event { consumed = 0 } else { consumed &+= position &- start }
+            return event
+        } catch {
+            state = .failed(error)
+            throw error
+        }
+    }
+
+    private mutating func read(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP1Error) -> Event? {
+        switch state {
+        case .head:
+            return try scanner.scan(input, &position) ? .head : nil
+        case .length(let remaining):
+            guard position < input.count else { return nil }
+            let count = Int(clamping: Swift.min(remaining, UInt64(input.count - position)))
+            state = remaining > UInt64(count) ? .length(remaining - UInt64(count)) : .ending
+            return takeBody(count, &position)
+        case .untilClose:
+            guard position < input.count else { return nil }
+            return takeBody(input.count - position, &position)
+        case .chunked(let decoder):
+            return try readChunked(decoder, input, &position)
+        case .trailers:
+            return try readTrailers(input, &position)
+        case .ending:
+            end()
+            return .end
+        case .anotherProtocol:
+            return nil
+        case .nothing:
+            guard position < input.count else { return nil }
+            throw HTTP1Error(.unexpectedBytes, offset: consumed)
+        case .failed(let error):
+            throw error
+        }
+    }
+
+    private func takeBody(_ count: Int, _ position: inout Int) -> Event {
+        let range = position..<position + count
+        position += count
+        return .body(range)
+    }
+
+    private mutating func readChunked(
+        _ decoder: ChunkDecoder, _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP1Error) -> Event? {
+        var decoder = decoder
+        let start = position
+        let event = try decoder.next(input, &position, origin: consumed &- start)
+        state = .chunked(decoder)
+        switch event {
+        case nil:
+            return nil
+        case .body(let range):
+            return .body(range)
+        case .lastChunk:
+            scanner.beginTrailers(after: headSize, origin: consumed &+ (position &- start))
+            state = .trailers
+            return try readTrailers(input, &position)
+        }
+    }
+
+    private mutating func readTrailers(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP1Error) -> Event? {
+        guard try scanner.scan(input, &position) else { return nil }
+        let trailers = Trailers.allowed(in: scanner.takeFields())
+        guard trailers.isEmpty else {
+            state = .ending
+            return .trailers(trailers)
+        }
+        end()
+        return .end
+    }
+
+    private mutating func end() {
+        scanner.beginHead()
+        consumed = 0
+        switch sequel {
+        case .message: state = .head
+        case .anotherProtocol: state = .anotherProtocol
+        case .nothing: state = .nothing
+        }
+    }
+}
+
+// MARK: - What the parser decides, and what its user reads elsewhere
+
+extension MessageReader {
+    /// The fields of the head just read.
+    mutating func takeHeadFields() -> HTTPFields {
+        headSize = scanner.size
+        return scanner.takeFields()
+    }
+
+    /// Says how the body of the message whose head was just read ends, and what may come after it.
+    mutating func beginBody(_ framing: BodyFraming, then sequel: Sequel) {
+        self.sequel = sequel
+        switch framing {
+        case .none, .length(0): state = .ending
+        case .length(let count): state = .length(count)
+        case .chunked: state = .chunked(ChunkDecoder(subject: scanner.subject, limits: scanner.limits))
+        case .untilClose: state = .untilClose
+        }
+    }
+
+    /// The head just read is of an interim response: another head follows, without an end.
+    mutating func beginNextHead() {
+        scanner.beginHead()
+        consumed = 0
+    }
+
+    /// The head just read may not be.
+    mutating func fail(_ error: HTTP1Error) { state = .failed(error) }
+
+    var directBodyBytes: Int {
+        switch state {
+        case .length(let remaining): Int(clamping: remaining)
+        case .chunked(let decoder): Int(clamping: decoder.remainingInChunk)
+        case .untilClose: .max
+        case .head, .trailers, .ending, .anotherProtocol, .nothing, .failed: 0
+        }
+    }
+
+    mutating func didReadBody(_ count: Int) -> Bool {
+        let count = Swift.min(Swift.max(0, count), directBodyBytes)
+        consumed &+= count
+        switch state {
+        case .length(let remaining):
+            guard UInt64(count) < remaining else {
+                end()
+                return true
+            }
+            state = .length(remaining - UInt64(count))
+        case .chunked(var decoder):
+            decoder.skipData(UInt64(count))
+            state = .chunked(decoder)
+        case .head, .trailers, .untilClose, .ending, .anotherProtocol, .nothing, .failed:
+            break
+        }
+        return false
+    }
+
+    /// The peer has closed the connection.
+    mutating func finish() throws(HTTP1Error) -> Event? {
+        switch state {
+        case .head where scanner.isUntouched:
+            state = .nothing
+            return nil
+        case .ending, .untilClose:
+            sequel = .nothing
+            end()
+            return .end
+        case .head: throw closed(.inHead)
+        case .length(let remaining): throw closed(.inBody(missing: remaining))
+        case .chunked: throw closed(.inChunkedBody)
+        case .trailers: throw closed(.inTrailers)
+        case .anotherProtocol, .nothing: return nil
+        case .failed(let error): throw error
+        }
+    }
+
+    private mutating func closed(_ place: HTTP1Error.ClosedEarly) -> HTTP1Error {
+        let error = HTTP1Error(.closedEarly(place), offset: consumed)
+        state = .failed(error)
+        return error
+    }
+}

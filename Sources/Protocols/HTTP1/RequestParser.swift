@@ -1,0 +1,99 @@
+import LoadingKitPrimitives
+
+/// Reads the requests that a client sends on one connection (RFC 9112), as strictly as a server must.
+///
+/// Give it input as it arrives, in pieces of any size, until ``next(_:_:)`` gives nil; no byte is read twice. Requests
+/// that could mean different things to different recipients are refused: `Content-Length` together with
+/// `Transfer-Encoding`, a `Transfer-Encoding` that does not end with `chunked` or comes with HTTP/1.0, continued lines,
+/// space before a colon, no `Host` or several (§3.2, §5.1, §5.2, §6.3, §11.2). Empty lines before a request are ignored.
+public struct RequestParser: Sendable {
+    /// What ``next(_:_:)`` gives.
+    public enum Event: Sendable, Equatable {
+        /// The head of a request, and how its body ends: never ``BodyFraming/untilClose``.
+        case head(RequestHead, BodyFraming)
+        /// Bytes of the body: a range of the input.
+        case body(Range<Int>)
+        /// The trailer fields of a chunked body, if there are any; without those that concern its framing.
+        case trailers(HTTPFields)
+        /// The request is complete. What follows is the next one; after `CONNECT`, or a request with `Upgrade`, it is
+        /// for the server to decide whether to go on with this parser.
+        case end
+    }
+
+    private var reader: MessageReader
+
+    /// Whether the request whose head was read last lets the connection carry another one.
+    public private(set) var allowsReuse = true
+
+    /// Makes a parser for one connection.
+    public init(limits: HTTP1Limits = HTTP1Limits()) {
+        reader = MessageReader(subject: .request, limits: limits)
+    }
+
+    /// Reads on from `position`, which moves behind the bytes read.
+    ///
+    /// - Returns: The next event; nil when all input is used up.
+    /// - Throws: ``HTTP1Error`` when the bytes are no request, then and ever after. The answer to it is 400 (431 for
+    ///   fields that are too large, 414 for a target too long, 505 for another version), and closing the connection.
+    public mutating func next(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP1Error) -> Event? {
+        switch try reader.next(input, &position) {
+        case nil: return nil
+        case .head: return try takeHead()
+        case .body(let range): return .body(range)
+        case .trailers(let fields): return .trailers(fields)
+        case .end: return .end
+        }
+    }
+
+    /// Says that the client has closed its side of the connection.
+    ///
+    /// - Returns: `.end` if that was still to be told; nil between requests.
+    /// - Throws: ``HTTP1Error/Kind/closedEarly(_:)`` in the middle of a request.
+    public mutating func finish() throws(HTTP1Error) -> Event? {
+        try reader.finish() == nil ? nil : .end
+    }
+
+    /// How many bytes of the body may now be read from the connection straight into the caller's memory, without
+    /// ``next(_:_:)``: what is left of a known length or of the present chunk, else 0.
+    public var directBodyBytes: Int { reader.directBodyBytes }
+
+    /// Says that `count` bytes of the body, at most ``directBodyBytes``, were read so.
+    ///
+    /// - Returns: Whether the request is now complete. This stands for `.end`, which ``next(_:_:)`` will not give.
+    public mutating func didReadBody(_ count: Int) -> Bool { reader.didReadBody(count) }
+
+    private mutating func takeHead() throws(HTTP1Error) -> Event {
+        let line = reader.scanner.startLine
+        let fields = reader.takeHeadFields()
+        let version = HTTPVersion(major: 1, minor: line.minorVersion)
+        do throws(HTTP1Error.Kind) {
+            try RequestTarget.check(line, in: fields.store)
+            try HostField.check(fields, version: version)
+            let framing = try Self.framing(of: fields, version: version)
+            allowsReuse = Persistence.isKept(version: version, fields: fields)
+            reader.beginBody(framing, then: allowsReuse ? .message : .nothing)
+            let head = RequestHead(
+                version: version, methodText: HeadText(store: fields.store, range: line.method),
+                targetText: HeadText(store: fields.store, range: line.target), fields: fields)
+            return .head(head, framing)
+        } catch {
+            let failure = HTTP1Error(error, offset: reader.consumed)
+            reader.fail(failure)
+            throw failure
+        }
+    }
+
+    /// RFC 9112 §6.3, for a server.
+    private static func framing(of fields: HTTPFields, version: HTTPVersion) throws(HTTP1Error.Kind) -> BodyFraming {
+        let hasLength = fields.contains(.contentLength)
+        switch TransferEncoding(fields) {
+        case .absent: return try ContentLength.parse(fields).map { .length($0) } ?? .none
+        case .chunked where hasLength, .other where hasLength, .invalid where hasLength:
+            throw .lengthAndTransferEncoding
+        case .chunked where version.minor >= 1: return .chunked
+        case .chunked, .other, .invalid: throw .invalidTransferEncoding
+        }
+    }
+}

@@ -1,0 +1,34 @@
+import LoadingKitPrimitives
+
+/// The status line and fields of a response (RFC 9112 §4).
+public struct ResponseHead: Sendable {
+    /// The version that the server speaks.
+    public var version: HTTPVersion
+    /// The status code, 100 to 999.
+    public var status: Int
+    /// The header fields, in order.
+    public var fields: HTTPFields
+
+    private let reasonText: HeadText
+
+    /// Makes a head, for ``ResponseWriter`` and for tests.
+    public init(version: HTTPVersion = .http1_1, status: Int, reason: String = "", fields: HTTPFields = HTTPFields()) {
+        self.init(version: version, status: status, reasonText: HeadText(reason), fields: fields)
+    }
+
+    init(version: HTTPVersion, status: Int, reasonText: HeadText, fields: HTTPFields) {
+        self.version = version
+        self.status = status
+        self.reasonText = reasonText
+        self.fields = fields
+    }
+
+    /// The text after the status code; often empty, and without meaning to a program.
+    public var reason: String { reasonText.string }
+}
+
+extension ResponseHead: Equatable {
+    public static func == (a: ResponseHead, b: ResponseHead) -> Bool {
+        a.version == b.version && a.status == b.status && a.reasonText == b.reasonText && a.fields == b.fields
+    }
+}

@@ -1,0 +1,127 @@
+import LoadingKitPrimitives
+
+/// Reads the responses that a server sends on one connection (RFC 9112).
+///
+/// Give it input as it arrives, in pieces of any size, until ``next(_:_:)`` gives nil; no byte is read twice.
+///
+/// - A `Transfer-Encoding` beats a `Content-Length`; where its last coding is not `chunked`, the body ends with the
+///   connection (§6.3). In both cases ``allowsReuse`` is false.
+/// - A field that goes on in the next line is one value, with spaces for the line's end (§5.2).
+/// - White space between a field's name and the colon is removed (§5.1).
+/// - A response without the space before the reason, or with an empty line before it, is accepted.
+public struct ResponseParser: Sendable {
+    /// What ``next(_:_:)`` gives.
+    public enum Event: Sendable, Equatable {
+        /// A 1xx response other than 101; the final one is still to come.
+        case interim(ResponseHead)
+        /// The head of the final response, and how its body ends. 101 is final: another protocol follows it.
+        case head(ResponseHead, BodyFraming)
+        /// Bytes of the body: a range of the input.
+        case body(Range<Int>)
+        /// The trailer fields of a chunked body, if there are any; without those that concern its framing.
+        case trailers(HTTPFields)
+        /// The response is complete.
+        case end
+    }
+
+    private var reader: MessageReader
+    private let limits: HTTP1Limits
+    private var method = MethodKind.other
+    private var interimCount = 0
+
+    /// Whether the response whose head was read last lets the connection carry another one: the version and
+    /// `Connection` say so, and its framing leaves no doubt about where it ends.
+    public private(set) var allowsReuse = true
+
+    /// Makes a parser for one connection.
+    public init(limits: HTTP1Limits = HTTP1Limits()) {
+        self.limits = limits
+        reader = MessageReader(subject: .response, limits: limits)
+    }
+
+    /// Says which method the responses that follow answer, until it is called again: a response to `HEAD` has no body,
+    /// and one to `CONNECT` opens a tunnel. `GET` at first.
+    public mutating func expect(method: String) {
+        self.method = MethodKind(method)
+    }
+
+    /// Reads on from `position`, which moves behind the bytes read.
+    ///
+    /// - Returns: The next event; nil when all input is used up. After a 101 or a tunnel's `.end`, always nil, and
+    ///   `position` stays: the bytes are not HTTP.
+    /// - Throws: ``HTTP1Error`` when the bytes are no response, then and ever after.
+    public mutating func next(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP1Error) -> Event? {
+        switch try reader.next(input, &position) {
+        case nil: return nil
+        case .head: return try takeHead()
+        case .body(let range): return .body(range)
+        case .trailers(let fields): return .trailers(fields)
+        case .end: return .end
+        }
+    }
+
+    /// Says that the server has closed the connection.
+    ///
+    /// - Returns: `.end` where the body ends so; nil between messages.
+    /// - Throws: ``HTTP1Error/Kind/closedEarly(_:)`` in the middle of a response.
+    public mutating func finish() throws(HTTP1Error) -> Event? {
+        if interimCount > 0, reader.isBetweenMessages {
+            let error = HTTP1Error(.closedEarly(.beforeResponse))
+            reader.fail(error)
+            throw error
+        }
+        return try reader.finish() == nil ? nil : .end
+    }
+
+    /// How many bytes of the body may now be read from the connection straight into the caller's memory, without
+    /// ``next(_:_:)``: what is left of a known length or of the present chunk, `Int.max` for a body until close, else 0.
+    public var directBodyBytes: Int { reader.directBodyBytes }
+
+    /// Says that `count` bytes of the body, at most ``directBodyBytes``, were read so.
+    ///
+    /// - Returns: Whether the response is now complete. This stands for `.end`, which ``next(_:_:)`` will not give.
+    public mutating func didReadBody(_ count: Int) -> Bool { reader.didReadBody(count) }
+
+    private mutating func takeHead() throws(HTTP1Error) -> Event {
+        let line = reader.scanner.startLine
+        let fields = reader.takeHeadFields()
+        let head = ResponseHead(
+            version: HTTPVersion(major: 1, minor: line.minorVersion), status: line.status,
+            reasonText: HeadText(store: fields.store, range: line.reason), fields: fields)
+        if line.status < 200, line.status != 101 { return .interim(try takeInterim(head)) }
+        interimCount = 0
+        let framing: ResponseFraming
+        do throws(HTTP1Error.Kind) {
+            framing = try ResponseFraming(of: head, to: method)
+        } catch {
+            throw failed(error)
+        }
+        allowsReuse = framing.allowsReuse
+        reader.beginBody(framing.body, then: framing.sequel)
+        return .head(head, framing.body)
+    }
+
+    private mutating func takeInterim(_ head: ResponseHead) throws(HTTP1Error) -> ResponseHead {
+        interimCount += 1
+        guard interimCount <= limits.interimResponses else { throw failed(.tooManyInterimResponses) }
+        reader.beginNextHead()
+        return head
+    }
+
+    /// The head as a whole is at fault: its end is where that was seen.
+    private mutating func failed(_ kind: HTTP1Error.Kind) -> HTTP1Error {
+        let error = HTTP1Error(kind, offset: reader.consumed)
+        reader.fail(error)
+        return error
+    }
+}
+
+extension ResponseParser {
+    /// Whether what follows is not HTTP: after the end of a 101, or of a 2xx response to `CONNECT`.
+    var isSwitched: Bool { reader.isSwitched }
+
+    /// Whether no byte of a response, not even of an interim one, has come since the last one ended.
+    var isBetweenMessages: Bool { interimCount == 0 && reader.isBetweenMessages }
+}

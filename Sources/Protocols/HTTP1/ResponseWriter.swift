@@ -1,0 +1,39 @@
+import LoadingKitPrimitives
+
+/// Writes responses (RFC 9112 §4). ``ChunkWriter`` writes what a chunked body needs.
+public struct ResponseWriter: Sendable {
+    /// Makes a writer; it has no state.
+    public init() {}
+
+    /// Appends the status line, the fields as they are, and the empty line.
+    ///
+    /// - Parameters:
+    ///   - status: 100 to 999.
+    ///   - reason: Text for people; empty by default.
+    ///   - fields: All fields, those of the framing among them.
+    ///   - version: HTTP/1.1 by default.
+    /// - Throws: ``HTTP1Error`` when the status, the reason, a name or a value (CR, LF, NUL or another control
+    ///   character) is not allowed; nothing is appended then.
+    public func writeHead(
+        status: Int, reason: String = "", version: HTTPVersion = .http1_1, fields: HTTPFields,
+        into output: inout [UInt8]
+    ) throws(HTTP1Error) {
+        try HeadWriter.write(into: &output) { (output) throws(HTTP1Error.Kind) in
+            guard 100...999 ~= status else { throw .malformedStatusLine }
+            try HeadWriter.appendVersion(version, to: &output)
+            output.append(Byte.space)
+            HeadWriter.appendDecimal(UInt64(status), to: &output)
+            output.append(Byte.space)
+            try HeadWriter.appendReason(reason, to: &output)
+            HeadWriter.append("\r\n", to: &output)
+            try HeadWriter.appendFields(fields, to: &output)
+            HeadWriter.append("\r\n", to: &output)
+        }
+    }
+
+    /// As ``writeHead(status:reason:version:fields:into:)``, with the parts of `head`.
+    public func write(_ head: ResponseHead, into output: inout [UInt8]) throws(HTTP1Error) {
+        try writeHead(
+            status: head.status, reason: head.reason, version: head.version, fields: head.fields, into: &output)
+    }
+}

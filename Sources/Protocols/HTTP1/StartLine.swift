@@ -1,0 +1,10 @@
+/// What a message's first line says, as places in the bytes of its head.
+struct StartLine: Sendable {
+    /// The digit after `HTTP/1.`.
+    var minorVersion: UInt8 = 0
+    var status = 0
+    /// The reason of a status line.
+    var reason = 0..<0
+    var method = 0..<0
+    var target = 0..<0
+}
