@@ -10,7 +10,8 @@ func module(_ name: String, at path: String, _ dependencies: [Target.Dependency]
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
-        name: name, dependencies: dependencies + ["TestSupport"], path: "Tests/\(name)", swiftSettings: settings)
+        name: name, dependencies: dependencies + ["TestSupport", "LoadingKitLoopbackServer"], path: "Tests/\(name)",
+        swiftSettings: settings)
 }
 
 let package = Package(

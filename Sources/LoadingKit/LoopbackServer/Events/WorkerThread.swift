@@ -1,0 +1,66 @@
+import Glibc
+import Synchronization
+
+/// A thread of its own for blocking work, with SIGPIPE blocked: writing to a closed connection is an error, not the
+/// process's end, for OpenSSL's plain `write` too.
+package final class WorkerThread: Sendable {
+    /// Enough for OpenSSL's handshake and a route's closure; a thousand of them are 256 MiB of addresses, not of memory.
+    static let stackBytes = 256 << 10
+
+    private enum State {
+        case running(pthread_t)
+        case joined
+    }
+
+    private let state: Mutex<State>
+
+    /// Starts at once.
+    package init(_ body: @escaping @Sendable () -> Void) throws(SocketError) {
+        var attributes = pthread_attr_t()
+        pthread_attr_init(&attributes)
+        defer { pthread_attr_destroy(&attributes) }
+        pthread_attr_setstacksize(&attributes, Self.stackBytes)
+
+        let work = Unmanaged.passRetained(Work(body))
+        var thread = pthread_t()
+        let code = pthread_create(
+            &thread, &attributes,
+            { argument in
+                guard let argument else { return nil }
+                WorkerThread.blockBrokenPipeSignal()
+                Unmanaged<Work>.fromOpaque(argument).takeRetainedValue().body()
+                return nil
+            }, work.toOpaque())
+        guard code == 0 else {
+            work.release()
+            throw SocketError(operation: "pthread_create", code: code)
+        }
+        state = Mutex(.running(thread))
+    }
+
+    /// Waits until the thread has ended. Must not be called on the thread itself.
+    package func join() {
+        let thread: pthread_t? = state.withLock { state in
+            switch state {
+            case .running(let thread):
+                state = .joined
+                return thread
+            case .joined:
+                return nil
+            }
+        }
+        if let thread { pthread_join(thread, nil) }
+    }
+
+    private static func blockBrokenPipeSignal() {
+        var signals = sigset_t()
+        sigemptyset(&signals)
+        sigaddset(&signals, SIGPIPE)
+        pthread_sigmask(SIG_BLOCK, &signals, nil)
+    }
+
+    private final class Work: Sendable {
+        let body: @Sendable () -> Void
+        init(_ body: @escaping @Sendable () -> Void) { self.body = body }
+    }
+}

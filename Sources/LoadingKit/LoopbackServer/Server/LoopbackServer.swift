@@ -1,0 +1,87 @@
+import Glibc
+import LoadingKitPrimitives
+
+/// An HTTP/1.1 origin server on a loopback address or a Unix socket, for tests and for the demo: a thread for each
+/// connection, blocking, and nothing left when it is stopped.
+///
+///     let server = try LoopbackServer { request in .text("You asked for \(request.target)") }
+///     defer { server.stop() }
+package final class LoopbackServer: Sendable {
+    /// Answers a request, on its connection's thread. An error ends the connection without an answer.
+    package typealias Route = @Sendable (ServerRequest) throws -> ServerResponse
+
+    /// How a server listens and receives.
+    package struct Options: Sendable {
+        package var address: LoopbackAddress = .ipv4()
+        /// Nil for plain HTTP.
+        package var tls: TLSServerOptions?
+        /// How many connections the system may complete that are not accepted yet.
+        package var backlog: Int32 = SOMAXCONN
+        /// Whether `requests` keeps what comes. A server for measurements does not want that.
+        package var recordsRequests = true
+        /// Asked with the head, before the body is read and before an awaited `100 Continue` is sent. A response here
+        /// is sent at once, and ends the connection if the request has a body.
+        package var beforeBody: (@Sendable (ServerRequest) throws -> ServerResponse?)?
+        /// Gets the body's pieces as they come, instead of the request's `body`. May block: the client has to wait.
+        package var receiveBody: (@Sendable (ServerRequest, UnsafeRawBufferPointer) throws -> Void)?
+
+        package init(_ address: LoopbackAddress = .ipv4(), tls: TLSServerOptions? = nil) {
+            self.address = address
+            self.tls = tls
+        }
+    }
+
+    package let address: LoopbackAddress
+    package let usesTLS: Bool
+    /// Requests in the order in which they were complete, before their routes are asked.
+    package let requests = Recorder<ServerRequest>()
+    /// The numbers of the connections, as they are accepted.
+    package let openings = Recorder<Int>()
+    /// The numbers of the connections, as they end.
+    package let endings = Recorder<Int>()
+    /// What went wrong on connections, such as a handshake that failed or a request that was malformed.
+    package let failures = Recorder<String>()
+    private let acceptor: ConnectionAcceptor
+
+    /// Listens at once.
+    package init(_ options: Options = Options(), route: @escaping Route) throws {
+        let context = try options.tls.map { tls throws(OpenSSLError) in try TLSServerContext(tls) }
+        let stopping = Signal()
+        usesTLS = context != nil
+        acceptor = try ConnectionAcceptor(options.address, backlog: options.backlog, stopping: stopping) {
+            [requests, openings, endings, failures] socket, number in
+            openings.append(number)
+            do {
+                if let context { try socket.startTLS(context) }
+                let connection = ServerConnection(
+                    socket: socket, number: number, options: options, stopping: stopping,
+                    requests: options.recordsRequests ? requests : nil, route: route)
+                try connection.serve()
+            } catch {
+                failures.append("connection \(number): \(error)")
+                socket.closeWithoutNotify()
+            }
+            socket.close()
+            endings.append(number)
+        }
+        address = acceptor.address
+    }
+
+    /// With TLS.
+    package convenience init(tls identity: ServerIdentity, route: @escaping Route) throws {
+        try self.init(Options(tls: TLSServerOptions(identity)), route: route)
+    }
+
+    deinit { stop() }
+
+    /// Ends every connection and every thread, and returns when they have ended. Not to be called from a route.
+    package func stop() {
+        acceptor.stop()
+    }
+
+    /// The address of a resource here. A Unix socket's is `http://localhost/…`.
+    package func url(_ path: String = "/", host: String? = nil) -> String {
+        let port = address.port.map { ":\($0)" } ?? ""
+        return "\(usesTLS ? "https" : "http")://\(host ?? address.host)\(port)\(path)"
+    }
+}

@@ -1,0 +1,78 @@
+import LoadingKitHTTP1
+import LoadingKitPrimitives
+
+/// Takes a streamed body's pieces, and sends each at once. Confined to the closure that it is given to.
+package final class ResponseBodyWriter {
+    /// A stream that wrote more or less than the length it had announced.
+    package struct WrongLength: Error, Sendable, Equatable {
+        package var announced: UInt64
+        package var written: UInt64
+    }
+
+    package let request: ServerRequest
+    /// Sent after the chunks.
+    package var trailers: HTTPFields
+    private let socket: StreamSocket
+    private let framing: ResponseFraming
+    private var written: UInt64 = 0
+    private var buffer: [UInt8] = []
+
+    init(_ request: ServerRequest, _ socket: StreamSocket, _ framing: ResponseFraming, trailers: HTTPFields) {
+        self.request = request
+        self.socket = socket
+        self.framing = framing
+        self.trailers = trailers
+    }
+
+    package func write(_ text: String) throws {
+        try write(Array(text.utf8))
+    }
+
+    package func write(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { try write($0) }
+    }
+
+    /// Blocks until the piece has been sent: as a chunk, where the body is chunked.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+        guard !bytes.isEmpty else { return }
+        written &+= UInt64(bytes.count)
+        switch framing {
+        case .none: break
+        case .untilClose: try socket.write(bytes)
+        case .length(let announced):
+            guard written <= announced else { throw WrongLength(announced: announced, written: written) }
+            try socket.write(bytes)
+        case .chunked: try writeChunk(bytes)
+        }
+    }
+
+    /// Blocks until the test fires the signal.
+    package func wait(for signal: Signal) throws {
+        try request.exchange.wait(for: signal)
+    }
+
+    /// Blocks until the client has ended the connection.
+    package func waitUntilClientCloses() throws {
+        try request.exchange.waitUntilClientCloses()
+    }
+
+    func finish() throws {
+        switch framing {
+        case .none, .untilClose: break
+        case .length(let announced):
+            guard written == announced else { throw WrongLength(announced: announced, written: written) }
+        case .chunked:
+            buffer.removeAll(keepingCapacity: true)
+            try ChunkWriter.writeLast(trailers: trailers, into: &buffer)
+            try socket.write(buffer)
+        }
+    }
+
+    private func writeChunk(_ bytes: UnsafeRawBufferPointer) throws {
+        buffer.removeAll(keepingCapacity: true)
+        ChunkWriter.writeHeader(count: bytes.count, into: &buffer)
+        buffer.append(contentsOf: bytes)
+        ChunkWriter.writeEnd(into: &buffer)
+        try socket.write(buffer)
+    }
+}

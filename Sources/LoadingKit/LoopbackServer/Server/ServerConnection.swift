@@ -1,0 +1,161 @@
+import LoadingKitHTTP1
+import LoadingKitPrimitives
+
+/// One connection of a loopback server: requests one after another, each answered before the next is read. What a client
+/// pipelines waits in the buffer.
+final class ServerConnection {
+    let socket: StreamSocket
+    let number: Int
+    let options: LoopbackServer.Options
+    let requests: Recorder<ServerRequest>?
+    let route: LoopbackServer.Route
+    let exchange: ServerExchange
+    private var parser = RequestParser()
+    private var input: [UInt8] = []
+    private var position = 0
+    private var requestCount = 0
+
+    init(
+        socket: StreamSocket, number: Int, options: LoopbackServer.Options, stopping: Signal,
+        requests: Recorder<ServerRequest>?, route: @escaping LoopbackServer.Route
+    ) {
+        self.socket = socket
+        self.number = number
+        self.options = options
+        self.requests = requests
+        self.route = route
+        exchange = ServerExchange(socket: socket, stopping: stopping)
+    }
+
+    /// Returns when the connection is to be closed.
+    func serve() throws {
+        do {
+            while try serveRequest() {}
+        } catch let error as HTTP1Error {
+            // The client is told, and can be told no more: where the next request begins is unknown.
+            let response = ServerResponse.text("\(error)\n", status: error.status).closing()
+            try ResponseSender(socket: socket, request: nil).send(response)
+            linger()
+            throw error
+        }
+    }
+
+    /// Whether another request may follow.
+    private func serveRequest() throws -> Bool {
+        guard let (head, framing) = try readHead() else { return false }
+        var request = makeRequest(head)
+        requestCount += 1
+        let sender = ResponseSender(
+            socket: socket, request: request, version: head.version, allowsReuse: parser.allowsReuse)
+        let hasBody = framing != .none && framing != .length(0)
+        let mayContinue: Bool
+        if let early = try options.beforeBody?(request) {
+            requests?.append(request)
+            let response = hasBody ? early.closing() : early
+            mayContinue = try sender.send(response)
+            // With no body there is only the message's end to read.
+            if mayContinue { try readBody(of: &request) }
+        } else {
+            if hasBody, request.expectsContinue { try sender.sendInterim(.init(100)) }
+            try readBody(of: &request)
+            requests?.append(request)
+            let response = try route(request)
+            // What the client sent behind the request is the taker's.
+            if case .takeOver = response.body { socket.pushBack(input[position...]) }
+            mayContinue = try sender.send(response)
+        }
+        if !mayContinue { linger() }
+        return mayContinue
+    }
+
+    private func makeRequest(_ head: RequestHead) -> ServerRequest {
+        ServerRequest(
+            method: head.method, target: head.target, fields: head.fields, connection: number, number: requestCount,
+            tls: socket.tlsFacts, exchange: exchange)
+    }
+
+    // MARK: Reading
+
+    /// Nil when the client ends the connection between requests.
+    private func readHead() throws -> (RequestHead, BodyFraming)? {
+        while true {
+            guard let event = try nextEvent() else {
+                guard try receive() else {
+                    _ = try parser.finish()
+                    return nil
+                }
+                continue
+            }
+            switch event {
+            case .head(let head, let framing): return (head, framing)
+            case .body, .trailers, .end: continue
+            }
+        }
+    }
+
+    private func readBody(of request: inout ServerRequest) throws {
+        while true {
+            guard let event = try nextEvent() else {
+                guard try receive() else {
+                    _ = try parser.finish()
+                    throw ClientClosed()
+                }
+                continue
+            }
+            switch event {
+            case .head: continue
+            case .body(let range): try receiveBody(range, of: &request)
+            case .trailers(let fields): request.trailers = fields
+            case .end: return
+            }
+        }
+    }
+
+    private func receiveBody(_ range: Range<Int>, of request: inout ServerRequest) throws {
+        request.bodyLength &+= UInt64(range.count)
+        if let receive = options.receiveBody {
+            try input.withUnsafeBytes { try receive(request, UnsafeRawBufferPointer(rebasing: $0[range])) }
+        } else {
+            request.body += input[range]
+        }
+    }
+
+    private func nextEvent() throws -> RequestParser.Event? {
+        // Asked with nothing left too: a message without a body ends where its head does.
+        try input.withUnsafeBytes { bytes throws(HTTP1Error) in try parser.next(bytes, &position) }
+    }
+
+    /// Fills the buffer anew, all of it being consumed. False at the connection's end.
+    private func receive() throws -> Bool {
+        if input.count < Self.bufferBytes { input = [UInt8](repeating: 0, count: Self.bufferBytes) }
+        let count = try input.withUnsafeMutableBytes { try socket.read(into: $0) }
+        input.removeLast(input.count - count)
+        position = 0
+        return count > 0
+    }
+
+    private static let bufferBytes = 16384
+
+    /// Ends the sending side and reads what the client still sends, until it closes too: closing with unread bytes
+    /// would reset the connection, and the reset may overtake the response (RFC 9112 §9.6).
+    private func linger() {
+        socket.halfClose()
+        while let bytes = try? socket.read(atMost: Self.bufferBytes), !bytes.isEmpty {}
+    }
+}
+
+extension HTTP1Error {
+    /// What a server answers to bytes that are no request.
+    fileprivate var status: Int {
+        if kind == .headTooLarge || kind == .tooManyFields { return 431 }
+        if kind == .startLineTooLong { return 414 }
+        return kind == .unsupportedVersion ? 505 : 400
+    }
+}
+
+extension ServerRequest {
+    /// RFC 9110 §10.1.1.
+    fileprivate var expectsContinue: Bool {
+        fields[.expect]?.lowercased() == "100-continue"
+    }
+}

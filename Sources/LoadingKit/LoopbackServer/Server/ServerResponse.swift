@@ -1,0 +1,97 @@
+import LoadingKitPrimitives
+
+/// What a route answers. The server adds the fields for the body's framing and for the connection's end, unless they
+/// are among `fields` already: then they are sent as they are, true or not.
+package struct ServerResponse: Sendable {
+    package enum Body: Sendable {
+        case bytes([UInt8])
+        /// Written piece by piece. An error that the closure throws ends the connection in the middle of the body.
+        case stream(StreamFraming, @Sendable (ResponseBodyWriter) throws -> Void)
+        /// After the head the connection is the closure's: for CONNECT and status 101. It is closed afterwards.
+        case takeOver(@Sendable (StreamSocket) throws -> Void)
+    }
+
+    /// How the end of a streamed body is marked (RFC 9112 §6).
+    package enum StreamFraming: Sendable, Equatable {
+        case length(UInt64)
+        /// Chunks; for an HTTP/1.0 client until the connection's end.
+        case chunked
+        case untilClose
+    }
+
+    /// An interim response (1xx), sent before the final one.
+    package struct Interim: Sendable {
+        package var status: Int
+        package var fields: HTTPFields
+
+        package init(_ status: Int, fields: HTTPFields = HTTPFields()) {
+            self.status = status
+            self.fields = fields
+        }
+    }
+
+    package var status: Int
+    /// Nil for the usual one.
+    package var reason: String?
+    package var fields: HTTPFields
+    package var body: Body
+    /// Not empty: the body is sent in chunks, with these after them. A stream may add to them.
+    package var trailers = HTTPFields()
+    package var interim: [Interim] = []
+    /// Whether the connection ends after this response, which says so.
+    package var closesConnection = false
+
+    package init(_ status: Int = 200, fields: HTTPFields = HTTPFields(), body: Body = .bytes([])) {
+        self.status = status
+        self.fields = fields
+        self.body = body
+    }
+
+    // MARK: Usual ones
+
+    package static func text(_ text: String, status: Int = 200) -> ServerResponse {
+        bytes(Array(text.utf8), type: "text/plain; charset=utf-8", status: status)
+    }
+
+    package static func bytes(
+        _ bytes: [UInt8], type: String = "application/octet-stream", status: Int = 200
+    ) -> ServerResponse {
+        var response = ServerResponse(status, body: .bytes(bytes))
+        response.fields.set(.contentType, type)
+        return response
+    }
+
+    package static func stream(
+        _ framing: StreamFraming = .chunked, type: String = "application/octet-stream",
+        _ body: @escaping @Sendable (ResponseBodyWriter) throws -> Void
+    ) -> ServerResponse {
+        var response = ServerResponse(body: .stream(framing, body))
+        response.fields.set(.contentType, type)
+        return response
+    }
+
+    /// Compressed, whatever the request accepts.
+    package static func gzip(_ bytes: [UInt8], type: String = "text/plain; charset=utf-8") throws -> ServerResponse {
+        var response = ServerResponse.bytes(try Gzip.compress(bytes), type: type)
+        response.fields.set(.contentEncoding, "gzip")
+        return response
+    }
+
+    package static func redirect(to location: String, status: Int = 302) -> ServerResponse {
+        ServerResponse(status).adding("Location", location)
+    }
+
+    /// With one more field line.
+    package func adding(_ name: String, _ value: String) -> ServerResponse {
+        var response = self
+        response.fields.append(name: name, value: value)
+        return response
+    }
+
+    /// With the connection's end after it.
+    package func closing() -> ServerResponse {
+        var response = self
+        response.closesConnection = true
+        return response
+    }
+}

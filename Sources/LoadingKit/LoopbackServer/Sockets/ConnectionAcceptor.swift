@@ -1,0 +1,167 @@
+import Dispatch
+import Glibc
+import Synchronization
+
+/// Accepts connections on one thread and runs each on a thread of its own, until it is stopped: then nothing is left.
+package final class ConnectionAcceptor: Sendable {
+    /// What becomes of connections after the last one that is wanted.
+    package enum Overflow: Sendable, Equatable {
+        /// The listening socket is closed: connecting fails.
+        case refuse
+        /// The system completes the connection (as far as the backlog goes), but nobody ever serves it.
+        case leaveWaiting
+    }
+
+    /// How many connections are accepted; nil for any number.
+    package struct Limit: Sendable, Equatable {
+        package var connections: Int
+        package var overflow: Overflow
+
+        package init(connections: Int, overflow: Overflow) {
+            self.connections = connections
+            self.overflow = overflow
+        }
+    }
+
+    package typealias Handler = @Sendable (_ socket: StreamSocket, _ number: Int) -> Void
+
+    package let address: LoopbackAddress
+    private let core: Core
+
+    /// Listens and accepts at once. The handler gets each connection with its number, from 0, on its own thread; when
+    /// it returns the connection is closed.
+    package init(
+        _ address: LoopbackAddress, backlog: Int32 = SOMAXCONN, limit: Limit? = nil, stopping: Signal = Signal(),
+        handler: @escaping Handler
+    ) throws(SocketError) {
+        let listener = try ListeningSocket(address, backlog: backlog)
+        self.address = listener.address
+        let core = Core(listener, limit, stopping, handler)
+        self.core = core
+        core.setAccepting(try WorkerThread { core.acceptConnections() })
+    }
+
+    deinit { stop() }
+
+    /// Interrupts every connection, and returns when every thread has ended. Not to be called from a handler.
+    package func stop() {
+        core.stop()
+    }
+}
+
+/// What the threads share. They hold it, not the acceptor, so that an acceptor nobody holds any more stops.
+private final class Core: Sendable {
+    private struct Connection {
+        var socket: StreamSocket
+        var thread: WorkerThread?
+    }
+
+    private struct State {
+        var isStopping = false
+        var accepting: WorkerThread?
+        var connections: [Int: Connection] = [:]
+        /// Threads that have nothing more to do, and want to be joined.
+        var finished: [WorkerThread] = []
+    }
+
+    private let listener: ListeningSocket
+    private let limit: ConnectionAcceptor.Limit?
+    private let stopping: Signal
+    private let handler: ConnectionAcceptor.Handler
+    private let state = Mutex(State())
+    /// Signalled when a connection ends, for an accepting thread that ran out of descriptors.
+    private let connectionEnded = DispatchSemaphore(value: 0)
+
+    init(
+        _ listener: ListeningSocket, _ limit: ConnectionAcceptor.Limit?, _ stopping: Signal,
+        _ handler: @escaping ConnectionAcceptor.Handler
+    ) {
+        self.listener = listener
+        self.limit = limit
+        self.stopping = stopping
+        self.handler = handler
+    }
+
+    func setAccepting(_ thread: WorkerThread) {
+        state.withLock { $0.accepting = thread }
+    }
+
+    // MARK: The accepting thread
+
+    func acceptConnections() {
+        var number = 0
+        while number < limit?.connections ?? .max {
+            joinFinished()
+            do {
+                guard let socket = try listener.accept() else { return }
+                start(socket, number)
+                number &+= 1
+            } catch {
+                // Out of descriptors or memory: go on when a connection has ended, here or elsewhere in the process.
+                _ = connectionEnded.wait(timeout: .now() + .milliseconds(20))
+            }
+        }
+        if limit?.overflow == .refuse { listener.close() }
+    }
+
+    private func start(_ socket: StreamSocket, _ number: Int) {
+        let isWanted = state.withLock { state in
+            guard !state.isStopping else { return false }
+            state.connections[number] = Connection(socket: socket)
+            return true
+        }
+        guard isWanted else { return socket.reset() }
+        do {
+            let thread = try WorkerThread { self.run(socket, number) }
+            state.withLock { state in
+                if state.connections[number] != nil {
+                    state.connections[number]?.thread = thread
+                } else {
+                    state.finished.append(thread)
+                }
+            }
+        } catch {
+            // No thread to be had: the peer sees a reset.
+            state.withLock { _ = $0.connections.removeValue(forKey: number) }
+            socket.reset()
+        }
+    }
+
+    private func joinFinished() {
+        let finished = state.withLock { state in
+            defer { state.finished = [] }
+            return state.finished
+        }
+        for thread in finished { thread.join() }
+    }
+
+    // MARK: A connection's thread
+
+    private func run(_ socket: StreamSocket, _ number: Int) {
+        handler(socket, number)
+        socket.close()
+        state.withLock { state in
+            if let thread = state.connections.removeValue(forKey: number)?.thread { state.finished.append(thread) }
+        }
+        connectionEnded.signal()
+    }
+
+    // MARK: Stopping
+
+    func stop() {
+        let accepting = state.withLock { state in
+            state.isStopping = true
+            return state.accepting
+        }
+        stopping.fire()
+        listener.shutDown()
+        connectionEnded.signal()
+        accepting?.join()
+        listener.close()
+        // No connection is added any more. Each thread leaves the table itself, so the table is copied.
+        let connections = state.withLock { Array($0.connections.values) }
+        for connection in connections { connection.socket.interrupt() }
+        for connection in connections { connection.thread?.join() }
+        joinFinished()
+    }
+}

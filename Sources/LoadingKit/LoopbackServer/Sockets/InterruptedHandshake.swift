@@ -1,0 +1,47 @@
+import COpenSSL
+
+/// A server's side of a TLS handshake in memory, so that its answer can be cut off anywhere.
+package final class InterruptedHandshake {
+    private let connection: OpaquePointer
+    /// Both belong to the connection.
+    private let input: OpaquePointer
+    private let output: OpaquePointer
+    private let context: TLSServerContext
+
+    package init(_ context: TLSServerContext) throws(OpenSSLError) {
+        let connection = try required(SSL_new(context.pointer), "making a TLS connection")
+        guard let input = BIO_new(BIO_s_mem()), let output = BIO_new(BIO_s_mem()) else {
+            SSL_free(connection)
+            throw OpenSSLError("making a memory BIO")
+        }
+        SSL_set_bio(connection, input, output)
+        self.connection = connection
+        self.input = input
+        self.output = output
+        self.context = context
+    }
+
+    deinit { SSL_free(connection) }
+
+    /// Takes what the client sent, and gives what the server would send now: nothing while it needs more.
+    package func answer(to bytes: [UInt8]) throws(OpenSSLError) -> [UInt8] {
+        ERR_clear_error()
+        guard let count = Int32(exactly: bytes.count), BIO_write(input, bytes, count) == count else {
+            throw OpenSSLError("passing on a ClientHello")
+        }
+        let result = SSL_accept(connection)
+        let needsMore = SSL_get_error(connection, result) == SSL_ERROR_WANT_READ
+        guard result == 1 || needsMore else { throw OpenSSLError("the TLS handshake") }
+        return drainOutput()
+    }
+
+    private func drainOutput() -> [UInt8] {
+        var answer: [UInt8] = []
+        var piece = [UInt8](repeating: 0, count: 4096)
+        while true {
+            let count = BIO_read(output, &piece, Int32(piece.count))
+            guard count > 0 else { return answer }
+            answer += piece.prefix(Int(count))
+        }
+    }
+}

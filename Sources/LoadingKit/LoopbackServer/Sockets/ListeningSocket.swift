@@ -1,0 +1,89 @@
+import Glibc
+import Synchronization
+
+/// A socket that listens on a loopback address. Any thread may shut it down; one thread accepts and closes.
+package final class ListeningSocket: Sendable {
+    /// With the port that the system chose.
+    package let address: LoopbackAddress
+    private let descriptor: Mutex<Int32?>
+
+    /// Binds and listens. `backlog` is how many connections the system holds that nobody has accepted.
+    package init(_ address: LoopbackAddress, backlog: Int32 = SOMAXCONN) throws(SocketError) {
+        let descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw SocketError("socket") }
+        do throws(SocketError) {
+            try Self.bind(descriptor, to: address)
+            guard listen(descriptor, backlog) == 0 else { throw SocketError("listen") }
+            self.address = try Self.boundAddress(of: descriptor, asked: address)
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        self.descriptor = Mutex(descriptor)
+    }
+
+    deinit { close() }
+
+    /// Blocks until a connection comes. Nil once the socket is shut down or closed.
+    func accept() throws(SocketError) -> StreamSocket? {
+        while true {
+            guard let listening = descriptor.withLock({ $0 }) else { return nil }
+            let accepted = Glibc.accept(listening, nil, nil)
+            if accepted >= 0 { return StreamSocket(owning: accepted) }
+            switch errno {
+            // The connection went away before it was accepted, or a signal came: the next one.
+            case ECONNABORTED, EINTR: continue
+            // What a listening socket says once it is shut down.
+            case EINVAL, EBADF: return nil
+            default: throw SocketError("accept")
+            }
+        }
+    }
+
+    /// Wakes the thread that accepts. The descriptor stays taken until `close()`, so that its number names nothing else.
+    func shutDown() {
+        descriptor.withLock { descriptor in
+            if let descriptor { _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
+        }
+    }
+
+    /// From here on connecting is refused. Not while another thread is in `accept()`: `shutDown()` wakes it first.
+    func close() {
+        let closed: Int32? = descriptor.withLock { descriptor in
+            let closed = descriptor
+            descriptor = nil
+            return closed
+        }
+        guard let closed else { return }
+        Glibc.close(closed)
+        if case .unix(let path) = address { unlink(path) }
+    }
+
+    private static func bind(_ descriptor: Int32, to address: LoopbackAddress) throws(SocketError) {
+        var yes: Int32 = 1
+        setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &yes, socklen_t(MemoryLayout<Int32>.size))
+        let result = try address.withSocketAddress { Glibc.bind(descriptor, $0, $1) }
+        guard result == 0 else { throw SocketError("bind to \(address)") }
+    }
+
+    private static func boundAddress(
+        of descriptor: Int32, asked: LoopbackAddress
+    ) throws(SocketError) -> LoopbackAddress {
+        switch asked {
+        case .ipv4: .ipv4(port: try boundPort(of: descriptor))
+        case .ipv6: .ipv6(port: try boundPort(of: descriptor))
+        case .unix: asked
+        }
+    }
+
+    /// IPv4 and IPv6 addresses hold the port at the same place, after the family.
+    private static func boundPort(of descriptor: Int32) throws(SocketError) -> UInt16 {
+        var address = sockaddr_in6()
+        var count = socklen_t(MemoryLayout<sockaddr_in6>.size)
+        let result = withUnsafeMutablePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &count) }
+        }
+        guard result == 0 else { throw SocketError("getsockname") }
+        return UInt16(bigEndian: address.sin6_port)
+    }
+}

@@ -1,0 +1,182 @@
+import COpenSSL
+import Glibc
+import Synchronization
+
+/// One connection with blocking reads and writes, plain or TLS. It belongs to one thread; any other thread may only
+/// `interrupt()` it.
+package final class StreamSocket: @unchecked Sendable {  // the mutex guards the descriptor, one thread owns the rest
+    private let descriptor: Mutex<Int32?>
+    private var tls: TLSStream?
+    /// Bytes that somebody read too many of.
+    private var pushedBack: ArraySlice<UInt8> = []
+
+    /// Takes the descriptor over.
+    init(owning descriptor: Int32) {
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
+        var yes: Int32 = 1
+        // Fails on a Unix socket, which needs it not.
+        setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
+        self.descriptor = Mutex(descriptor)
+    }
+
+    /// Connects, blocking.
+    package convenience init(connectingTo address: LoopbackAddress) throws(SocketError) {
+        let descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else { throw SocketError("socket") }
+        do throws(SocketError) {
+            let result = try address.withSocketAddress { Glibc.connect(descriptor, $0, $1) }
+            guard result == 0 else { throw SocketError("connect to \(address)") }
+        } catch {
+            Glibc.close(descriptor)
+            throw error
+        }
+        self.init(owning: descriptor)
+    }
+
+    deinit { close() }
+
+    /// What the handshake agreed; nil while the connection is plain.
+    package var tlsFacts: TLSFacts? { tls?.facts }
+
+    /// Whether the peer ended TLS properly. False for a plain connection.
+    package var receivedCloseNotify: Bool { tls?.receivedCloseNotify ?? false }
+
+    // MARK: Reading and writing
+
+    /// Blocks until bytes are there; 0 when the peer has ended the connection.
+    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        let descriptor = try openDescriptor()
+        if !pushedBack.isEmpty { return takePushedBack(into: buffer) }
+        if let tls { return try tls.read(into: buffer) }
+        while true {
+            let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw SocketError("recv") }
+        }
+    }
+
+    /// Up to so many bytes; empty when the peer has ended the connection.
+    package func read(atMost count: Int = 16384) throws -> [UInt8] {
+        var bytes = [UInt8](repeating: 0, count: count)
+        let read = try bytes.withUnsafeMutableBytes { try self.read(into: $0) }
+        bytes.removeLast(count &- read)
+        return bytes
+    }
+
+    /// Gives bytes back that were read but belong to whoever reads next.
+    package func pushBack(_ bytes: some Sequence<UInt8>) {
+        pushedBack = ArraySlice(bytes) + pushedBack
+    }
+
+    private func takePushedBack(into buffer: UnsafeMutableRawBufferPointer) -> Int {
+        let bytes = pushedBack.prefix(buffer.count)
+        buffer.copyBytes(from: bytes)
+        pushedBack = pushedBack.dropFirst(bytes.count)
+        return bytes.count
+    }
+
+    /// Blocks until all is written.
+    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+        let descriptor = try openDescriptor()
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = UnsafeRawBufferPointer(rebasing: rest)
+            let count = try tls?.write(piece) ?? Self.send(piece, to: descriptor)
+            rest = rest.dropFirst(count)
+        }
+    }
+
+    package func write(_ bytes: [UInt8]) throws {
+        try bytes.withUnsafeBytes { try write($0) }
+    }
+
+    private static func send(_ bytes: UnsafeRawBufferPointer, to descriptor: Int32) throws(SocketError) -> Int {
+        while true {
+            let count = Glibc.send(descriptor, bytes.baseAddress, bytes.count, Int32(MSG_NOSIGNAL))
+            if count >= 0 { return count }
+            guard errno == EINTR else { throw SocketError("send") }
+        }
+    }
+
+    /// Blocks until the peer has ended the connection, reading nothing. Bytes that wait unread do not matter.
+    package func waitUntilPeerCloses() throws {
+        // Linux's POLLRDHUP, which the C library's module does not show; hang-up and error are always reported.
+        let peerClosed: Int16 = 0x2000
+        var poll = pollfd(fd: try openDescriptor(), events: peerClosed, revents: 0)
+        while Glibc.poll(&poll, 1, -1) < 0 {
+            guard errno == EINTR else { throw SocketError("poll") }
+        }
+    }
+
+    // MARK: TLS
+
+    /// Does the server's side of a handshake, blocking.
+    package func startTLS(_ context: TLSServerContext) throws {
+        tls = try TLSStream(accepting: context, on: try openDescriptor())
+    }
+
+    /// Does the client's side of a handshake, blocking.
+    package func startTLS(_ context: TLSClientContext, serverName: String?) throws {
+        tls = try TLSStream(connecting: context, serverName: serverName, on: try openDescriptor())
+    }
+
+    /// Says that no more will be sent: close_notify in TLS, which leaves the connection underneath open.
+    package func sendCloseNotify() {
+        tls?.sendCloseNotify()
+    }
+
+    // MARK: Ending
+
+    /// Ends the sending side; reading goes on.
+    package func halfClose() {
+        sendCloseNotify()
+        shutDown(Int32(SHUT_WR))
+    }
+
+    /// Ends the connection as a proper peer does, close_notify first.
+    package func close() {
+        sendCloseNotify()
+        closeWithoutNotify()
+    }
+
+    /// Ends the connection without TLS's close_notify.
+    package func closeWithoutNotify() {
+        // A process started meanwhile may hold a copy of the descriptor: shutting down reaches the peer all the same.
+        shutDown(Int32(SHUT_RDWR))
+        finish()
+    }
+
+    /// Ends the connection with a reset.
+    package func reset() {
+        descriptor.withLock { descriptor in
+            guard let descriptor else { return }
+            var option = linger(l_onoff: 1, l_linger: 0)
+            setsockopt(descriptor, SOL_SOCKET, SO_LINGER, &option, socklen_t(MemoryLayout<linger>.size))
+        }
+        finish()
+    }
+
+    /// Wakes the owning thread from whatever it does on this connection: reads see its end, writes fail.
+    package func interrupt() {
+        shutDown(Int32(SHUT_RDWR))
+    }
+
+    private func shutDown(_ how: Int32) {
+        descriptor.withLock { descriptor in
+            if let descriptor { _ = Glibc.shutdown(descriptor, how) }
+        }
+    }
+
+    private func finish() {
+        tls = nil
+        descriptor.withLock { descriptor in
+            if let descriptor { Glibc.close(descriptor) }
+            descriptor = nil
+        }
+    }
+
+    private func openDescriptor() throws(SocketError) -> Int32 {
+        guard let open = descriptor.withLock({ $0 }) else { throw SocketError(operation: "socket", code: EBADF) }
+        return open
+    }
+}

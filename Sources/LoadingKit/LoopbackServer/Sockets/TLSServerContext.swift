@@ -1,0 +1,102 @@
+import COpenSSL
+
+/// OpenSSL's settings for a server's connections. It never changes once it is made, so threads may share it.
+package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenSSL guards the session cache inside
+    let pointer: OpaquePointer
+    /// ALPN's list in its wire format: each name after its length.
+    private let applicationProtocols: [UInt8]
+
+    package init(_ options: TLSServerOptions) throws(OpenSSLError) {
+        pointer = try required(SSL_CTX_new(TLS_server_method()), "making a TLS context")
+        applicationProtocols = try ALPN.encode(options.applicationProtocols)
+        try setVersions(options)
+        try setIdentity(options.identity)
+        try setClientAuthorities(options)
+        setResumption(options)
+        if !applicationProtocols.isEmpty {
+            SSL_CTX_set_alpn_select_cb(
+                pointer, chooseApplicationProtocol, Unmanaged.passUnretained(self).toOpaque())
+        }
+    }
+
+    deinit { SSL_CTX_free(pointer) }
+
+    private func setVersions(_ options: TLSServerOptions) throws(OpenSSLError) {
+        let bounds = [
+            (SSL_CTRL_SET_MIN_PROTO_VERSION, options.minimumVersion),
+            (SSL_CTRL_SET_MAX_PROTO_VERSION, options.maximumVersion),
+        ]
+        for (command, version) in bounds {
+            try check(
+                Int32(truncatingIfNeeded: SSL_CTX_ctrl(pointer, command, version.number, nil)), "setting \(version)")
+        }
+        if options.minimumVersion.needsLowSecurityLevel {
+            try check(SSL_CTX_set_cipher_list(pointer, "DEFAULT:@SECLEVEL=0"), "allowing old ciphers")
+        }
+    }
+
+    private func setIdentity(_ identity: ServerIdentity) throws(OpenSSLError) {
+        let chain = try Certificate.all(inPEM: identity.certificatePEM)
+        for (index, certificate) in chain.enumerated() {
+            let target = certificate.pointer
+            if index == 0 {
+                try check(SSL_CTX_use_certificate(pointer, target), "setting the certificate")
+            } else {
+                // The last argument's 1 says that the context takes a reference of its own.
+                let added = SSL_CTX_ctrl(pointer, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(target))
+                try check(Int32(truncatingIfNeeded: added), "adding an intermediate certificate")
+            }
+        }
+        let key = try PrivateKey(pem: identity.privateKeyPEM)
+        try check(SSL_CTX_use_PrivateKey(pointer, key.pointer), "setting the private key")
+        try check(SSL_CTX_check_private_key(pointer), "matching the private key to its certificate")
+    }
+
+    private func setClientAuthorities(_ options: TLSServerOptions) throws(OpenSSLError) {
+        guard !options.clientAuthoritiesPEM.isEmpty else { return }
+        for text in options.clientAuthoritiesPEM {
+            let authority = try Certificate.first(inPEM: text)
+            try check(X509_STORE_add_cert(SSL_CTX_get_cert_store(pointer), authority.pointer), "trusting an authority")
+            try check(SSL_CTX_add_client_CA(pointer, authority.pointer), "naming an authority")
+        }
+        let requires = options.requiresClientCertificate ? SSL_VERIFY_FAIL_IF_NO_PEER_CERT : 0
+        SSL_CTX_set_verify(pointer, SSL_VERIFY_PEER | requires, nil)
+    }
+
+    private func setResumption(_ options: TLSServerOptions) {
+        // Sessions with client certificates are only resumed under a context name.
+        let name = Array("loopback".utf8)
+        SSL_CTX_set_session_id_context(pointer, name, UInt32(name.count))
+        guard !options.allowsResumption else { return }
+        _ = SSL_CTX_ctrl(pointer, SSL_CTRL_SET_SESS_CACHE_MODE, Int(SSL_SESS_CACHE_OFF), nil)
+        // OpenSSL's SSL_OP_NO_TICKET, a macro that Swift does not see.
+        _ = SSL_CTX_set_options(pointer, UInt64(1) << 14)
+        SSL_CTX_set_num_tickets(pointer, 0)
+    }
+
+    fileprivate func choose(
+        from offered: UnsafePointer<UInt8>?, _ offeredCount: UInt32,
+        _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>,
+        _ chosenCount: UnsafeMutablePointer<UInt8>
+    ) -> Int32 {
+        // The answer has to point into the client's list, which outlives this call; so the client's list is given as
+        // the one to take from, and walked in the server's order.
+        guard
+            let choice = ALPN.choose(
+                applicationProtocols, from: UnsafeBufferPointer(start: offered, count: Int(offeredCount)))
+        else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+        chosen.pointee = choice.baseAddress
+        chosenCount.pointee = UInt8(truncatingIfNeeded: choice.count)
+        return SSL_TLSEXT_ERR_OK
+    }
+}
+
+private func chooseApplicationProtocol(
+    _: OpaquePointer?, _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
+    _ chosenCount: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?, _ offeredCount: UInt32,
+    _ argument: UnsafeMutableRawPointer?
+) -> Int32 {
+    guard let argument, let chosen, let chosenCount else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+    let context = Unmanaged<TLSServerContext>.fromOpaque(argument).takeUnretainedValue()
+    return context.choose(from: offered, offeredCount, chosen, chosenCount)
+}

@@ -1,0 +1,20 @@
+/// How a loopback server does TLS.
+package struct TLSServerOptions: Sendable, Equatable {
+    package var identity: ServerIdentity
+    /// What ALPN may choose, in the server's order of preference. Empty: the extension is ignored. Where the client
+    /// offers none of them, the handshake fails (RFC 7301 §3.2).
+    package var applicationProtocols: [String]
+    package var minimumVersion: TLSVersion = .v1_2
+    package var maximumVersion: TLSVersion = .v1_3
+    /// Whether sessions may be resumed: tickets are sent.
+    package var allowsResumption = true
+    /// Authorities whose client certificates are accepted, PEM. Empty: none is asked for.
+    package var clientAuthoritiesPEM: [String] = []
+    /// Whether a client without a certificate is turned away, where one is asked for.
+    package var requiresClientCertificate = false
+
+    package init(_ identity: ServerIdentity, applicationProtocols: [String] = ["http/1.1"]) {
+        self.identity = identity
+        self.applicationProtocols = applicationProtocols
+    }
+}

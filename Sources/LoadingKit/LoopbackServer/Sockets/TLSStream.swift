@@ -1,0 +1,148 @@
+import COpenSSL
+import Glibc
+
+/// TLS over a blocking descriptor, which it does not own. One thread's.
+final class TLSStream {
+    private let pointer: OpaquePointer
+    /// Kept because OpenSSL's callbacks reach into it.
+    private let context: AnyObject
+    let facts: TLSFacts
+
+    /// A failed call leaves TLS unusable: after it no close_notify may be sent (OpenSSL's SSL_shutdown says so).
+    private var isBroken = false
+
+    init(accepting context: TLSServerContext, on descriptor: Int32) throws(OpenSSLError) {
+        let pointer = try Self.make(context.pointer, on: descriptor)
+        ERR_clear_error()
+        guard SSL_accept(pointer) == 1 else { throw Self.failure("the TLS handshake", freeing: pointer) }
+        self.pointer = pointer
+        self.context = context
+        facts = Self.facts(of: pointer)
+    }
+
+    init(connecting context: TLSClientContext, serverName: String?, on descriptor: Int32) throws(OpenSSLError) {
+        let pointer = try Self.make(context.pointer, on: descriptor)
+        ERR_clear_error()
+        if let serverName { Self.set(serverName, isChecked: context.checksName, on: pointer) }
+        context.offerSession(to: pointer)
+        guard SSL_connect(pointer) == 1 else { throw Self.failure("the TLS handshake", freeing: pointer) }
+        self.pointer = pointer
+        self.context = context
+        facts = Self.facts(of: pointer)
+    }
+
+    deinit {
+        // TLS 1.3 gives its tickets after the handshake: the session is complete only now.
+        if let client = context as? TLSClientContext { client.keepSession(SSL_get1_session(pointer)) }
+        SSL_free(pointer)
+    }
+
+    var receivedCloseNotify: Bool { SSL_get_shutdown(pointer) & SSL_RECEIVED_SHUTDOWN != 0 }
+
+    /// 0 when the peer has ended TLS or the connection below it.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws(OpenSSLError) -> Int {
+        guard !isBroken else { return 0 }
+        while true {
+            ERR_clear_error()
+            errno = 0
+            var count = 0
+            let result = SSL_read_ex(pointer, buffer.baseAddress, buffer.count, &count)
+            if result == 1 { return count }
+            switch SSL_get_error(pointer, result) {
+            case SSL_ERROR_ZERO_RETURN:
+                return 0
+            case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
+                continue
+            default:
+                isBroken = true
+                // The end of the connection without close_notify; `receivedCloseNotify` tells it from a proper one.
+                if Self.isUnexpectedEnd() { return 0 }
+                throw OpenSSLError("reading TLS")
+            }
+        }
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) throws(OpenSSLError) -> Int {
+        while true {
+            ERR_clear_error()
+            var count = 0
+            let result = SSL_write_ex(pointer, bytes.baseAddress, bytes.count, &count)
+            if result == 1 { return count }
+            switch SSL_get_error(pointer, result) {
+            case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
+                continue
+            default:
+                isBroken = true
+                throw OpenSSLError("writing TLS")
+            }
+        }
+    }
+
+    /// Sends close_notify once; does not wait for the peer's.
+    func sendCloseNotify() {
+        guard !isBroken, SSL_get_shutdown(pointer) & SSL_SENT_SHUTDOWN == 0 else { return }
+        ERR_clear_error()
+        SSL_shutdown(pointer)
+    }
+
+    // MARK: Making
+
+    private static func make(_ context: OpaquePointer, on descriptor: Int32) throws(OpenSSLError) -> OpaquePointer {
+        let pointer = try required(SSL_new(context), "making a TLS connection")
+        guard SSL_set_fd(pointer, descriptor) == 1 else {
+            throw failure("giving TLS its socket", freeing: pointer)
+        }
+        return pointer
+    }
+
+    private static func set(_ serverName: String, isChecked: Bool, on pointer: OpaquePointer) {
+        let isAddress = X509_VERIFY_PARAM_set1_ip_asc(SSL_get0_param(pointer), serverName) == 1
+        if !isAddress {
+            var name = Array(serverName.utf8CString)
+            _ = SSL_ctrl(pointer, SSL_CTRL_SET_TLSEXT_HOSTNAME, Int(TLSEXT_NAMETYPE_host_name), &name)
+        }
+        if !isChecked {
+            X509_VERIFY_PARAM_set1_ip(SSL_get0_param(pointer), nil, 0)
+        } else if !isAddress {
+            SSL_set1_host(pointer, serverName)
+        }
+    }
+
+    private static func failure(_ operation: String, freeing pointer: OpaquePointer) -> OpenSSLError {
+        SSL_free(pointer)
+        return OpenSSLError(operation)
+    }
+
+    private static func isUnexpectedEnd() -> Bool {
+        let code = ERR_peek_error()
+        // A connection that ends leaves the queue empty (OpenSSL 1.1's way, errno 0) or this reason (3's).
+        if code == 0 { return errno == 0 || errno == ECONNRESET || errno == EPIPE }
+        return ERR_GET_REASON(code) == SSL_R_UNEXPECTED_EOF_WHILE_READING
+    }
+
+    private static func facts(of pointer: OpaquePointer) -> TLSFacts {
+        TLSFacts(
+            serverName: SSL_get_servername(pointer, TLSEXT_NAMETYPE_host_name).map { String(cString: $0) },
+            applicationProtocol: applicationProtocol(of: pointer),
+            isResumed: SSL_session_reused(pointer) == 1,
+            version: SSL_get_version(pointer).map { String(cString: $0) } ?? "",
+            peerCertificateDER: peerCertificate(of: pointer))
+    }
+
+    private static func applicationProtocol(of pointer: OpaquePointer) -> String? {
+        var start: UnsafePointer<UInt8>?
+        var count: UInt32 = 0
+        SSL_get0_alpn_selected(pointer, &start, &count)
+        guard let start, count > 0 else { return nil }
+        return String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
+    }
+
+    private static func peerCertificate(of pointer: OpaquePointer) -> [UInt8]? {
+        guard let shown = SSL_get0_peer_certificate(pointer) else { return nil }
+        var encoded: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509(shown, &encoded)
+        guard count > 0, let encoded else { return nil }
+        defer { CRYPTO_free(encoded, nil, 0) }
+        return Array(UnsafeBufferPointer(start: encoded, count: Int(count)))
+    }
+}

@@ -1,0 +1,13 @@
+import LoadingKitLoopbackServer
+
+// What tests use of the loopback server's module, so that `import TestSupport` is enough.
+package typealias Box = LoadingKitLoopbackServer.Box
+package typealias CertificateAuthority = LoadingKitLoopbackServer.CertificateAuthority
+package typealias CertificateTemplate = LoadingKitLoopbackServer.CertificateTemplate
+package typealias LoopbackAddress = LoadingKitLoopbackServer.LoopbackAddress
+package typealias Recorder = LoadingKitLoopbackServer.Recorder
+package typealias ServerIdentity = LoadingKitLoopbackServer.ServerIdentity
+package typealias Signal = LoadingKitLoopbackServer.Signal
+package typealias TLSFacts = LoadingKitLoopbackServer.TLSFacts
+package typealias TLSServerOptions = LoadingKitLoopbackServer.TLSServerOptions
+package typealias TLSVersion = LoadingKitLoopbackServer.TLSVersion

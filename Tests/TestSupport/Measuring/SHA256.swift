@@ -1,0 +1,46 @@
+import COpenSSL
+import Foundation
+
+/// SHA-256 of bytes that come in pieces, by OpenSSL: what was sent and what arrived are compared by it.
+package final class SHA256 {
+    private let context: OpaquePointer
+
+    package init() throws {
+        guard let context = EVP_MD_CTX_new() else { throw CocoaError(.featureUnsupported) }
+        self.context = context
+        guard EVP_DigestInit_ex(context, EVP_sha256(), nil) == 1 else { throw CocoaError(.featureUnsupported) }
+    }
+
+    deinit { EVP_MD_CTX_free(context) }
+
+    package func update(_ bytes: some DataProtocol) {
+        for region in bytes.regions {
+            region.withUnsafeBytes { _ = EVP_DigestUpdate(context, $0.baseAddress, $0.count) }
+        }
+    }
+
+    /// The digest in hexadecimal. Called once, last.
+    package func finish() -> String {
+        var digest = [UInt8](repeating: 0, count: 32)
+        EVP_DigestFinal_ex(context, &digest, nil)
+        return Self.hexadecimal(digest)
+    }
+
+    package static func hash(_ bytes: some DataProtocol) throws -> String {
+        let hash = try SHA256()
+        hash.update(bytes)
+        return hash.finish()
+    }
+
+    package static func hash(contentsOf file: URL) throws -> String {
+        let handle = try FileHandle(forReadingFrom: file)
+        defer { try? handle.close() }
+        let hash = try SHA256()
+        while let piece = try handle.read(upToCount: 1 << 20), !piece.isEmpty { hash.update(piece) }
+        return hash.finish()
+    }
+
+    private static func hexadecimal(_ bytes: [UInt8]) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    }
+}

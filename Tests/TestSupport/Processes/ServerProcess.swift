@@ -1,0 +1,109 @@
+import Foundation
+import LoadingKitLoopbackServer
+
+/// A real server, run as a process on free loopback ports, with its files in a private folder. It ends, and the folder
+/// goes, with `stop()`, with the last reference to it, or with this process however that dies.
+package final class ServerProcess: Sendable {
+    /// What a server is given to be configured with.
+    package struct Setup: Sendable {
+        package var folder: TemporaryFolder
+        /// On 127.0.0.1, free a moment ago.
+        package var ports: [UInt16]
+    }
+
+    /// What a server says when another process took its port in that moment.
+    private static let portTaken = ["in use", "EADDRINUSE"]
+    private static let attempts = 5
+
+    package let setup: Setup
+    private let process: ChildProcess
+    private let watchdog: Watchdog
+
+    package var ports: [UInt16] { setup.ports }
+
+    /// What it wrote to its standard output and error up to now.
+    package var output: String { Self.output(in: setup.folder) }
+
+    /// Starts a server in the foreground, and returns when it accepts connections on all of its ports.
+    ///
+    /// - Parameters:
+    ///   - program: searched in `PATH` and the folders for administrators' programs.
+    ///   - aptPackage: named in the error where the program is missing.
+    ///   - portCount: how many ports it needs.
+    ///   - configure: writes its files, and gives its arguments.
+    /// - Throws: `MissingProgram`; `ServerProcessError` with the server's output when it ends early.
+    package static func start(
+        _ program: String, aptPackage: String, portCount: Int, configure: (Setup) throws -> [String]
+    ) throws -> ServerProcess {
+        guard let executable = find(program) else { throw MissingProgram(program: program, aptPackage: aptPackage) }
+        for _ in 1..<attempts {
+            do {
+                return try ServerProcess(executable, portCount, configure)
+            } catch let error as ServerProcessError where portTaken.contains(where: error.output.contains) {
+                continue
+            }
+        }
+        return try ServerProcess(executable, portCount, configure)
+    }
+
+    private init(_ executable: String, _ portCount: Int, _ configure: (Setup) throws -> [String]) throws {
+        let setup = Setup(folder: try TemporaryFolder(), ports: try Self.freePorts(portCount))
+        let arguments = try configure(setup)
+        self.setup = setup
+        process = try ChildProcess(executable, arguments, output: setup.folder.file(Self.outputName).path)
+        watchdog = try Watchdog(over: process, folder: setup.folder.path)
+        for port in setup.ports { try waitUntilAccepting(port, executable) }
+    }
+
+    deinit { stop() }
+
+    /// Ends it, waits until it has ended, and removes its folder.
+    package func stop() {
+        process.stop(after: 5)
+        watchdog.dismiss()
+        setup.folder.remove()
+    }
+
+    /// Does what happens when this process dies without stopping the server, and returns when it has happened.
+    package func abandon() {
+        watchdog.bark()
+    }
+
+    // MARK: Starting
+
+    private static let outputName = "output.txt"
+
+    private static func output(in folder: TemporaryFolder) -> String {
+        (try? String(contentsOf: folder.file(outputName), encoding: .utf8)) ?? ""
+    }
+
+    private static func find(_ program: String) -> String? {
+        let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
+        let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin", "/sbin"]
+        return folders.map { "\($0)/\(program)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// Held all at once, so that they differ.
+    private static func freePorts(_ count: Int) throws -> [UInt16] {
+        let sockets = try (0..<count).map { _ in try ListeningSocket(.ipv4()) }
+        return withExtendedLifetime(sockets) { sockets.compactMap(\.address.port) }
+    }
+
+    /// Nothing tells when another program has begun to listen: it is asked again and again, until it does or has ended.
+    private func waitUntilAccepting(_ port: UInt16, _ executable: String) throws {
+        while true {
+            do {
+                try StreamSocket(connectingTo: .ipv4(port: port)).close()
+                return
+            } catch  where error.code == ECONNREFUSED {
+                guard !process.hasExited else {
+                    let output = self.output
+                    stop()
+                    throw ServerProcessError(
+                        program: executable, problem: "ended before it accepted connections", output: output)
+                }
+                poll(nil, 0, 5)
+            }
+        }
+    }
+}
