@@ -1,0 +1,28 @@
+# Two commands from a fresh clone on Debian or Ubuntu with a Swift toolchain: `make demo` and `make test`.
+.PHONY: demo test lint format build install-build-packages install-test-packages
+
+BUILD_PACKAGES := libssl-dev zlib1g-dev pkg-config
+TEST_PACKAGES := nginx-light
+
+demo: install-build-packages
+	swift build --product loadkit
+	"$$(swift build --show-bin-path)/loadkit" demo
+
+test: lint install-build-packages install-test-packages
+	swift build --build-tests
+	swift test --skip-build
+
+lint:
+	swift format lint --strict --recursive --parallel --configuration .swift-format Package.swift Sources Tests
+
+format:
+	swift format format --in-place --recursive --parallel --configuration .swift-format Package.swift Sources Tests
+
+build: install-build-packages
+	swift build
+
+install-build-packages:
+	@Scripts/install-packages.sh $(BUILD_PACKAGES)
+
+install-test-packages:
+	@Scripts/install-packages.sh $(TEST_PACKAGES)

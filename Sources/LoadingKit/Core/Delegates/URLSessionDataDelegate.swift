@@ -1,0 +1,39 @@
+import Foundation
+
+/// Is told what data tasks receive, piece by piece.
+public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
+    /// The response's head was received. Say whether to go on; nothing more is received until then. By default, yes.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
+
+    /// A piece of the response's body was received. While this is at work the connection is not read for long.
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
+}
+
+extension URLSessionDataDelegate {
+    /// Asks the session's delegate; without one, goes on.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        guard let next = session.delegate(after: self) as? any URLSessionDataDelegate else {
+            return completionHandler(.allow)
+        }
+        next.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+    }
+
+    /// Tells the session's delegate.
+    public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        (session.delegate(after: self) as? any URLSessionDataDelegate)?
+            .urlSession(session, dataTask: dataTask, didReceive: data)
+    }
+}
+
+extension URLSession {
+    /// The delegate to ask where a task's own does not implement a method: the session's, unless it was asked.
+    func delegate(after asked: any URLSessionTaskDelegate) -> (any URLSessionTaskDelegate)? {
+        guard let delegate, delegate !== asked else { return nil }
+        return delegate as? any URLSessionTaskDelegate
+    }
+}

@@ -1,0 +1,97 @@
+import Foundation
+
+/// Is told what happens to tasks of every kind.
+///
+/// What a task's own delegate does not implement is asked of the session's delegate.
+public protocol URLSessionTaskDelegate: URLSessionDelegate {
+    /// The task is about to begin.
+    func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask)
+
+    /// The server redirects to `request`. Give the request to load instead, changed or not, or nil to have the
+    /// redirect's own response. By default it is followed.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
+
+    /// A server asks for credentials.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
+
+    /// The request's body must be sent again, and was a stream. Give a fresh one, or nil to fail the task.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
+
+    /// Bytes of the request's body were sent; the expected total is -1 when it is not known.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64)
+
+    /// The task is over, and this is how it went. Called before `didCompleteWithError`.
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics)
+
+    /// The task is over. The error is nil when it succeeded; a server's error status is a success.
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+}
+
+extension URLSessionTaskDelegate {
+    /// Asks the session's delegate.
+    public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
+        session.delegate(after: self)?.urlSession(session, didCreateTask: task)
+    }
+
+    /// Asks the session's delegate; without one, follows the redirect.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard let next = session.delegate(after: self) else { return completionHandler(request) }
+        next.urlSession(
+            session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+            completionHandler: completionHandler)
+    }
+
+    /// Asks the session's delegate; without one, leaves the challenge to default handling.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        if let next = session.delegate(after: self) {
+            next.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
+        } else {
+            (session.delegate ?? self).urlSession(session, didReceive: challenge, completionHandler: completionHandler)
+        }
+    }
+
+    /// Asks the session's delegate; without one, there is no new stream.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask,
+        needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        guard let next = session.delegate(after: self) else { return completionHandler(nil) }
+        next.urlSession(session, task: task, needNewBodyStream: completionHandler)
+    }
+
+    /// Tells the session's delegate.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        session.delegate(after: self)?.urlSession(
+            session, task: task, didSendBodyData: bytesSent, totalBytesSent: totalBytesSent,
+            totalBytesExpectedToSend: totalBytesExpectedToSend)
+    }
+
+    /// Tells the session's delegate.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        session.delegate(after: self)?.urlSession(session, task: task, didFinishCollecting: metrics)
+    }
+
+    /// Tells the session's delegate.
+    public func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        session.delegate(after: self)?.urlSession(session, task: task, didCompleteWithError: error)
+    }
+}

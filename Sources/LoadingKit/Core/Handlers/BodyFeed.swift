@@ -1,0 +1,118 @@
+import DequeModule
+import Foundation
+import LoadingKitTransport
+import Synchronization
+
+/// Pieces of a body on their way from the event loop to one asynchronous reader, with backpressure.
+final class BodyFeed: Sendable {
+    /// Bytes that may wait unread before the load is told to wait.
+    static let highWater = 256 * 1024
+
+    private struct State {
+        var pieces = Deque<Data>()
+        var waiting = 0
+        var isBlocked = false
+        var reader: UnsafeContinuation<Data?, any Error>?
+        var end: Result<Void, any Error>?
+    }
+
+    private let state = Mutex(State())
+    private let loop: EventLoop
+
+    /// Called on the loop when the reader has caught up after `append` gave `.wait`. Set and read on the loop.
+    nonisolated(unsafe) var onDemand: (() -> Void)?
+    /// Called on the loop when the reader went away. Set and read on the loop.
+    nonisolated(unsafe) var onCancel: (() -> Void)?
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    func append(_ data: Data) -> Flow {
+        guard !data.isEmpty else { return .more }
+        let (reader, flow) = state.withLock { state -> (UnsafeContinuation<Data?, any Error>?, Flow) in
+            if let reader = state.reader {
+                state.reader = nil
+                return (reader, .more)
+            }
+            state.pieces.append(data)
+            state.waiting += data.count
+            state.isBlocked = state.waiting >= Self.highWater
+            return (nil, state.isBlocked ? .wait : .more)
+        }
+        reader?.resume(returning: data)
+        return flow
+    }
+
+    func finish(_ error: (any Error)?) {
+        onDemand = nil
+        onCancel = nil
+        let reader = state.withLock { state -> UnsafeContinuation<Data?, any Error>? in
+            guard state.end == nil else { return nil }
+            state.end = error.map { .failure($0) } ?? .success(())
+            defer { state.reader = nil }
+            return state.reader
+        }
+        if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
+    }
+
+    /// The next piece for the one reader there may be; nil at the end.
+    fileprivate func next() async throws -> Data? {
+        if let piece = takePiece() { return piece }
+        return try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { wait($0) }
+        } onCancel: {
+            abandon()
+        }
+    }
+
+    /// Nobody reads any more: ends the load.
+    fileprivate func abandon() { loop.execute { self.onCancel?() } }
+
+    private func takePiece() -> Data? {
+        let (piece, wakes) = state.withLock { Self.take(&$0) }
+        if wakes { loop.execute { self.onDemand?() } }
+        return piece
+    }
+
+    private static func take(_ state: inout State) -> (Data?, wakes: Bool) {
+        guard let piece = state.pieces.popFirst() else { return (nil, false) }
+        state.waiting -= piece.count
+        let wakes = state.isBlocked && state.waiting < highWater / 2
+        if wakes { state.isBlocked = false }
+        return (piece, wakes)
+    }
+
+    private func wait(_ continuation: UnsafeContinuation<Data?, any Error>) {
+        enum Outcome {
+            case piece(Data, wakes: Bool)
+            case end(Result<Void, any Error>)
+            case waits
+        }
+        let outcome = state.withLock { state -> Outcome in
+            let (piece, wakes) = Self.take(&state)
+            if let piece { return .piece(piece, wakes: wakes) }
+            if let end = state.end { return .end(end) }
+            state.reader = continuation
+            return .waits
+        }
+        switch outcome {
+        case .piece(let data, let wakes):
+            if wakes { loop.execute { self.onDemand?() } }
+            continuation.resume(returning: data)
+        case .end(.success): continuation.resume(returning: nil)
+        case .end(.failure(let error)): continuation.resume(throwing: error)
+        case .waits: break
+        }
+    }
+}
+
+/// The reading end of a feed. When it is let go, the load ends.
+final class BodyReader: Sendable {
+    private let feed: BodyFeed
+
+    init(_ feed: BodyFeed) { self.feed = feed }
+
+    deinit { feed.abandon() }
+
+    /// The next piece; nil at the end. Throws what the load failed with.
+    func next() async throws -> Data? { try await feed.next() }
+}

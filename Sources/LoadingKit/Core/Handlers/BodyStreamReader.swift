@@ -1,0 +1,50 @@
+import Foundation
+import LoadingKitTransport
+import Synchronization
+
+/// Reads an `InputStream`, which may block, on the pool of threads for that.
+package final class BodyStreamReader: @unchecked Sendable {  // one read at a time, each on one thread of the pool
+    /// Bytes asked of the stream at a time.
+    package static let pieceSize = 64 * 1024
+
+    private let stream: InputStream
+    private let isClaimed = Atomic<Bool>(false)
+
+    package init(_ stream: InputStream) { self.stream = stream }
+
+    /// Throws when the stream was claimed before: its bytes can be had once.
+    package func claim() throws {
+        guard !isClaimed.exchange(true, ordering: .relaxed) else {
+            throw LoadFailure(.requestBodyStreamExhausted, "the request's body stream was read before")
+        }
+    }
+
+    /// The next piece; nil at the end.
+    func read() async throws -> Data? {
+        try await withUnsafeThrowingContinuation { continuation in
+            read { continuation.resume(with: $0) }
+        }
+    }
+
+    /// Gives the next piece, on a thread of the pool; nil at the end.
+    package func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void) {
+        BlockingPool.shared.run { done(Result { try self.readBlocking() }) }
+    }
+
+    private func readBlocking() throws -> Data? {
+        if stream.streamStatus == .notOpen { stream.open() }
+        var piece = Data(count: Self.pieceSize)
+        let count = piece.withUnsafeMutableBytes { buffer -> Int in
+            guard let base = buffer.bindMemory(to: UInt8.self).baseAddress else { return -1 }
+            return stream.read(base, maxLength: buffer.count)
+        }
+        if count > 0 { return piece.prefix(count) }
+        let status = stream.streamStatus
+        let error = stream.streamError
+        stream.close()
+        if count == 0 && status != .error { return nil }
+        throw LoadFailure(
+            .requestBodyStreamExhausted,
+            "the request's body stream failed: \(error.map { String(describing: $0) } ?? "no reason given")")
+    }
+}

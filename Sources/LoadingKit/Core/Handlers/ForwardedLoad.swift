@@ -1,0 +1,106 @@
+import Foundation
+import LoadingKitTransport
+
+/// A load that a handler forwarded to those after it; its body goes to a feed that the handler reads.
+final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to the event loop of `outer`
+    private enum State {
+        case new
+        case loading(any LoopHandler, UnsafeContinuation<LoadedResponse, any Error>?)
+        case ended
+    }
+
+    private let outer: CustomLoad
+    private var state = State.new
+    private let feed: BodyFeed
+
+    init(_ outer: CustomLoad) {
+        self.outer = outer
+        feed = BodyFeed(outer.loop)
+    }
+
+    func begin(_ request: URLRequest, _ continuation: UnsafeContinuation<LoadedResponse, any Error>) {
+        outer.loop.execute { self.start(request, continuation) }
+    }
+
+    func cancel() {
+        outer.loop.execute { self.end(with: CancellationError()) }
+    }
+
+    private func start(_ request: URLRequest, _ continuation: UnsafeContinuation<LoadedResponse, any Error>) {
+        guard case .new = state, !outer.isOver else { return continuation.resume(throwing: CancellationError()) }
+        do {
+            let resources = outer.resources
+            let handler = try resources.core.makeLoad(
+                request, task: resources.task, isOwnRequest: false, from: resources.next)
+            state = .loading(handler, continuation)
+            feed.onDemand = { [weak self] in self?.consumerIsReady() }
+            feed.onCancel = { [weak self] in self?.end(with: CancellationError()) }
+            handler.begin(self)
+        } catch {
+            state = .ended
+            continuation.resume(throwing: error)
+        }
+    }
+
+    private func consumerIsReady() {
+        if case .loading(let handler, _) = state { handler.receiverIsReady() }
+    }
+
+    private func end(with error: (any Error)?) {
+        guard case .loading(let handler, let continuation) = state else {
+            state = .ended
+            return
+        }
+        state = .ended
+        handler.end()
+        continuation?.resume(throwing: error ?? LoadFailure(.badServerResponse, "the load ended without a response"))
+        feed.finish(error)
+    }
+
+    // MARK: LoadReceiver
+
+    func receive(_ response: URLResponse) -> Flow {
+        guard case .loading(let handler, let continuation) = state else { return .wait }
+        state = .loading(handler, nil)
+        continuation?.resume(returning: LoadedResponse(response: response, body: LoadedBody(reader: BodyReader(feed))))
+        return .more
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow { feed.append(Data(bytes)) }
+
+    func receive(_ data: Data) -> Flow { feed.append(data) }
+
+    func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { nil }
+
+    func bodyBufferFilled(_ count: Int) -> Flow { .more }
+
+    func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
+        let decide = LoopTransfer(decide)
+        outer.withReceiver { $0.redirect(to: request, response: response, decide: decide.value) }
+    }
+
+    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
+        let decide = LoopTransfer(decide)
+        outer.withReceiver { $0.challenge(challenge, decide: decide.value) }
+    }
+
+    func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
+        let give = LoopTransfer(give)
+        outer.withReceiver { $0.needNewBodyStream(give.value) }
+    }
+
+    func sentBody(_ count: Int, expected: Int64) { outer.withReceiver { $0.sentBody(count, expected: expected) } }
+
+    func noteActivity() { outer.withReceiver { $0.noteActivity() } }
+
+    func setQueued(_ isQueued: Bool) { outer.withReceiver { $0.setQueued(isQueued) } }
+
+    func collect(_ transaction: TransactionRecord) {
+        let transaction = LoopTransfer(transaction)
+        outer.withReceiver { $0.collect(transaction.value) }
+    }
+
+    func finish() { end(with: nil) }
+
+    func fail(_ error: any Error) { end(with: error) }
+}

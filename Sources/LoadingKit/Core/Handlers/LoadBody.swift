@@ -1,0 +1,80 @@
+import Foundation
+import LoadingKitTransport
+
+/// A request's body as an asynchronous sequence of its pieces, whatever the caller gave it as.
+///
+/// A body given as data may be read again and again. One given as a stream is read as it is consumed, off the calling
+/// task's thread, and once: a second reading throws `URLError.requestBodyStreamExhausted`.
+public struct LoadBody: AsyncSequence, Sendable {
+    /// A piece of the body.
+    public typealias Element = Data
+
+    fileprivate enum Source: Sendable {
+        case none
+        case data(Data)
+        case stream(BodyStreamReader)
+    }
+
+    private let source: Source
+
+    init(_ request: URLRequest) {
+        if let data = request.httpBody {
+            source = .data(data)
+        } else if let stream = request.httpBodyStream {
+            source = .stream(BodyStreamReader(stream))
+        } else {
+            source = .none
+        }
+    }
+
+    /// Whether there is no body at all.
+    public var isEmpty: Bool {
+        if case .none = source { true } else { false }
+    }
+
+    /// The body's size in bytes; nil when it is not known.
+    public var count: Int? {
+        switch source {
+        case .none: 0
+        case .data(let data): data.count
+        case .stream: nil
+        }
+    }
+
+    /// The whole body.
+    ///
+    /// - Parameter limit: throws `URLError.dataLengthExceedsMaximum` for a body of more bytes. Default 64 MiB.
+    public func collect(upTo limit: Int = 64 << 20) async throws -> Data {
+        var whole = Data()
+        for try await piece in self {
+            whole.append(piece)
+            if whole.count > limit {
+                throw LoadFailure(.dataLengthExceedsMaximum, "the request's body has more than \(limit) bytes")
+            }
+        }
+        return whole
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
+
+    /// Gives the body's pieces.
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate var source: Source
+        private var hasBegun = false
+
+        fileprivate init(source: Source) { self.source = source }
+
+        /// The next piece; nil at the end.
+        public mutating func next() async throws -> Data? {
+            let isFirst = !hasBegun
+            hasBegun = true
+            switch source {
+            case .none: return nil
+            case .data(let data): return isFirst && !data.isEmpty ? data : nil
+            case .stream(let reader):
+                if isFirst { try reader.claim() }
+                return try await reader.read()
+            }
+        }
+    }
+}

@@ -1,0 +1,116 @@
+import Foundation
+import LoadingKitTransport
+import Logging
+
+/// A load that a handler runs: the request, and whom to tell what is received.
+///
+/// Its methods may be called from any task, in the order in which things happen. What is told after the load has
+/// ended is dropped, and throws `CancellationError`.
+public final class LoadContext: Sendable {
+    /// The request to load.
+    public let request: URLRequest
+
+    /// The request's URL.
+    public let url: URL
+
+    /// The request's body, whatever the caller gave it as.
+    public let body: LoadBody
+
+    private let run: CustomLoad
+
+    init(request: URLRequest, run: CustomLoad) {
+        self.request = request
+        self.run = run
+        url = request.url ?? URL(fileURLWithPath: "/")
+        body = LoadBody(request)
+    }
+
+    /// The task that the load is for.
+    public var task: URLSessionTask { run.resources.task }
+
+    /// The session's logger.
+    public var logger: Logger { run.resources.core.settings.logger }
+
+    /// The handlers that are asked after this one. An interceptor forwards to them.
+    public var next: NextHandlers { NextHandlers(run: run) }
+
+    /// Tells the response's head. Must come before the body's first bytes; a second response replaces the first.
+    public func receive(_ response: URLResponse) async throws {
+        try checkGoesOn()
+        run.post(.response(response))
+    }
+
+    /// Tells a piece of the response's body. Waits while the receiver is behind (suspended, or slower than this).
+    public func receive(_ data: Data) async throws {
+        try checkGoesOn()
+        run.post(.data(data))
+        guard run.isFull else { return }
+        await run.waitForRoom()
+        try checkGoesOn()
+    }
+
+    /// Asks the session to load another request instead, and ends this load.
+    ///
+    /// When the delegate declines, `response` becomes the load's response, with no body.
+    /// - Throws: `CancellationError`, always, as there is nothing more for the handler to do.
+    public func redirect(to request: URLRequest, response: URLResponse) async throws -> Never {
+        run.post(.redirect(request, response))
+        throw CancellationError()
+    }
+
+    /// Asks the delegate to answer an authentication challenge.
+    public func challenge(
+        _ challenge: URLAuthenticationChallenge
+    ) async -> (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) {
+        let run = run
+        return await withCheckedContinuation { continuation in
+            run.challenge(challenge) { continuation.resume(returning: ($0, $1)) }
+        }
+    }
+
+    /// Tells how many bytes of the request's body were sent since the last call.
+    ///
+    /// - Parameters:
+    ///   - progress: bytes.
+    ///   - expected: the body's size in bytes; -1 when it is not known.
+    public func report(progress: Int, expected: Int64 = -1) {
+        run.withReceiver { $0.sentBody(progress, expected: expected) }
+    }
+
+    func end(_ error: (any Error)?) { run.post(.end(error)) }
+
+    private func checkGoesOn() throws {
+        try Task.checkCancellation()
+        if run.isOver { throw CancellationError() }
+    }
+}
+
+extension CustomLoad {
+    /// Answers exactly once, also when the load ends before the delegate has decided.
+    func challenge(
+        _ challenge: URLAuthenticationChallenge,
+        _ answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        let once = LoopTransfer(OnceAnswer(answer))
+        loop.execute { [self] in
+            guard !isOver else { return answer(.cancelAuthenticationChallenge, nil) }
+            post(.challenge(challenge) { once.value.give($0, $1) })
+        }
+    }
+}
+
+/// Gives one answer, the first; if nobody gives one, a cancellation.
+private final class OnceAnswer {
+    private var answer: (@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?
+
+    init(_ answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void) {
+        self.answer = answer
+    }
+
+    func give(_ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?) {
+        answer?(disposition, credential)
+        answer = nil
+    }
+
+    deinit { answer?(.cancelAuthenticationChallenge, nil) }
+}

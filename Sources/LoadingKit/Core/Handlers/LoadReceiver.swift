@@ -1,0 +1,83 @@
+import Foundation
+import LoadingKitTransport
+
+/// Whether a handler may hand over more.
+package enum Flow: Sendable {
+    /// The receiver can take more now.
+    case more
+    /// The receiver is busy (suspended, undecided, behind): hand over no more until `receiverIsReady()`.
+    case wait
+}
+
+/// Who a load's events go to, on the session's event loop: a task's engine, or a handler that forwarded the request.
+///
+/// The order is: any number of `challenge` and `sentBody`, then `receive(response)`, then body bytes, then `finish` or
+/// `fail`, once; or `redirect` instead of a response. After `Flow.wait` only `finish` and `fail` may follow before
+/// `LoopHandler.receiverIsReady()`.
+package protocol LoadReceiver: AnyObject {
+    func receive(_ response: URLResponse) -> Flow
+    /// Body bytes that are valid only during the call.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow
+    func receive(_ data: Data) -> Flow
+    /// Memory for body bytes, so that a read from a socket needs no copy; `bodyBufferFilled` must follow. Nil: none to
+    /// be had, use `receive`.
+    func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer?
+    func bodyBufferFilled(_ count: Int) -> Flow
+
+    /// Asks whether to load `request` instead. `decide` gets the request to load, which ends this load, or nil: then
+    /// the handler goes on with the response that it has.
+    func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (_ follows: Bool) -> Void)
+    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision)
+    /// Asks for a fresh body stream, as the one given was read from.
+    func needNewBodyStream(_ give: @escaping (InputStream?) -> Void)
+
+    func sentBody(_ count: Int, expected: Int64)
+    /// A byte was sent or received: the idle time starts anew.
+    func noteActivity()
+    /// Whether the load waits its turn for a connection; the idle time does not run meanwhile.
+    func setQueued(_ isQueued: Bool)
+    func collect(_ transaction: TransactionRecord)
+
+    func finish()
+    func fail(_ error: any Error)
+}
+
+/// One request and its response, as the metrics show them.
+package struct TransactionRecord {
+    package let timings: TransactionTimings
+    package let request: URLRequest
+    package let response: URLResponse?
+
+    package init(timings: TransactionTimings, request: URLRequest, response: URLResponse?) {
+        self.timings = timings
+        self.request = request
+        self.response = response
+    }
+}
+
+/// The answer to an authentication challenge.
+package typealias ChallengeDecision = (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+
+/// One run of a handler, driven from the session's event loop.
+package protocol LoopHandler: AnyObject {
+    func begin(_ receiver: any LoadReceiver)
+    /// Ends the run: no event may follow. Called once, also after `finish` and `fail`.
+    func end()
+    /// The receiver said `Flow.wait` before, and can take more now.
+    func receiverIsReady()
+}
+
+/// What a load can use of its session.
+package struct LoadResources {
+    package let loop: EventLoop
+    package let core: SessionCore
+    /// The task that the load is for.
+    package let task: URLSessionTask
+    /// Where in the registry the handlers after this one begin.
+    package let next: Int
+}
+
+/// A handler class whose instances run on the event loop themselves, never blocking it.
+package protocol LoopNativeHandler: URLProtocolHandler {
+    static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler
+}

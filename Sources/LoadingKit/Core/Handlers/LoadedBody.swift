@@ -1,0 +1,21 @@
+import Foundation
+
+/// The body of a response as it is received: an asynchronous sequence of its pieces, to be read once.
+///
+/// While it is not read, the connection that it comes from is not read either.
+public struct LoadedBody: AsyncSequence, Sendable {
+    /// A piece of the body.
+    public typealias Element = Data
+
+    let reader: BodyReader
+
+    public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
+
+    /// Gives the body's pieces as they are received.
+    public struct Iterator: AsyncIteratorProtocol {
+        let reader: BodyReader
+
+        /// The next piece; nil at the end. Throws what the load failed with.
+        public mutating func next() async throws -> Data? { try await reader.next() }
+    }
+}

@@ -1,0 +1,139 @@
+import Foundation
+import Synchronization
+
+/// The base class of every URL scheme's handler, the built-in ones included.
+///
+/// Subclass it and override ``canInit(with:)-(URLRequest)`` and ``load(_:)``:
+///
+/// ```swift
+/// final class GreetingHandler: URLProtocolHandler {
+///     override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "greeting" }
+///     override func load(_ load: LoadContext) async throws {
+///         try await load.receive(URLResponse(
+///             url: load.url, mimeType: "text/plain", expectedContentLength: -1, textEncodingName: "utf-8"))
+///         try await load.receive(Data("hello".utf8))
+///     }
+/// }
+/// ```
+///
+/// Existing subclasses of `URLProtocol`, which override ``startLoading()`` and ``stopLoading()`` and tell ``client``
+/// what they load, compile and work unchanged. Their two methods are called off the session's event loop, one after
+/// the other, and may block.
+open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is guarded by its mutex
+    private struct State {
+        var client: (any URLProtocolClient)?
+        var task: URLSessionTask?
+        var run: CustomLoad?
+    }
+
+    private let state: Mutex<State>
+
+    /// The request that this instance loads.
+    open private(set) var request: URLRequest
+
+    /// A stored response for the request, when the caller had one.
+    open private(set) var cachedResponse: CachedURLResponse?
+
+    /// Who is told what was loaded. May be called from any thread; what comes after the end is dropped.
+    open var client: (any URLProtocolClient)? {
+        get { state.withLock { $0.client } }
+        set { state.withLock { $0.client = newValue } }
+    }
+
+    /// The task that the load is for.
+    open var task: URLSessionTask? {
+        get { state.withLock { $0.task } }
+        set { state.withLock { $0.task = newValue } }
+    }
+
+    /// Makes a handler for a request.
+    public required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
+        self.request = request
+        self.cachedResponse = cachedResponse
+        state = Mutex(State(client: client))
+    }
+
+    /// Makes a handler for a task's current request.
+    public required convenience init(
+        task: URLSessionTask, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?
+    ) {
+        let request = task.currentRequest ?? task.originalRequest ?? URLRequest(url: URL(fileURLWithPath: "/"))
+        self.init(request: request, cachedResponse: cachedResponse, client: client)
+        self.task = task
+    }
+
+    /// Whether this class can load the request. The base class can load none.
+    open class func canInit(with request: URLRequest) -> Bool { false }
+
+    /// Whether this class can load the task's current request. By default, what ``canInit(with:)-(URLRequest)`` says.
+    open class func canInit(with task: URLSessionTask) -> Bool {
+        guard let request = task.currentRequest else { return false }
+        return canInit(with: request)
+    }
+
+    /// The request in this scheme's standard form. By default, the request itself.
+    open class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+
+    /// Whether two requests would be answered by the same cache entry. By default, whether they are equal.
+    open class func requestIsCacheEquivalent(_ a: URLRequest, to b: URLRequest) -> Bool { a == b }
+
+    /// Loads the request: tell `load` what is received. Returning finishes the load, throwing fails it.
+    ///
+    /// The Swift task that runs it is cancelled when the load is.
+    open func load(_ load: LoadContext) async throws {
+        throw LoadFailure(.unsupportedURL, "\(type(of: self)) overrides neither load(_:) nor startLoading()")
+    }
+
+    /// Begins to load. The base class runs ``load(_:)`` in a task of its own.
+    open func startLoading() { run?.baseStartLoading() }
+
+    /// Stops to load: called once, when the load has finished, failed or was cancelled. The base class cancels the
+    /// task that runs ``load(_:)``.
+    open func stopLoading() { run?.cancelLoadTask() }
+
+    var run: CustomLoad? {
+        get { state.withLock { $0.run } }
+        set { state.withLock { $0.run = newValue } }
+    }
+
+    // MARK: Properties of requests
+
+    /// The value that ``setProperty(_:forKey:in:)`` stored with a request.
+    open class func property(forKey key: String, in request: URLRequest) -> Any? { request.properties[key] }
+
+    /// Stores a value with a request, for handlers that see it later.
+    open class func setProperty(_ value: Any, forKey key: String, in request: NSMutableURLRequest) {
+        request.setProperty(value, forKey: key)
+    }
+
+    /// Removes a value that ``setProperty(_:forKey:in:)`` stored.
+    open class func removeProperty(forKey key: String, in request: NSMutableURLRequest) {
+        request.setProperty(nil, forKey: key)
+    }
+
+    // MARK: Registration for every session
+
+    static let registered = Mutex<[URLProtocolHandler.Type]>([])
+
+    /// Makes every session of the process ask this class, the last registered first, after the session's own
+    /// `protocolClasses` and factories and before the built-in classes.
+    ///
+    /// - Returns: false when the class is no subclass of ``URLProtocolHandler``.
+    @discardableResult
+    open class func registerClass(_ protocolClass: AnyClass) -> Bool {
+        guard let handler = protocolClass as? URLProtocolHandler.Type else { return false }
+        registered.withLock { classes in
+            classes.removeAll { $0 == handler }
+            classes.insert(handler, at: 0)
+        }
+        return true
+    }
+
+    /// Takes back ``registerClass(_:)``. Loads under way go on.
+    open class func unregisterClass(_ protocolClass: AnyClass) {
+        registered.withLock { classes in classes.removeAll { $0 == protocolClass } }
+    }
+}
+
+/// Apple's name of ``URLProtocolHandler``.
+public typealias URLProtocol = URLProtocolHandler

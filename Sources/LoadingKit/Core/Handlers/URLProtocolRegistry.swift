@@ -1,0 +1,146 @@
+import Foundation
+
+/// Which handlers a session asks to load a request, in order.
+///
+/// The configuration's `protocolClasses`, then its factories, then the classes registered for every session with
+/// ``URLProtocolHandler/registerClass(_:)``, then the built-in classes.
+public struct URLProtocolRegistry: Sendable {
+    /// One handler that is asked.
+    enum Entry: Sendable {
+        case handler(URLProtocolHandler.Type)
+        case native(any LoopNativeHandler.Type)
+        case factory(SchemeFactory)
+
+        var name: String {
+            switch self {
+            case .handler(let type): String(describing: type)
+            case .native(let type): String(describing: type)
+            case .factory(let factory): "factory of \(factory.scheme):"
+            }
+        }
+
+        init(_ type: URLProtocolHandler.Type) {
+            if let native = type as? any LoopNativeHandler.Type {
+                self = .native(native)
+            } else {
+                self = .handler(type)
+            }
+        }
+
+        /// `task` is the task whose own current request this is; nil where a handler forwards another.
+        func canLoad(_ request: URLRequest, _ task: URLSessionTask?) -> Bool {
+            switch self {
+            case .handler(let type):
+                task.map { type.canInit(with: $0) } ?? type.canInit(with: request)
+            case .native(let type): type.canInit(with: request)
+            case .factory(let factory): request.url?.hasScheme(factory.scheme) ?? false
+            }
+        }
+    }
+
+    private let own: [Entry]
+    private let builtIn: [Entry]
+
+    init(_ settings: SessionSettings) {
+        own =
+            (settings.protocolClasses ?? []).compactMap { ($0 as? URLProtocolHandler.Type).map(Entry.init) }
+            + settings.factories.map(Entry.factory)
+        builtIn = settings.builtInHandlers.map(Entry.init)
+    }
+
+    /// The classes registered for every session stand between the session's own and the built-in ones. Positions are
+    /// counted over all three, so a forwarding handler goes on behind itself.
+    private var entries: [Entry] {
+        let registered = URLProtocolHandler.registered.withLock { $0 }
+        return registered.isEmpty && own.isEmpty ? builtIn : own + registered.map(Entry.init) + builtIn
+    }
+
+    /// The first handler at or after `start` that can load the request, and the position behind it.
+    func find(_ request: URLRequest, task: URLSessionTask?, from start: Int = 0) -> (entry: Entry, next: Int)? {
+        let entries = entries
+        for index in entries.indices.dropFirst(start) where entries[index].canLoad(request, task) {
+            return (entries[index], index + 1)
+        }
+        return nil
+    }
+
+    /// Says which handlers would be asked to load a request, and which of them would.
+    ///
+    /// Asks the classes' `canInit(with:)`. Nothing is loaded.
+    public func explain(_ request: URLRequest) -> Explanation {
+        var isTaken = false
+        return Explanation(
+            url: request.url,
+            steps: entries.map { entry in
+                if isTaken { return Step(handler: entry.name, verdict: .notAsked) }
+                isTaken = entry.canLoad(request, nil)
+                return Step(handler: entry.name, verdict: isTaken ? .loads : .passes(entry.reason(request)))
+            })
+    }
+
+    /// The schemes and classes in the order in which they are asked, for display.
+    public var handlerNames: [String] { entries.map(\.name) }
+
+    /// Which handlers were asked for a request.
+    public struct Explanation: Sendable, CustomStringConvertible {
+        /// The request's URL.
+        public let url: URL?
+        /// The handlers, in the order in which they are asked.
+        public let steps: [Step]
+
+        /// The name of the handler that loads the request; nil when none does.
+        public var handler: String? { steps.first { $0.verdict == .loads }?.handler }
+
+        /// A line for each handler.
+        public var description: String {
+            let lines = steps.map { step in
+                switch step.verdict {
+                case .loads: "\(step.handler): loads it"
+                case .passes(let reason): "\(step.handler): \(reason)"
+                case .notAsked: "\(step.handler): not asked"
+                }
+            }
+            return lines.joined(separator: "\n")
+        }
+    }
+
+    /// One handler's answer.
+    public struct Step: Sendable, Hashable {
+        /// The class's name, or the factory's scheme.
+        public let handler: String
+        /// What it said.
+        public let verdict: Verdict
+    }
+
+    /// What a handler says of a request.
+    public enum Verdict: Sendable, Hashable {
+        /// It loads the request.
+        case loads
+        /// It leaves the request to others, for this reason.
+        case passes(String)
+        /// An earlier handler loads the request.
+        case notAsked
+    }
+}
+
+extension URLProtocolRegistry.Entry {
+    fileprivate func reason(_ request: URLRequest) -> String {
+        switch self {
+        case .handler, .native: "canInit(with:) is false"
+        case .factory(let factory): "the scheme is not \(factory.scheme):"
+        }
+    }
+}
+
+extension URL {
+    /// Whether the URL has this scheme, which must be lowercase; compared without making strings.
+    package func hasScheme(_ scheme: String) -> Bool {
+        var text = absoluteString.utf8.makeIterator()
+        for expected in scheme.utf8 {
+            guard let byte = text.next() else { return false }
+            let isUpper = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
+            guard (isUpper ? byte | 0x20 : byte) == expected else { return false }
+        }
+        return text.next() == UInt8(ascii: ":")
+    }
+}

@@ -1,0 +1,39 @@
+import DequeModule
+import Foundation
+import Synchronization
+
+/// Calls for a delegate queue, in order: one hop to the queue drains all that waits, so that a burst costs one hop.
+package final class DelegateMailbox: Sendable {
+    private struct State {
+        var calls = Deque<@Sendable () -> Void>()
+        var isScheduled = false
+    }
+
+    private let state = Mutex(State())
+    let queue: OperationQueue
+
+    init(_ queue: OperationQueue) { self.queue = queue }
+
+    /// Runs `call` on the queue, after those posted before it.
+    package func post(_ call: @escaping @Sendable () -> Void) {
+        let isFirst = state.withLock { state -> Bool in
+            state.calls.append(call)
+            defer { state.isScheduled = true }
+            return !state.isScheduled
+        }
+        if isFirst { queue.addOperation { self.drain() } }
+    }
+
+    /// Calls one at a time, so that what a call posts keeps its place behind those that wait.
+    private func drain() {
+        while let call = next() { call() }
+    }
+
+    private func next() -> (@Sendable () -> Void)? {
+        state.withLock { state in
+            if let call = state.calls.popFirst() { return call }
+            state.isScheduled = false
+            return nil
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import Foundation
+import LoadingKitTransport
+import Synchronization
+
+/// What a scheme keeps for a session between loads, such as a pool of connections. Used on the session's loop.
+package protocol SessionResource: AnyObject {
+    /// Lets go of what can be made again: idle connections, remembered answers.
+    func reset()
+    /// The session is over.
+    func close()
+}
+
+/// The loop's side of a session: its tasks, its schemes' resources, and whether it is being invalidated.
+package final class SessionCore: @unchecked Sendable {  // confined to `loop`, but for the constants
+    private enum Phase {
+        case open
+        /// No new tasks; invalidated when the last one is over.
+        case finishing(URLSession)
+        case invalidated
+    }
+
+    /// A task that was made: held by the program until it starts, and by the session from then on.
+    private struct Entry {
+        weak var made: URLSessionTask?
+        var running: URLSessionTask?
+        var task: URLSessionTask? { running ?? made }
+    }
+
+    package let loop: EventLoop
+    package let settings: SessionSettings
+    package let registry: URLProtocolRegistry
+    package let mailbox: DelegateMailbox
+    private let identifiers = Atomic<Int>(1)
+    private var entries: [Int: Entry] = [:]
+    private var resources: [ObjectIdentifier: any SessionResource] = [:]
+    private var phase = Phase.open
+    private let delegateBox: DelegateBox
+
+    init(_ settings: SessionSettings, _ queue: OperationQueue, _ delegate: DelegateBox, _ loop: EventLoop) {
+        self.settings = settings
+        self.loop = loop
+        registry = URLProtocolRegistry(settings)
+        mailbox = DelegateMailbox(queue)
+        delegateBox = delegate
+    }
+
+    // MARK: From any thread
+
+    func nextIdentifier() -> Int { identifiers.wrappingAdd(1, ordering: .relaxed).oldValue }
+
+    /// A task was made that is not yet resumed.
+    func remember(_ task: URLSessionTask) {
+        loop.execute { [weak task] in
+            if let task, self.entries[task.taskIdentifier] == nil {
+                self.entries[task.taskIdentifier] = Entry(made: task)
+            }
+        }
+    }
+
+    /// A task that was never resumed is gone.
+    func forget(_ identifier: Int) {
+        loop.execute {
+            self.entries[identifier] = nil
+            self.invalidateIfDone()
+        }
+    }
+
+    func perform(_ action: TaskLifecycle.Action, on task: URLSessionTask) {
+        switch action {
+        case .none: break
+        case .start: begin(task, .delegate)
+        case .proceed: loop.execute { task.engine?.proceed() }
+        case .pause: loop.execute { task.engine?.pause() }
+        case .cancel: loop.execute { self.cancel(task) }
+        }
+    }
+
+    /// Starts a task; on its own loop, at once.
+    func begin(_ task: URLSessionTask, _ consumer: TaskConsumer) {
+        let consumer = (task as? CompletionTask)?.consumer ?? consumer
+        if loop.isCurrent {
+            start(task, consumer)
+        } else {
+            loop.execute { self.start(task, consumer) }
+        }
+    }
+
+    // MARK: On the loop
+
+    private func start(_ task: URLSessionTask, _ consumer: TaskConsumer) {
+        guard let session = task.session, task.engine == nil else { return }
+        let engine = TaskEngine(task, session, consumer)
+        task.engine = engine
+        if task.state != .running && task.state != .suspended { return engine.cancel() }
+        switch phase {
+        case .open: break
+        case .finishing where entries[task.taskIdentifier] != nil: break
+        case .finishing, .invalidated:
+            return engine.end(with: LoadFailure(.cancelled, "the session was invalidated before the task was made"))
+        }
+        entries[task.taskIdentifier] = Entry(running: task)
+        engine.start()
+    }
+
+    private func cancel(_ task: URLSessionTask) {
+        if let engine = task.engine { return engine.cancel() }
+        // An asynchronous caller's task that has not begun yet is ended when it does; one that is over needs nothing.
+        guard let session = task.session, entries[task.taskIdentifier] != nil else { return }
+        let engine = TaskEngine(task, session, (task as? CompletionTask)?.consumer ?? .delegate)
+        task.engine = engine
+        engine.cancel()
+    }
+
+    func finished(_ task: URLSessionTask) {
+        task.engine = nil
+        entries[task.taskIdentifier] = nil
+        invalidateIfDone()
+    }
+
+    func idleTimeout(of request: URLRequest) -> TimeInterval {
+        request.hasExplicitTimeout ? request.timeoutInterval : settings.timeoutIntervalForRequest
+    }
+
+    /// Makes the load of a request by the first handler that can.
+    func makeLoad(
+        _ request: URLRequest, task: URLSessionTask, isOwnRequest: Bool, from start: Int
+    ) throws -> any LoopHandler {
+        guard let found = registry.find(request, task: isOwnRequest ? task : nil, from: start) else {
+            throw LoadFailure.noHandler(for: request)
+        }
+        let resources = LoadResources(loop: loop, core: self, task: task, next: found.next)
+        switch found.entry {
+        case .native(let type):
+            return type.makeLoad(request, resources)
+        case .handler(let type):
+            let canonical = type.canonicalRequest(for: request)
+            let handler = type.init(request: canonical, cachedResponse: nil, client: nil)
+            return CustomLoad(handler, canonical, resources)
+        case .factory(let factory):
+            return CustomLoad(factory.makeHandler(request), request, resources)
+        }
+    }
+
+    /// What a scheme keeps for this session; made when first asked for.
+    package func resource<Resource: SessionResource>(_ make: (SessionCore) -> Resource) -> Resource {
+        let key = ObjectIdentifier(Resource.self)
+        if let made = resources[key] as? Resource { return made }
+        let made = make(self)
+        resources[key] = made
+        return made
+    }
+
+    var allTasks: [URLSessionTask] {
+        entries.sorted { $0.key < $1.key }.compactMap(\.value.task).filter { $0.state != .completed }
+    }
+
+    func resetResources() { for resource in resources.values { resource.reset() } }
+
+    // MARK: Invalidation, on the loop
+
+    func finishTasks(_ session: URLSession) {
+        guard case .open = phase else { return }
+        phase = .finishing(session)
+        invalidateIfDone()
+    }
+
+    func cancelTasks(_ session: URLSession) {
+        if case .open = phase { phase = .finishing(session) }
+        for task in allTasks { task.cancel() }
+        invalidateIfDone()
+    }
+
+    private func invalidateIfDone() {
+        guard case .finishing(let session) = phase, allTasks.isEmpty else { return }
+        phase = .invalidated
+        close()
+        mailbox.post { [delegateBox] in
+            let delegate = delegateBox.take()
+            delegate?.urlSession(session, didBecomeInvalidWithError: nil)
+        }
+    }
+
+    /// Closes what the schemes keep: the session is over.
+    func close() {
+        let closing = resources.values
+        resources = [:]
+        for resource in closing { resource.close() }
+    }
+}
+
+/// Holds a session's delegate until the session is invalidated.
+final class DelegateBox: Sendable {
+    private let delegate: Mutex<(any URLSessionDelegate)?>
+
+    init(_ delegate: (any URLSessionDelegate)?) { self.delegate = Mutex(delegate) }
+
+    var current: (any URLSessionDelegate)? { delegate.withLock { $0 } }
+
+    func take() -> (any URLSessionDelegate)? {
+        delegate.withLock { delegate in
+            defer { delegate = nil }
+            return delegate
+        }
+    }
+}
+
+extension LoadFailure {
+    fileprivate static func noHandler(for request: URLRequest) -> LoadFailure {
+        guard let url = request.url else { return LoadFailure(.badURL, "the request has no URL") }
+        guard let scheme = url.scheme else { return LoadFailure(.unsupportedURL, "the URL has no scheme") }
+        return LoadFailure(.unsupportedURL, "no handler is registered that loads \(scheme): URLs")
+    }
+}

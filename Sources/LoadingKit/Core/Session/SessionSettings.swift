@@ -1,0 +1,29 @@
+import Foundation
+import Logging
+
+/// What a configuration holds: plain values, so that a session's copy is a copy.
+package struct SessionSettings: @unchecked Sendable {  // `protocolClasses` holds metatypes, which never change
+    package var identifier: String?
+    package var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
+    package var timeoutIntervalForRequest: TimeInterval = 60
+    package var timeoutIntervalForResource: TimeInterval = 7 * 24 * 3600
+    package var networkServiceType = URLRequest.NetworkServiceType.default
+    package var allowsCellularAccess = true
+    package var httpAdditionalHeaders: [(String, String)]?
+    package var httpMaximumConnectionsPerHost = 6
+    package var protocolClasses: [AnyClass]?
+    package var factories: [SchemeFactory] = []
+    package var builtInHandlers: [URLProtocolHandler.Type] = []
+    package var tlsMinimumVersion = tls_protocol_version_t.TLSv12
+    package var tlsMaximumVersion = tls_protocol_version_t.TLSv13
+    package var trustRoots = URLSessionConfiguration.TrustRoots.system
+    package var verifiesServer = true
+    package var appTransportSecurity = AppTransportSecurity.ofMainBundle
+    package var logger = Logger(label: "LoadingKit", factory: { _ in SwiftLogNoOpLogHandler() })
+}
+
+/// A scheme and what makes its handlers.
+package struct SchemeFactory: Sendable {
+    let scheme: String
+    let makeHandler: @Sendable (URLRequest) -> URLProtocolHandler
+}

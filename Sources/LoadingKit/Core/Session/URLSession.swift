@@ -1,0 +1,176 @@
+import Foundation
+import LoadingKitTransport
+import Synchronization
+
+/// Loads URLs of every scheme, under one configuration and for one delegate.
+///
+/// A session holds its delegate until it is invalidated, by ``finishTasksAndInvalidate()`` or
+/// ``invalidateAndCancel()``. All of its members may be used from any thread.
+open class URLSession: NSObject, @unchecked Sendable {  // constants, and a description guarded by its mutex
+    package let core: SessionCore
+    private let delegateBox: DelegateBox
+    private let description_ = Mutex<String?>(nil)
+
+    /// Makes a session without a delegate. Its completion handlers run one at a time on a queue of its own.
+    public convenience init(configuration: URLSessionConfiguration) {
+        self.init(configuration: configuration, delegate: nil, delegateQueue: nil)
+    }
+
+    /// Makes a session with a copy of a configuration.
+    ///
+    /// - Parameters:
+    ///   - delegate: held until the session is invalidated.
+    ///   - queue: where the delegate's methods and completion handlers are called; should be serial. Nil: a serial
+    ///     queue of the session's own.
+    public convenience init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?
+    ) {
+        self.init(configuration: configuration, delegate: delegate, delegateQueue: queue, loop: .next())
+    }
+
+    package init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?,
+        loop: EventLoop
+    ) {
+        delegateBox = DelegateBox(delegate)
+        core = SessionCore(configuration.settings, queue ?? Self.serialQueue(), delegateBox, loop)
+    }
+
+    deinit { core.loop.execute { [core] in core.close() } }
+
+    private static func serialQueue() -> OperationQueue {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.name = "LoadingKit.URLSession.delegate"
+        return queue
+    }
+
+    /// A copy of the session's configuration.
+    open var configuration: URLSessionConfiguration { URLSessionConfiguration(settings: core.settings) }
+
+    /// The session's delegate; nil once the session is invalidated.
+    open var delegate: (any URLSessionDelegate)? { delegateBox.current }
+
+    /// Where the delegate's methods and completion handlers are called.
+    open var delegateQueue: OperationQueue { core.mailbox.queue }
+
+    /// Text of the program's own, for people.
+    open var sessionDescription: String? {
+        get { description_.withLock { $0 } }
+        set { description_.withLock { $0 = newValue } }
+    }
+
+    /// The session's event loop. A task that runs on it (`Task(executorPreference:)`) awaits the session's loads
+    /// without crossing threads. It must not block.
+    public var executor: any TaskExecutor & SerialExecutor { core.loop }
+
+    /// Which handlers the session asks to load a request.
+    public var registry: URLProtocolRegistry { core.registry }
+
+    // MARK: Invalidation
+
+    /// Lets the tasks there are finish, and then lets the delegate go. Tasks made later fail with
+    /// `URLError.cancelled`.
+    open func finishTasksAndInvalidate() { core.loop.execute { self.core.finishTasks(self) } }
+
+    /// Cancels the tasks there are, and then lets the delegate go. Tasks made later fail with `URLError.cancelled`.
+    open func invalidateAndCancel() { core.loop.execute { self.core.cancelTasks(self) } }
+
+    // MARK: Tasks and storage
+
+    /// Closes idle connections and forgets what was stored for the session; requests made later begin afresh.
+    /// The handler is called on the delegate queue.
+    open func reset(completionHandler: @escaping @Sendable () -> Void) {
+        core.loop.execute {
+            self.core.resetResources()
+            self.core.mailbox.post(completionHandler)
+        }
+    }
+
+    /// Writes what is stored to disk, and makes requests made later open new connections.
+    /// The handler is called on the delegate queue.
+    open func flush(completionHandler: @escaping @Sendable () -> Void) { reset(completionHandler: completionHandler) }
+
+    /// Gives the tasks that are not over, on the delegate queue.
+    open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
+        core.loop.execute {
+            let tasks = self.core.allTasks
+            self.core.mailbox.post { completionHandler(tasks) }
+        }
+    }
+
+    /// The tasks that are not over.
+    open var allTasks: [URLSessionTask] {
+        get async {
+            await withCheckedContinuation { continuation in
+                core.loop.execute { continuation.resume(returning: self.core.allTasks) }
+            }
+        }
+    }
+
+    // MARK: Data tasks
+
+    /// A task that loads a request for the delegate.
+    open func dataTask(with request: URLRequest) -> URLSessionDataTask { remember(makeDataTask(request)) }
+
+    /// A task that loads a URL for the delegate.
+    open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
+
+    /// A task that loads a request for a completion handler, which is called once, on the delegate queue.
+    open func dataTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        remember(
+            CompletionTask(self, request, identifier: core.nextIdentifier(), consumer: .completion(completionHandler)))
+    }
+
+    /// A task that loads a URL for a completion handler, which is called once, on the delegate queue.
+    open func dataTask(
+        with url: URL, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDataTask {
+        dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
+    }
+
+    func makeDataTask(_ request: URLRequest) -> URLSessionDataTask {
+        URLSessionDataTask(self, request, identifier: core.nextIdentifier())
+    }
+
+    private func remember(_ task: URLSessionDataTask) -> URLSessionDataTask {
+        core.remember(task)
+        return task
+    }
+}
+
+extension URLSession {
+    /// What to do with a response.
+    public enum ResponseDisposition: Int, Sendable {
+        /// End the task with `URLError.cancelled`.
+        case cancel = 0
+        /// Go on.
+        case allow = 1
+    }
+
+    /// What to do with an authentication challenge.
+    public enum AuthChallengeDisposition: Int, Sendable {
+        /// Use the credential given; none means to go on without.
+        case useCredential
+        /// As if there were no delegate.
+        case performDefaultHandling
+        /// End the task with `URLError.userCancelledAuthentication`.
+        case cancelAuthenticationChallenge
+        /// Refuse this protection space; the server may offer another.
+        case rejectProtectionSpace
+    }
+}
+
+/// A data task that was made with a completion handler.
+final class CompletionTask: URLSessionDataTask, @unchecked Sendable {  // as its superclass
+    let consumer: TaskConsumer
+
+    init(_ session: URLSession, _ request: URLRequest, identifier: Int, consumer: TaskConsumer) {
+        self.consumer = consumer
+        super.init(session, request, identifier: identifier)
+    }
+}

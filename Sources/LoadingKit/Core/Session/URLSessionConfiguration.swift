@@ -1,0 +1,160 @@
+import Foundation
+import Logging
+
+/// The settings of a session: timeouts, fields sent with every request, connection limits, schemes, TLS.
+///
+/// A session copies its configuration when it is made; changes after that have no effect on it. Start from
+/// `URLSessionConfiguration.default` or `.ephemeral`, which know the built-in schemes (`http`, `https`, `file`,
+/// `data`). A configuration made with ``init()`` knows no scheme but those registered with it.
+open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  // a session reads only its own copy
+    package var settings: SessionSettings
+
+    /// A configuration with the default settings and none of the built-in schemes.
+    public override init() { settings = SessionSettings() }
+
+    package init(builtIn handlers: [URLProtocolHandler.Type]) {
+        settings = SessionSettings()
+        settings.builtInHandlers = handlers
+    }
+
+    init(settings: SessionSettings) { self.settings = settings }
+
+    /// An independent copy.
+    open override func copy() -> Any { copy(with: nil) }
+
+    /// An independent copy; the zone is ignored.
+    open func copy(with zone: NSZone?) -> Any { URLSessionConfiguration(settings: settings) }
+
+    /// The identifier of a background session; nil for every other kind.
+    open internal(set) var identifier: String? {
+        get { settings.identifier }
+        set { settings.identifier = newValue }
+    }
+
+    /// The cache policy of requests that set none of their own.
+    open var requestCachePolicy: URLRequest.CachePolicy {
+        get { settings.requestCachePolicy }
+        set { settings.requestCachePolicy = newValue }
+    }
+
+    /// Seconds without a byte sent or received after which a task fails with `URLError.timedOut`. Default 60.
+    ///
+    /// A request whose own `timeoutInterval` was set overrides it. The time starts anew with each byte; it does
+    /// not run while the task is suspended or waits for a free connection.
+    open var timeoutIntervalForRequest: TimeInterval {
+        get { settings.timeoutIntervalForRequest }
+        set { settings.timeoutIntervalForRequest = newValue }
+    }
+
+    /// Seconds from `resume()` after which a task fails with `URLError.timedOut`, however much it received.
+    /// Default seven days.
+    open var timeoutIntervalForResource: TimeInterval {
+        get { settings.timeoutIntervalForResource }
+        set { settings.timeoutIntervalForResource = newValue }
+    }
+
+    /// What kind of traffic this is. Kept for the program's own use; Linux gives it no meaning.
+    open var networkServiceType: URLRequest.NetworkServiceType {
+        get { settings.networkServiceType }
+        set { settings.networkServiceType = newValue }
+    }
+
+    /// Kept for the program's own use; Linux gives it no meaning. Default true.
+    open var allowsCellularAccess: Bool {
+        get { settings.allowsCellularAccess }
+        set { settings.allowsCellularAccess = newValue }
+    }
+
+    /// Fields sent with every HTTP request that does not set them itself. Keys and values are strings.
+    open var httpAdditionalHeaders: [AnyHashable: Any]? {
+        get { settings.httpAdditionalHeaders.map { Dictionary(uniqueKeysWithValues: $0.map { ($0, $1) }) } }
+        set {
+            settings.httpAdditionalHeaders = newValue.map { headers in
+                headers.map { (String(describing: $0.key.base), String(describing: $0.value)) }.sorted { $0.0 < $1.0 }
+            }
+        }
+    }
+
+    /// How many connections may be open to one host at a time. Default 6; values under 1 count as 1.
+    open var httpMaximumConnectionsPerHost: Int {
+        get { settings.httpMaximumConnectionsPerHost }
+        set { settings.httpMaximumConnectionsPerHost = newValue }
+    }
+
+    /// Handler classes asked before the built-in ones, in order. Each must be a subclass of ``URLProtocolHandler``;
+    /// other classes are ignored.
+    open var protocolClasses: [AnyClass]? {
+        get { settings.protocolClasses }
+        set { settings.protocolClasses = newValue }
+    }
+
+    /// The oldest TLS version accepted. Default TLS 1.2.
+    open var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t {
+        get { settings.tlsMinimumVersion }
+        set { settings.tlsMinimumVersion = newValue }
+    }
+
+    /// The newest TLS version offered. Default TLS 1.3.
+    open var tlsMaximumSupportedProtocolVersion: tls_protocol_version_t {
+        get { settings.tlsMaximumVersion }
+        set { settings.tlsMaximumVersion = newValue }
+    }
+
+    /// Which certificate authorities are trusted. Default: the system's.
+    open var tlsTrustRoots: TrustRoots {
+        get { settings.trustRoots }
+        set { settings.trustRoots = newValue }
+    }
+
+    /// Whether a server's certificate chain and name are verified. Default true. Without it anyone on the path can
+    /// read and change what is transferred.
+    open var tlsVerifiesServer: Bool {
+        get { settings.verifiesServer }
+        set { settings.verifiesServer = newValue }
+    }
+
+    /// When cleartext `http` may be loaded. Default: what the program's Info.plist says, else to local hosts alone.
+    open var appTransportSecurity: AppTransportSecurity {
+        get { settings.appTransportSecurity }
+        set { settings.appTransportSecurity = newValue }
+    }
+
+    /// Where the session writes what it does. Default: a logger that writes nothing.
+    open var logger: Logger {
+        get { settings.logger }
+        set { settings.logger = newValue }
+    }
+
+    /// Registers a factory for a URL scheme, asked after ``protocolClasses`` and before the built-in classes.
+    ///
+    /// The factory may capture instances (a recorder, a store), so that sessions side by side share no static
+    /// state. A later registration of the same scheme replaces the earlier one.
+    ///
+    /// - Parameters:
+    ///   - scheme: compared without regard to ASCII case.
+    ///   - makeHandler: called on the session's event loop for each load. Must not block.
+    open func register(
+        scheme: String, _ makeHandler: @escaping @Sendable (URLRequest) -> URLProtocolHandler
+    ) {
+        let scheme = scheme.lowercased()
+        settings.factories.removeAll { $0.scheme == scheme }
+        settings.factories.append(SchemeFactory(scheme: scheme, makeHandler: makeHandler))
+    }
+
+    /// Registers what loads a URL scheme, as ``register(scheme:_:)`` does a factory.
+    ///
+    /// - Parameter load: what ``URLProtocolHandler/load(_:)`` is to a class.
+    open func register(scheme: String, loading load: @escaping @Sendable (LoadContext) async throws -> Void) {
+        register(scheme: scheme) { ClosureHandler(request: $0, load: load) }
+    }
+
+    /// Which certificate authorities a session trusts.
+    public enum TrustRoots: Sendable, Hashable {
+        /// The system's store; `SSL_CERT_FILE` and `SSL_CERT_DIR` are respected.
+        case system
+        /// Only the certificates of a PEM file.
+        case file(path: String)
+        /// Only these certificates, in PEM.
+        case pem(String)
+    }
+}

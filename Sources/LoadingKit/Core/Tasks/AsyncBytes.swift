@@ -1,0 +1,46 @@
+import Foundation
+
+extension URLSession {
+    /// The body of a response as an asynchronous sequence of bytes, to be read once.
+    ///
+    /// While it is not read, the connection that it comes from is not read either. When it is let go before its end,
+    /// the task is cancelled.
+    public struct AsyncBytes: AsyncSequence, Sendable {
+        /// A byte of the body.
+        public typealias Element = UInt8
+
+        /// The task that loads the bytes.
+        public let task: URLSessionDataTask
+        let reader: BodyReader
+
+        public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
+
+        /// Gives the body's bytes.
+        public struct Iterator: AsyncIteratorProtocol {
+            let reader: BodyReader
+            private var piece = Data()
+            private var position = 0
+            private var end = 0
+
+            init(reader: BodyReader) { self.reader = reader }
+
+            /// The next byte; nil at the end. Throws what the load failed with.
+            public mutating func next() async throws -> UInt8? {
+                if position == end {
+                    guard let next = try await reader.next() else { return nil }
+                    piece = next
+                    position = piece.startIndex
+                    end = piece.endIndex
+                }
+                defer { position += 1 }
+                return piece[position]
+            }
+        }
+
+        /// The body's pieces, as they are received: cheaper than byte by byte.
+        public var chunks: LoadedBody { LoadedBody(reader: reader) }
+
+        /// The body's lines, as UTF-8, without their ends: line feed, carriage return, both together, and Unicode's.
+        public var lines: AsyncLineSequence<AsyncBytes> { AsyncLineSequence(base: self) }
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+
+/// A response's body being put together, without copying it once more at the end.
+struct BodyCollector: ~Copyable {
+    /// Memory set aside on the word of the peer alone, in bytes; more is taken as the bytes arrive.
+    private static let trustedExpectation = 64 << 20
+
+    private var base: UnsafeMutableRawPointer?
+    private var capacity = 0
+    private(set) var count = 0
+    /// The only piece so far, kept as it came.
+    private var single: Data?
+    private var expected = 0
+
+    init() {}
+
+    deinit { free(base) }
+
+    /// How many bytes the response's head announced.
+    mutating func expect(_ count: Int64) {
+        expected = Int(clamping: min(max(count, 0), Int64(Self.trustedExpectation)))
+    }
+
+    /// Memory for the next bytes; nil when the system has none.
+    mutating func space(atMost wanted: Int) -> UnsafeMutableRawBufferPointer? {
+        guard flattenSingle() else { return nil }
+        let room = max(1, min(wanted, max(expected - count, 16 * 1024)))
+        guard reserve(room), let base else { return nil }
+        return UnsafeMutableRawBufferPointer(start: base + count, count: min(wanted, capacity - count))
+    }
+
+    /// Counts bytes that were written to what `space` gave.
+    mutating func filled(_ count: Int) { self.count += min(count, capacity - self.count) }
+
+    /// Appends a copy; false when the system has no memory.
+    mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        guard let source = bytes.baseAddress, !bytes.isEmpty else { return true }
+        guard flattenSingle(), reserve(bytes.count), let base else { return false }
+        memcpy(base + count, source, bytes.count)
+        count += bytes.count
+        return true
+    }
+
+    /// Appends a piece; the first is kept without copying. False when the system has no memory.
+    mutating func append(_ data: Data) -> Bool {
+        if count == 0 && base == nil && single == nil {
+            single = data
+            return true
+        }
+        return data.withUnsafeBytes { append($0) }
+    }
+
+    /// All that was collected; the collector is empty afterwards.
+    mutating func take() -> Data {
+        defer {
+            base = nil
+            capacity = 0
+            count = 0
+            single = nil
+        }
+        if let single { return single }
+        guard let base else { return Data() }
+        guard count > 0 else {
+            free(base)
+            return Data()
+        }
+        return Data(bytesNoCopy: base, count: count, deallocator: .free)
+    }
+
+    private mutating func flattenSingle() -> Bool {
+        guard let data = single else { return true }
+        single = nil
+        return data.withUnsafeBytes { append($0) }
+    }
+
+    private mutating func reserve(_ room: Int) -> Bool {
+        let (needed, overflow) = count.addingReportingOverflow(room)
+        guard !overflow else { return false }
+        if needed <= capacity { return true }
+        let grown = max(needed, capacity == 0 ? expected : capacity &+ capacity / 2)
+        guard let moved = realloc(base, grown) else { return false }
+        base = moved
+        capacity = grown
+        return true
+    }
+}

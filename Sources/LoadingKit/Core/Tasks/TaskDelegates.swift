@@ -1,0 +1,80 @@
+import Foundation
+
+/// The delegates that a task tells: its own, then the session's.
+///
+/// A method that the task's own delegate does not implement is asked of the session's: the protocols' default
+/// implementations pass the call on (see `URLSession.delegate(after:for:)`).
+struct TaskDelegates: Sendable {
+    private let base: (any URLSessionDelegate)?
+    private let task: (any URLSessionTaskDelegate)?
+    private let data: (any URLSessionDataDelegate)?
+
+    init(_ session: URLSession, _ task: URLSessionTask) {
+        let own = task.delegate
+        let shared = session.delegate
+        base = own ?? shared
+        self.task = own ?? (shared as? any URLSessionTaskDelegate)
+        data = own as? any URLSessionDataDelegate ?? (shared as? any URLSessionDataDelegate)
+    }
+
+    var exist: Bool { base != nil }
+    var takesData: Bool { data != nil }
+
+    func didCreate(_ session: URLSession, _ task: URLSessionTask) {
+        self.task?.urlSession(session, didCreateTask: task)
+    }
+
+    func didReceive(
+        _ response: URLResponse, _ session: URLSession, _ task: URLSessionDataTask,
+        _ decide: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        guard let data else { return decide(.allow) }
+        data.urlSession(session, dataTask: task, didReceive: response, completionHandler: decide)
+    }
+
+    func didReceive(_ piece: Data, _ session: URLSession, _ task: URLSessionDataTask) {
+        data?.urlSession(session, dataTask: task, didReceive: piece)
+    }
+
+    func willRedirect(
+        _ session: URLSession, _ task: URLSessionTask, _ response: HTTPURLResponse, _ request: URLRequest,
+        _ decide: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard let delegate = self.task else { return decide(request) }
+        delegate.urlSession(
+            session, task: task, willPerformHTTPRedirection: response, newRequest: request, completionHandler: decide)
+    }
+
+    func didReceive(
+        _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
+        _ decide: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        if let delegate = self.task {
+            delegate.urlSession(session, task: task, didReceive: challenge, completionHandler: decide)
+        } else if let base {
+            base.urlSession(session, didReceive: challenge, completionHandler: decide)
+        } else {
+            decide(.performDefaultHandling, nil)
+        }
+    }
+
+    func needNewBodyStream(
+        _ session: URLSession, _ task: URLSessionTask, _ give: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        guard let delegate = self.task else { return give(nil) }
+        delegate.urlSession(session, task: task, needNewBodyStream: give)
+    }
+
+    func didSend(_ session: URLSession, _ task: URLSessionTask, _ count: Int64, total: Int64, expected: Int64) {
+        self.task?.urlSession(
+            session, task: task, didSendBodyData: count, totalBytesSent: total, totalBytesExpectedToSend: expected)
+    }
+
+    func didCollect(_ metrics: URLSessionTaskMetrics, _ session: URLSession, _ task: URLSessionTask) {
+        self.task?.urlSession(session, task: task, didFinishCollecting: metrics)
+    }
+
+    func didComplete(_ error: (any Error)?, _ session: URLSession, _ task: URLSessionTask) {
+        self.task?.urlSession(session, task: task, didCompleteWithError: error)
+    }
+}

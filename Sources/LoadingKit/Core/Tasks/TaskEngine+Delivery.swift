@@ -1,0 +1,148 @@
+import Foundation
+import LoadingKitTransport
+import Synchronization
+
+/// How what a task loads reaches its consumer.
+extension TaskEngine {
+    /// Body bytes that may wait in the delegate's mailbox before the load is told to wait.
+    static let highWater = 1 << 20
+
+    /// The largest piece of a body that a delegate or a reader gets at once.
+    static let largestPiece = 256 * 1024
+
+    func deliver(_ response: URLResponse) {
+        switch consumer {
+        case .completion, .continuation:
+            collector.expect(response.expectedContentLength)
+        case .bytes(_, let continuation):
+            continuation.resume(returning: response)
+            consumer = consumer.afterResponse
+        case .reading:
+            break
+        case .delegate:
+            askDisposition(response)
+        }
+    }
+
+    private func askDisposition(_ response: URLResponse) {
+        guard delegate.takesData, let task = task as? URLSessionDataTask else { return }
+        hold(for: .undecided)
+        core.mailbox.post { [delegate, session, loop] in
+            delegate.didReceive(response, session, task) { disposition in
+                loop.execute { [weak self] in self?.decide(disposition) }
+            }
+        }
+    }
+
+    private func decide(_ disposition: URLSession.ResponseDisposition) {
+        switch disposition {
+        case .allow: release(.undecided)
+        case .cancel: end(with: URLError(.cancelled))
+        }
+    }
+
+    func deliver(_ bytes: UnsafeRawBufferPointer) {
+        switch consumer {
+        case .completion, .continuation:
+            if !collector.append(bytes) { endOutOfMemory() }
+        case .bytes, .reading, .delegate:
+            deliverPiece(Data(bytes))
+        }
+    }
+
+    func deliver(_ data: Data) {
+        switch consumer {
+        case .completion, .continuation:
+            if !collector.append(data) { endOutOfMemory() }
+        case .bytes, .reading, .delegate:
+            deliverPiece(data)
+        }
+    }
+
+    func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? {
+        switch consumer {
+        case .completion, .continuation:
+            return collector.space(atMost: count)
+        case .bytes, .reading, .delegate:
+            let piece = BodyChunk(min(count, Self.largestPiece))
+            chunk = piece
+            return piece?.memory
+        }
+    }
+
+    func deliverBuffer(_ count: Int) {
+        switch consumer {
+        case .completion, .continuation:
+            collector.filled(count)
+        case .bytes, .reading, .delegate:
+            guard let piece = chunk?.take(count) else { return }
+            chunk = nil
+            deliverPiece(piece)
+        }
+    }
+
+    private func deliverPiece(_ data: Data) {
+        guard !data.isEmpty else { return }
+        switch consumer {
+        case .bytes(let feed, _), .reading(let feed):
+            if feed.append(data) == .wait { hold(for: .behind) }
+        case .delegate:
+            tellDelegate(data)
+        case .completion, .continuation:
+            break
+        }
+    }
+
+    private func tellDelegate(_ data: Data) {
+        guard delegate.takesData, let task = task as? URLSessionDataTask else { return }
+        if backlog.add(data.count) > Self.highWater { hold(for: .behind) }
+        core.mailbox.post { [delegate, session, loop, backlog] in
+            delegate.didReceive(data, session, task)
+            if backlog.remove(data.count, wakesBelow: Self.highWater / 2) {
+                loop.execute { [weak self] in self?.release(.behind) }
+            }
+        }
+    }
+
+    private func endOutOfMemory() {
+        end(with: LoadFailure(.dataLengthExceedsMaximum, "the body is larger than the memory there is"))
+    }
+
+    func tellEnd(_ error: URLError?) {
+        switch consumer {
+        case .delegate:
+            guard delegate.exist else { return }
+            core.mailbox.post { [delegate, session, task] in delegate.didComplete(error, session, task) }
+        case .completion(let handler):
+            let response = task.response
+            let data = error == nil ? collector.take() : nil
+            core.mailbox.post { handler(data, response, error) }
+        case .continuation(let continuation):
+            if let error {
+                continuation.resume(throwing: error)
+            } else if let response = task.response {
+                continuation.resume(returning: (collector.take(), response))
+            } else {
+                continuation.resume(throwing: URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url))
+            }
+        case .bytes(let feed, let continuation):
+            let error = error ?? URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url)
+            continuation.resume(throwing: error)
+            feed.finish(error)
+        case .reading(let feed):
+            feed.finish(error)
+        }
+    }
+}
+
+extension TaskConsumer {
+    fileprivate var afterResponse: TaskConsumer {
+        if case .bytes(let feed, _) = self { .reading(feed) } else { self }
+    }
+}
+
+extension LoadFailure {
+    fileprivate static var withoutResponse: LoadFailure {
+        LoadFailure(.badServerResponse, "the load finished without a response")
+    }
+}

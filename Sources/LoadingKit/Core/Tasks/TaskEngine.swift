@@ -1,0 +1,335 @@
+import Foundation
+import LoadingKitPrimitives
+import LoadingKitTransport
+import Synchronization
+
+/// Runs one task on its session's event loop, whatever the scheme: finds the handler, follows redirects, keeps the
+/// time, and tells the task's consumer. It is the one owner of the task's state.
+final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
+    /// Redirects that a task follows; one more is `URLError.httpTooManyRedirects`.
+    static let maximumRedirects = 20
+
+    /// Why nothing may be told to the consumer at the moment.
+    struct Hold: OptionSet {
+        let rawValue: UInt8
+        /// The task is suspended.
+        static let suspended = Hold(rawValue: 1)
+        /// The delegate has not yet said what to do with the response or a redirect.
+        static let undecided = Hold(rawValue: 2)
+        /// The delegate, or the reader of `bytes`, is behind.
+        static let behind = Hold(rawValue: 4)
+    }
+
+    private enum Stage {
+        case new
+        case loading(any LoopHandler)
+        /// The handler was ended by a redirect, and the next one is not begun as the task is suspended.
+        case redirected(URLRequest)
+        case ended
+    }
+
+    let task: URLSessionTask
+    let core: SessionCore
+    let session: URLSession
+    var loop: EventLoop { core.loop }
+
+    private var stage = Stage.new
+    private(set) var hold: Hold = []
+    private var isHandlerWaiting = false
+    /// Whether the delegate was asked for credentials and has not answered.
+    private var isChallenged = false
+    /// How the load ended while the consumer could not be told.
+    private var heldEnd: Result<Void, any Error>?
+    private var redirectCount = 0
+
+    var consumer: TaskConsumer
+    var collector = BodyCollector()
+    /// A piece of the body that a handler is filling, for a consumer that takes pieces.
+    var chunk: BodyChunk?
+    /// Body bytes that wait in the delegate's mailbox.
+    let backlog = Backlog()
+    let delegate: TaskDelegates
+    private var transactions: [TransactionRecord] = []
+    private let startTime: MonotonicTime
+    private var clock: TaskClock
+    /// Fires when the clock is to be looked at, or when a task with an `earliestBeginDate` is to begin.
+    private var timer: LoopTimer?
+
+    init(_ task: URLSessionTask, _ session: URLSession, _ consumer: TaskConsumer) {
+        self.task = task
+        self.session = session
+        self.consumer = consumer
+        core = session.core
+        delegate = TaskDelegates(session, task)
+        startTime = core.loop.now
+        clock = TaskClock(idle: 0, whole: 0, now: startTime)
+    }
+
+    // MARK: Control
+
+    func start() {
+        guard case .new = stage else { return }
+        guard let request = task.currentRequest else {
+            return end(with: LoadFailure(.badURL, "the task has no request"))
+        }
+        if let delay = task.earliestBeginDate?.timeIntervalSinceNow, delay > 0 {
+            timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { [weak self] in self?.begin(request) }
+        } else {
+            begin(request)
+        }
+    }
+
+    func pause() {
+        hold.insert(.suspended)
+        clock.pause(loop.now)
+    }
+
+    func proceed() {
+        clock.proceed(loop.now)
+        if case .redirected(let request) = stage {
+            hold.remove(.suspended)
+            load(request)
+        } else {
+            release(.suspended)
+        }
+    }
+
+    func cancel() { end(with: URLError(.cancelled)) }
+
+    // MARK: Loading
+
+    private func begin(_ request: URLRequest) {
+        guard case .new = stage else { return }
+        timer = nil
+        clock = TaskClock(
+            idle: core.idleTimeout(of: request), whole: core.settings.timeoutIntervalForResource, now: loop.now)
+        if hold.contains(.suspended) { clock.pause(loop.now) }
+        look(at: clock.firstLook)
+        if delegate.exist { core.mailbox.post { [delegate, session, task] in delegate.didCreate(session, task) } }
+        load(request)
+    }
+
+    private func look(at time: MonotonicTime) {
+        if let timer { return timer.reschedule(at: time) }
+        timer = loop.schedule(at: time) { [weak self] in self?.lookAtClock() }
+    }
+
+    private func lookAtClock() {
+        if case .ended = stage { return }
+        if clock.isPaused { return look(at: loop.now.advanced(bySeconds: 60)) }
+        switch clock.check(loop.now) {
+        case .expired(let failure): end(with: failure)
+        case .look(let time): look(at: time)
+        }
+    }
+
+    private func load(_ request: URLRequest) {
+        do {
+            let handler = try core.makeLoad(request, task: task, isOwnRequest: true, from: 0)
+            stage = .loading(handler)
+            handler.begin(self)
+        } catch {
+            end(with: error)
+        }
+    }
+
+    private func follow(_ request: URLRequest) {
+        guard case .loading(let handler) = stage else { return }
+        isHandlerWaiting = false
+        handler.end()
+        task.currentRequest = request
+        stage = .redirected(request)
+        hold.remove(.undecided)
+        if !hold.contains(.suspended) { load(request) }
+    }
+
+    // MARK: Holding back
+
+    /// Says whether the handler may go on, and remembers that it waits.
+    func flow() -> Flow {
+        if case .ended = stage { return .wait }
+        guard !hold.isEmpty else { return .more }
+        isHandlerWaiting = true
+        return .wait
+    }
+
+    func hold(for reason: Hold) {
+        hold.insert(reason)
+        updateHeld()
+    }
+
+    private func updateHeld() {
+        clock.isHeld = !hold.isEmpty || isChallenged
+        if !clock.isHeld { noteActivity() }
+    }
+
+    func release(_ reason: Hold) {
+        hold.remove(reason)
+        guard hold.isEmpty else { return }
+        updateHeld()
+        if let heldEnd { return conclude(heldEnd) }
+        guard isHandlerWaiting, case .loading(let handler) = stage else { return }
+        isHandlerWaiting = false
+        handler.receiverIsReady()
+    }
+
+    // MARK: The end
+
+    /// Ends the load at once, whatever is held back.
+    func end(with error: any Error) {
+        if case .ended = stage { return }
+        conclude(.failure(error))
+    }
+
+    private func endInOrder(_ result: Result<Void, any Error>) {
+        if case .ended = stage { return }
+        if hold.isEmpty { conclude(result) } else { heldEnd = result }
+    }
+
+    private func conclude(_ result: Result<Void, any Error>) {
+        let last = stage
+        stage = .ended
+        timer?.cancel()
+        timer = nil
+        if case .loading(let handler) = last { handler.end() }
+        chunk = nil
+        let error = failure(of: result)
+        task.shared.withLock { shared in
+            shared.error = error
+            shared.lifecycle.complete()
+        }
+        if let progress = task.shared.withLock({ $0.progress }) { task.updateProgress(progress) }
+        if delegate.exist { tellMetrics() }
+        tellEnd(error)
+        core.finished(task)
+    }
+
+    private func failure(of result: Result<Void, any Error>) -> URLError? {
+        guard case .failure(let error) = result else { return nil }
+        return URLError(error, url: task.currentRequest?.url)
+    }
+
+    private func tellMetrics() {
+        let anchor = WallClockAnchor(date: Date(), monotonicTime: loop.now)
+        let metrics = URLSessionTaskMetrics(
+            transactionMetrics: transactions.map { record in
+                URLSessionTaskTransactionMetrics(
+                    request: record.request, response: record.response, timings: record.timings, anchor: anchor)
+            },
+            taskInterval: DateInterval(start: anchor.date(of: startTime), end: anchor.date),
+            redirectCount: redirectCount)
+        core.mailbox.post { [delegate, session, task] in delegate.didCollect(metrics, session, task) }
+    }
+}
+
+// MARK: - LoadReceiver
+
+extension TaskEngine: LoadReceiver {
+    func receive(_ response: URLResponse) -> Flow {
+        noteActivity()
+        task.shared.withLock { shared in
+            shared.response = response
+            shared.expectedToReceive = response.expectedContentLength
+        }
+        deliver(response)
+        return flow()
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
+        count(bytes.count)
+        deliver(bytes)
+        return flow()
+    }
+
+    func receive(_ data: Data) -> Flow {
+        count(data.count)
+        deliver(data)
+        return flow()
+    }
+
+    func bodyBufferFilled(_ count: Int) -> Flow {
+        self.count(count)
+        deliverBuffer(count)
+        return flow()
+    }
+
+    private func count(_ bytes: Int) {
+        noteActivity()
+        task.receivedCount.wrappingAdd(Int64(bytes), ordering: .relaxed)
+        if let progress = task.shared.withLock({ $0.progress }) { task.updateProgress(progress) }
+    }
+
+    func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
+        noteActivity()
+        redirectCount += 1
+        guard redirectCount <= Self.maximumRedirects else {
+            return end(with: LoadFailure(.httpTooManyRedirects, "the server redirected \(redirectCount) times"))
+        }
+        let settle = { [self] (request: URLRequest?) in
+            guard case .loading = stage else { return }
+            release(.undecided)
+            decide(request != nil)
+            if let request { follow(request) }
+        }
+        guard delegate.exist, let response = response as? HTTPURLResponse else { return settle(request) }
+        hold(for: .undecided)
+        let answer = LoopTransfer(settle)
+        core.mailbox.post { [delegate, session, task, loop] in
+            delegate.willRedirect(session, task, response, request) { request in
+                loop.execute { answer.value(request) }
+            }
+        }
+    }
+
+    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
+        noteActivity()
+        guard delegate.exist else { return decide(.performDefaultHandling, nil) }
+        isChallenged = true
+        updateHeld()
+        let answer = LoopTransfer(decide)
+        core.mailbox.post { [delegate, session, task, loop] in
+            delegate.didReceive(challenge, session, task) { disposition, credential in
+                loop.execute { [weak self] in
+                    guard let self else { return }
+                    isChallenged = false
+                    updateHeld()
+                    answer.value(disposition, credential)
+                }
+            }
+        }
+    }
+
+    func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
+        guard delegate.exist else { return give(nil) }
+        let answer = LoopTransfer(give)
+        core.mailbox.post { [delegate, session, task, loop] in
+            delegate.needNewBodyStream(session, task) { stream in
+                let stream = LoopTransfer(stream)
+                loop.execute { answer.value(stream.value) }
+            }
+        }
+    }
+
+    func sentBody(_ count: Int, expected: Int64) {
+        noteActivity()
+        let (total, _) = task.sentCount.wrappingAdd(Int64(count), ordering: .relaxed)
+        task.countOfBytesExpectedToSend = expected
+        guard delegate.exist else { return }
+        core.mailbox.post { [delegate, session, task] in
+            delegate.didSend(session, task, Int64(count), total: total &+ Int64(count), expected: expected)
+        }
+    }
+
+    func noteActivity() { clock.noteActivity(loop.now) }
+
+    func setQueued(_ isQueued: Bool) {
+        clock.isQueued = isQueued
+        noteActivity()
+    }
+
+    func collect(_ transaction: TransactionRecord) { if delegate.exist { transactions.append(transaction) } }
+
+    func finish() { endInOrder(.success(())) }
+
+    func fail(_ error: any Error) { endInOrder(.failure(error)) }
+}

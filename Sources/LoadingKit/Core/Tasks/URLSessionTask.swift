@@ -1,0 +1,212 @@
+import Foundation
+import LoadingKitTransport
+import Synchronization
+
+/// A load of one URL in a session: resumed, suspended and cancelled by the program, observed by it or its delegate.
+///
+/// A task is made suspended; ``resume()`` starts it. All of its members may be used from any thread.
+open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {  // `shared` is guarded by its mutex
+    /// What any thread may read; written by the task's engine, and by the program through the setters below.
+    struct Shared {
+        var lifecycle = TaskLifecycle()
+        var originalRequest: URLRequest?
+        var currentRequest: URLRequest?
+        var response: URLResponse?
+        var error: (any Error)?
+        var delegate: (any URLSessionTaskDelegate)?
+        var priority = URLSessionTask.defaultPriority
+        var taskDescription: String?
+        var earliestBeginDate: Date?
+        var expectedToSend = NSURLSessionTransferSizeUnknown
+        var expectedToReceive = NSURLSessionTransferSizeUnknown
+        var clientExpectsToSend = NSURLSessionTransferSizeUnknown
+        var clientExpectsToReceive = NSURLSessionTransferSizeUnknown
+        var progress: Progress?
+    }
+
+    let shared: Mutex<Shared>
+    let sentCount = Atomic<Int64>(0)
+    let receivedCount = Atomic<Int64>(0)
+
+    /// The session that the task belongs to; nil for a task made with ``init()``.
+    let session: URLSession?
+
+    /// Runs the load. Touched on the session's event loop alone.
+    nonisolated(unsafe) var engine: TaskEngine?
+
+    /// A number that is unique among the session's tasks.
+    public let taskIdentifier: Int
+
+    /// A task that belongs to no session and loads nothing.
+    public override init() {
+        session = nil
+        taskIdentifier = 0
+        shared = Mutex(Shared())
+    }
+
+    init(_ session: URLSession, _ request: URLRequest, identifier: Int) {
+        self.session = session
+        taskIdentifier = identifier
+        shared = Mutex(Shared(originalRequest: request, currentRequest: request))
+    }
+
+    deinit { if let session, !shared.withLock({ $0.lifecycle.hasStarted }) { session.core.forget(taskIdentifier) } }
+
+    /// The task itself: there is one of each.
+    open override func copy() -> Any { self }
+
+    /// The task itself: there is one of each.
+    open func copy(with zone: NSZone?) -> Any { self }
+
+    // MARK: Control
+
+    /// Starts the task, or lets it go on after as many calls as it was suspended with. Does nothing to a task that is
+    /// running or over.
+    open func resume() { perform { $0.resume() } }
+
+    /// Suspends the task: no bytes are exchanged, no delegate is told anything and no timeout runs until ``resume()``.
+    /// Calls are counted.
+    open func suspend() { perform { $0.suspend() } }
+
+    /// Ends the task with `URLError.cancelled`. Returns at once; the delegate or completion handler is told later.
+    open func cancel() { perform { $0.cancel() } }
+
+    private func perform(_ change: (inout TaskLifecycle) -> TaskLifecycle.Action) {
+        let action = shared.withLock { change(&$0.lifecycle) }
+        session?.core.perform(action, on: self)
+    }
+
+    // MARK: Observation
+
+    /// Whether the task is suspended, running, being cancelled, or over.
+    open internal(set) var state: State {
+        get { shared.withLock { $0.lifecycle.state } }
+        set { shared.withLock { if newValue == .completed { $0.lifecycle.complete() } } }
+    }
+
+    /// The request that the task was made with.
+    open var originalRequest: URLRequest? { shared.withLock { $0.originalRequest } }
+
+    /// The request that is being loaded: after a redirect, the new one.
+    open internal(set) var currentRequest: URLRequest? {
+        get { shared.withLock { $0.currentRequest } }
+        set { shared.withLock { $0.currentRequest = newValue } }
+    }
+
+    /// The response's head, once it was received.
+    open internal(set) var response: URLResponse? {
+        get { shared.withLock { $0.response } }
+        set { shared.withLock { $0.response = newValue } }
+    }
+
+    /// What the task failed with; nil while it is running and when it succeeded.
+    open var error: (any Error)? { shared.withLock { $0.error } }
+
+    /// A delegate for this task, asked before the session's. Set it before the task is first resumed.
+    open var delegate: (any URLSessionTaskDelegate)? {
+        get { shared.withLock { $0.delegate } }
+        set { shared.withLock { $0.delegate = newValue } }
+    }
+
+    /// From 0 (lowest) to 1 (highest): which of the requests that wait for a connection goes first.
+    /// Default ``defaultPriority``; values outside are bounded.
+    open var priority: Float {
+        get { shared.withLock { $0.priority } }
+        set { shared.withLock { $0.priority = newValue.isNaN ? Self.defaultPriority : min(max(newValue, 0), 1) } }
+    }
+
+    /// Text of the program's own, for people.
+    open var taskDescription: String? {
+        get { shared.withLock { $0.taskDescription } }
+        set { shared.withLock { $0.taskDescription = newValue } }
+    }
+
+    /// The task does not begin before this time, however early it is resumed. Nil: at once.
+    open var earliestBeginDate: Date? {
+        get { shared.withLock { $0.earliestBeginDate } }
+        set { shared.withLock { $0.earliestBeginDate = newValue } }
+    }
+
+    /// Bytes of the request's body sent so far.
+    open internal(set) var countOfBytesSent: Int64 {
+        get { sentCount.load(ordering: .relaxed) }
+        set { sentCount.store(newValue, ordering: .relaxed) }
+    }
+
+    /// Bytes of the response's body received so far, after decoding.
+    open internal(set) var countOfBytesReceived: Int64 {
+        get { receivedCount.load(ordering: .relaxed) }
+        set { receivedCount.store(newValue, ordering: .relaxed) }
+    }
+
+    /// The request body's size in bytes; `NSURLSessionTransferSizeUnknown` when it is not known.
+    open internal(set) var countOfBytesExpectedToSend: Int64 {
+        get { shared.withLock { $0.expectedToSend } }
+        set { shared.withLock { $0.expectedToSend = newValue } }
+    }
+
+    /// The response body's size in bytes; `NSURLSessionTransferSizeUnknown` when it is not known.
+    open internal(set) var countOfBytesExpectedToReceive: Int64 {
+        get { shared.withLock { $0.expectedToReceive } }
+        set { shared.withLock { $0.expectedToReceive = newValue } }
+    }
+
+    /// The program's guess of the bytes to send. Kept for its own use.
+    open var countOfBytesClientExpectsToSend: Int64 {
+        get { shared.withLock { $0.clientExpectsToSend } }
+        set { shared.withLock { $0.clientExpectsToSend = newValue } }
+    }
+
+    /// The program's guess of the bytes to receive. Kept for its own use.
+    open var countOfBytesClientExpectsToReceive: Int64 {
+        get { shared.withLock { $0.clientExpectsToReceive } }
+        set { shared.withLock { $0.clientExpectsToReceive = newValue } }
+    }
+
+    /// The load's progress in bytes. Cancelling it cancels the task.
+    open var progress: Progress {
+        if let made = shared.withLock({ $0.progress }) { return made }
+        let fresh = Progress(totalUnitCount: -1)
+        fresh.cancellationHandler = { [weak self] in self?.cancel() }
+        fresh.pausingHandler = { [weak self] in self?.suspend() }
+        fresh.resumingHandler = { [weak self] in self?.resume() }
+        let progress = shared.withLock { shared -> Progress in
+            let kept = shared.progress ?? fresh
+            shared.progress = kept
+            return kept
+        }
+        updateProgress(progress)
+        return progress
+    }
+
+    func updateProgress(_ progress: Progress) {
+        let expected = countOfBytesExpectedToReceive
+        progress.totalUnitCount = expected
+        progress.completedUnitCount = countOfBytesReceived
+    }
+
+    /// The lowest priority, 0.
+    public static let lowPriority: Float = 0.0
+    /// The priority of tasks that set none, 0.5.
+    public static let defaultPriority: Float = 0.5
+    /// The highest priority, 1.
+    public static let highPriority: Float = 1.0
+
+    /// Where a task stands.
+    public enum State: Int, Sendable {
+        /// It is loading.
+        case running
+        /// It was not resumed, or was suspended.
+        case suspended
+        /// It was cancelled, and its delegate or completion handler is about to be told.
+        case canceling
+        /// It is over.
+        case completed
+    }
+}
+
+/// The size of a transfer when it is not known: -1.
+public let NSURLSessionTransferSizeUnknown: Int64 = -1
+
+/// A task that gives the response's body to the program as data.
+open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}  // as its superclass

@@ -1,0 +1,14 @@
+/// The content codings that are built in.
+package enum ContentCoding: String, Sendable {
+    case gzip
+    case deflate
+
+    /// `x-gzip` is gzip (RFC 9110 §8.4.1.3).
+    init?(token: Substring) {
+        switch token.lowercased() {
+        case "gzip", "x-gzip": self = .gzip
+        case "deflate": self = .deflate
+        default: return nil
+        }
+    }
+}

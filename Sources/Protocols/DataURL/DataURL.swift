@@ -1,0 +1,81 @@
+import LoadingKitCore
+
+/// What a `data:` URL holds, by the Fetch Standard's "data: URL processor" (which is RFC 2397, as it is used).
+package struct DataURL {
+    package let mimeType: MIMEType
+    package let body: [UInt8]
+
+    /// Nil where the text is no data: URL: another scheme, no comma, or base64 that is none.
+    package init?(_ url: String) {
+        let whole = url.utf8.prefix { $0 != UInt8(ascii: "#") }
+        let scheme = "data:"
+        guard whole.prefix(scheme.utf8.count).elementsEqual(scheme.utf8, by: { $0 | 0x20 == $1 | 0x20 }) else {
+            return nil
+        }
+        let rest = whole.dropFirst(scheme.utf8.count)
+        guard let comma = rest.firstIndex(of: UInt8(ascii: ",")) else { return nil }
+        var type = Self.trimmed(Array(rest[..<comma]))
+        var body = Self.percentDecoded(rest[rest.index(after: comma)...])
+        if let shorter = Self.withoutBase64(type) {
+            guard let decoded = ForgivingBase64.decode(body) else { return nil }
+            type = shorter
+            body = decoded
+        }
+        if type.first == UInt8(ascii: ";") { type.insert(contentsOf: "text/plain".utf8, at: 0) }
+        guard let mimeType = MIMEType(String(decoding: type, as: UTF8.self)) ?? MIMEType("text/plain;charset=US-ASCII")
+        else { return nil }
+        self.mimeType = mimeType
+        self.body = body
+    }
+
+    private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0c || byte == 0x0d }
+        var slice = bytes[...].drop(while: isSpace)
+        while let last = slice.last, isSpace(last) { slice.removeLast() }
+        return Array(slice)
+    }
+
+    /// The type without `;base64` at its end; nil where there is none.
+    private static func withoutBase64(_ type: [UInt8]) -> [UInt8]? {
+        let word = "base64"
+        guard
+            type.suffix(word.utf8.count).elementsEqual(word.utf8, by: { isLetterOrDigit($0) && $0 | 0x20 == $1 | 0x20 })
+        else { return nil }
+        var rest = type.dropLast(word.utf8.count)
+        while rest.last == 0x20 { rest.removeLast() }
+        guard rest.last == UInt8(ascii: ";") else { return nil }
+        return Array(rest.dropLast())
+    }
+
+    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
+        (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte & 0xdf)
+    }
+
+    private static func percentDecoded(_ text: some Sequence<UInt8>) -> [UInt8] {
+        let bytes = Array(text)
+        var decoded: [UInt8] = []
+        decoded.reserveCapacity(bytes.count)
+        var index = 0
+        while index < bytes.count {
+            if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
+                let high = hex(bytes[index + 1]), let low = hex(bytes[index + 2])
+            {
+                decoded.append(high << 4 | low)
+                index += 3
+            } else {
+                decoded.append(bytes[index])
+                index += 1
+            }
+        }
+        return decoded
+    }
+
+    private static func hex(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
+        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
+        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
+        case _: nil
+        }
+    }
+}

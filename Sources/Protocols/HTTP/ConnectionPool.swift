@@ -1,0 +1,116 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// A session's HTTP connections: which are idle, which are being made, and who waits for one.
+final class ConnectionPool: SessionResource {
+    /// How long an idle connection is kept, in seconds. Servers commonly close after 60 to 75.
+    static let idleTimeout = 55.0
+
+    let loop: EventLoop
+    let settings: SessionSettings
+    /// Where bodies are decoded to, a piece at a time; its bytes are handed over before the next piece.
+    let decodeBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+    private let connector: Connector
+    private var origins: [Origin: OriginPool] = [:]
+    private var tls: Result<TLSContext, TransportError>?
+    private var sweepTimer: LoopTimer?
+    private(set) var isClosed = false
+
+    private init(_ core: SessionCore) {
+        loop = core.loop
+        settings = core.settings
+        connector = Connector(loop: core.loop, resolver: Resolver.shared)
+    }
+
+    deinit { decodeBuffer.deallocate() }
+
+    static func of(_ core: SessionCore) -> ConnectionPool { core.resource(ConnectionPool.init) }
+
+    // MARK: From exchanges
+
+    func submit(_ exchange: HTTPExchange, needsFreshConnection: Bool) {
+        guard let origin = exchange.target?.origin else { return }
+        pool(for: origin).submit(exchange, needsFreshConnection: needsFreshConnection)
+    }
+
+    func withdraw(_ exchange: HTTPExchange) {
+        guard let origin = exchange.target?.origin else { return }
+        origins[origin]?.withdraw(exchange)
+    }
+
+    private func pool(for origin: Origin) -> OriginPool {
+        if let pool = origins[origin] { return pool }
+        let pool = OriginPool(origin, self)
+        origins[origin] = pool
+        return pool
+    }
+
+    // MARK: From origins' pools
+
+    func connect(
+        _ origin: Origin, _ completion: @escaping (Result<ByteStream, TransportError>) -> Void
+    ) -> ConnectAttempt? {
+        do {
+            let secure = origin.isSecure ? (context: try tlsContext(), serverName: origin.host) : nil
+            return connector.connect(to: origin.endpoint, tls: secure, timeout: nil, completion: completion)
+        } catch {
+            completion(.failure(error))
+            return nil
+        }
+    }
+
+    private func tlsContext() throws(TransportError) -> TLSContext {
+        if let tls { return try tls.get() }
+        let made: Result<TLSContext, TransportError>
+        do { made = .success(try TLSContext(TLSOptions(settings))) } catch { made = .failure(error) }
+        tls = made
+        return try made.get()
+    }
+
+    /// An origin has no connection and nobody waiting.
+    func isUnused(_ origin: Origin) { origins[origin] = nil }
+
+    /// A connection became idle: some time later it is to be closed.
+    func scheduleSweep() {
+        guard sweepTimer == nil else { return }
+        sweepTimer = loop.schedule(at: loop.now.advanced(bySeconds: Self.idleTimeout / 4)) { [weak self] in
+            self?.sweep()
+        }
+    }
+
+    private func sweep() {
+        sweepTimer = nil
+        for pool in Array(origins.values) { pool.closeIdle(before: loop.now) }
+        if origins.values.contains(where: \.hasIdle) { scheduleSweep() }
+    }
+
+    // MARK: SessionResource
+
+    func reset() {
+        for pool in Array(origins.values) { pool.closeIdle(before: .distantFuture) }
+    }
+
+    func close() {
+        isClosed = true
+        sweepTimer?.cancel()
+        reset()
+    }
+}
+
+extension TLSOptions {
+    fileprivate init(_ settings: SessionSettings) {
+        self.init()
+        minimumVersion = settings.tlsMinimumVersion.rawValue
+        maximumVersion = settings.tlsMaximumVersion.rawValue
+        verifiesPeer = settings.verifiesServer
+        alpn = ["http/1.1"]
+        trustRoots =
+            switch settings.trustRoots {
+            case .system: .system
+            case .file(let path): .file(path)
+            case .pem(let text): .pem(Array(text.utf8))
+            }
+    }
+}

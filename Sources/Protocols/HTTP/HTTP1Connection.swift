@@ -1,0 +1,386 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// One HTTP/1.1 connection: moves bytes between its socket and the codec's state machine, for one exchange at a time.
+///
+/// Telling an exchange something may end it, and with it this connection's part; so after each call the state is
+/// looked at anew.
+final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable {  // confined to `loop`
+    /// A body of which at least so much is left is read straight into the receiver's memory, in bytes.
+    private static let directReadThreshold = 4096
+
+    /// What may be left of a response that nobody wants any more for the connection to be kept: less than this costs
+    /// less to read than a new connection costs to open. In bytes, and in seconds for them to arrive.
+    private static let drainLimit = 64 * 1024
+    private static let drainTime = 2.0
+
+    /// A connection that has been idle for longer is asked for its state before it is used, in nanoseconds: the event
+    /// that tells of its end may be waiting behind the one that brought the request.
+    private static let trustedIdleTime: UInt64 = 500_000_000
+
+    private enum State {
+        case idle
+        case carrying(HTTPExchange)
+        /// The exchange is gone; the rest of its response is read and dropped.
+        case draining(budget: Int, LoopTimer)
+        case closed
+    }
+
+    private let stream: ByteStream
+    private let pool: OriginPool
+    private let loop: EventLoop
+    private var codec = ClientConnection()
+    private var state = State.idle
+    private var sender: RequestSender?
+    private var continueTimer: LoopTimer?
+    private var headBuffer: [UInt8] = []
+    /// Bytes that were received and that the exchange has had no room for.
+    private var held: [UInt8]?
+    private var isReused = false
+    /// Whether a byte, and whether the head, of the response has come.
+    private var hasReceived = false
+    private var hasResponse = false
+    private var writeError: (any Error)?
+    private var idleSince: MonotonicTime
+
+    /// When, if idle, the connection is to be closed.
+    var idleUntil = MonotonicTime.distantFuture
+
+    init(_ stream: ByteStream, _ pool: OriginPool) {
+        self.stream = stream
+        self.pool = pool
+        loop = stream.loop
+        idleSince = loop.now
+        stream.handler = self
+    }
+
+    // MARK: From the pool
+
+    /// Whether an idle connection can carry another exchange.
+    var isUsable: Bool {
+        guard case .idle = state, idleUntil > loop.now else { return false }
+        return loop.now.nanoseconds(since: idleSince) < Self.trustedIdleTime || !stream.isDead
+    }
+
+    func carry(_ exchange: HTTPExchange, isReused: Bool) {
+        state = .carrying(exchange)
+        self.isReused = isReused
+        hasReceived = false
+        hasResponse = false
+        idleUntil = .distantFuture
+        stream.info.describe(in: &exchange.timings, isReused: isReused)
+        exchange.timings.requestStart = loop.now
+        do {
+            sender = try RequestSender(exchange, &codec, buffer: headBuffer)
+            headBuffer = []
+            proceedSending(exchange)
+        } catch {
+            end(with: LoadFailure(.badURL, "the request cannot be sent: \(error)"), .begun)
+        }
+    }
+
+    func close() {
+        if case .draining(_, let timer) = state { timer.cancel() }
+        state = .closed
+        sender = nil
+        continueTimer?.cancel()
+        continueTimer = nil
+        held = nil
+        stream.close()
+    }
+
+    // MARK: Sending
+
+    func streamIsWritable(_ stream: ByteStream) {
+        if case .carrying(let exchange) = state { proceedSending(exchange) }
+    }
+
+    private func proceedSending(_ exchange: HTTPExchange) {
+        guard var sender else { return }
+        self.sender = nil
+        let (head, body) = (sender.headCount, sender.bodyCount)
+        let progress = sender.proceed(stream, &codec)
+        self.sender = sender
+        if sender.headCount > head { exchange.didSendHead(sender.headCount - head) }
+        if sender.bodyCount > body { exchange.didSendBody(sender.bodyCount - body) }
+        guard isCarrying(exchange) else { return }
+        act(on: progress, exchange)
+    }
+
+    private func act(on progress: RequestSender.Progress, _ exchange: HTTPExchange) {
+        switch progress {
+        case .done:
+            exchange.timings.requestEnd = loop.now
+            headBuffer = sender?.takeBuffer() ?? []
+            sender = nil
+        case .blocked:
+            break
+        case .needsPiece(let reader):
+            readPiece(reader, exchange)
+        case .awaitsContinue:
+            waitForContinue(exchange)
+        case .failed(let error as TransportError):
+            failedToSend(error)
+        case .failed(let error):
+            end(with: error, .begun)
+        }
+    }
+
+    /// A server may answer and close without reading all of the request: its answer is what counts (RFC 9112 §9.5).
+    private func failedToSend(_ error: TransportError) {
+        let wasSent = sender?.sentAnything ?? true
+        sender = nil
+        writeError = error
+        if !wasSent { return end(with: error, .notSent) }
+        readMore()
+    }
+
+    private func readPiece(_ reader: BodyStreamReader, _ exchange: HTTPExchange) {
+        reader.read { [loop] result in
+            loop.execute { [weak self] in
+                guard let self, isCarrying(exchange), sender != nil else { return }
+                do {
+                    try sender?.supply(result.get(), &codec)
+                    proceedSending(exchange)
+                } catch {
+                    end(with: error, .begun)
+                }
+            }
+        }
+    }
+
+    private func waitForContinue(_ exchange: HTTPExchange) {
+        guard continueTimer == nil else { return }
+        let time = loop.now.advanced(bySeconds: RequestBody.continueTimeout)
+        continueTimer = loop.schedule(at: time) { [weak self] in self?.sendBodyNow(exchange) }
+    }
+
+    private func sendBodyNow(_ exchange: HTTPExchange) {
+        continueTimer?.cancel()
+        continueTimer = nil
+        guard isCarrying(exchange), sender?.isWaitingForContinue == true else { return }
+        sender?.continueReceived()
+        proceedSending(exchange)
+    }
+
+    // MARK: Receiving
+
+    func streamIsReadable(_ stream: ByteStream) { readMore() }
+
+    func exchangeIsReady(_ exchange: HTTPExchange) {
+        guard isCarrying(exchange), let bytes = held else { return }
+        held = nil
+        bytes.withUnsafeBytes { take($0) }
+        readMore()
+    }
+
+    private func readMore() {
+        while held == nil {
+            switch state {
+            case .carrying(let exchange):
+                guard readOnce(for: exchange) else { return }
+            case .draining:
+                guard readToScratch() else { return }
+            case .idle:
+                return readWhileIdle()
+            case .closed:
+                return
+            }
+        }
+    }
+
+    /// Straight into the receiver's memory where the body is long. False when there is no more to read now.
+    private func readOnce(for exchange: HTTPExchange) -> Bool {
+        let direct = codec.directBodyBytes
+        guard direct >= Self.directReadThreshold, let memory = exchange.bodyBuffer(atMost: direct) else {
+            return readToScratch()
+        }
+        let space = UnsafeMutableRawBufferPointer(rebasing: memory.prefix(direct))
+        switch stream.read(into: space) {
+        case .bytes(let count):
+            let isComplete = codec.didReadBody(count)
+            let flow = exchange.bodyBufferFilled(count)
+            guard isCarrying(exchange) else { return true }
+            if isComplete { complete(exchange, hasRest: false) } else if flow == .wait { held = [] }
+            return true
+        case .wouldBlock: return false
+        case .end: ended()
+        case .failed(let error): failedToReceive(error)
+        }
+        return false
+    }
+
+    private func readToScratch() -> Bool {
+        switch stream.read(into: loop.scratch) {
+        case .bytes(let count):
+            hasReceived = true
+            take(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
+            return true
+        case .wouldBlock: return false
+        case .end: ended()
+        case .failed(let error): failedToReceive(error)
+        }
+        return false
+    }
+
+    /// Nothing is expected on an idle connection: whatever comes, it cannot be used again.
+    private func readWhileIdle() {
+        if case .wouldBlock = stream.read(into: loop.scratch) { return }
+        close()
+        pool.idleIsGone(self)
+    }
+
+    /// Gives the codec bytes, and the exchange what they mean, until either has enough.
+    private func take(_ bytes: UnsafeRawBufferPointer) {
+        var position = 0
+        do {
+            while let event = try codec.next(bytes, &position) {
+                let flow = handle(event, bytes, hasRest: position < bytes.count)
+                switch state {
+                case .carrying where flow == .wait:
+                    held = Array(bytes[position...])
+                    return
+                case .carrying, .draining: continue
+                case .idle, .closed: return
+                }
+            }
+        } catch {
+            end(with: error, hasResponse ? .begun : processingWithoutResponse)
+        }
+    }
+
+    private func handle(_ event: ResponseParser.Event, _ bytes: UnsafeRawBufferPointer, hasRest: Bool) -> Flow {
+        switch (state, event) {
+        case (.carrying(let exchange), .interim(let head)):
+            exchange.receive(interim: head)
+            if head.status == 100 { sendBodyNow(exchange) }
+            return .more
+        case (.carrying(let exchange), .head(let head, let framing)):
+            hasResponse = true
+            noteKeepAlive(head)
+            // A final response instead of `100 Continue`: the body is not wanted (RFC 9110 §10.1.1).
+            if sender?.isWaitingForContinue == true { stopSending() }
+            return exchange.receive(head, hasBody: framing != .none)
+        case (.carrying(let exchange), .body(let range)):
+            return exchange.receive(UnsafeRawBufferPointer(rebasing: bytes[range]))
+        case (.carrying(let exchange), .trailers(let fields)):
+            exchange.receive(trailers: fields)
+            return .more
+        case (.carrying(let exchange), .end):
+            complete(exchange, hasRest: hasRest)
+            return .more
+        case (.draining(let budget, let timer), .body(let range)):
+            state = .draining(budget: budget - range.count, timer)
+            if budget < range.count { giveUpDraining() }
+            return .more
+        case (.draining(_, let timer), .end):
+            timer.cancel()
+            release(hasRest: hasRest)
+            return .more
+        case (.draining, .interim), (.draining, .head), (.draining, .trailers), (.idle, _), (.closed, _):
+            return .more
+        }
+    }
+
+    private func stopSending() {
+        sender = nil
+        continueTimer?.cancel()
+        continueTimer = nil
+    }
+
+    private func noteKeepAlive(_ head: ResponseHead) {
+        guard let hint = head.fields[.keepAlive], let timeout = KeepAliveHint.timeout(in: hint) else { return }
+        // A second early, so that the server does not close while a request is on its way.
+        idleUntil = loop.now.advanced(bySeconds: max(0, timeout - 1))
+    }
+
+    // MARK: The end of an exchange
+
+    private func isCarrying(_ exchange: HTTPExchange) -> Bool {
+        if case .carrying(let current) = state { current === exchange } else { false }
+    }
+
+    private func complete(_ exchange: HTTPExchange, hasRest: Bool) {
+        let isReusable = sender == nil && writeError == nil && codec.canCarryAnotherRequest && !hasRest
+        if isReusable { state = .idle } else { close() }
+        idleSince = loop.now
+        exchange.ended()
+        if isReusable { pool.isFree(self) } else { pool.isGone(self) }
+    }
+
+    private func release(hasRest: Bool) {
+        guard codec.canCarryAnotherRequest && !hasRest else {
+            close()
+            return pool.isGone(self)
+        }
+        state = .idle
+        idleSince = loop.now
+        pool.isFree(self)
+    }
+
+    func abandon(_ exchange: HTTPExchange) {
+        guard isCarrying(exchange) else { return }
+        guard hasResponse, sender == nil, codec.directBodyBytes <= Self.drainLimit else {
+            close()
+            return pool.isGone(self)
+        }
+        let timer = loop.schedule(at: loop.now.advanced(bySeconds: Self.drainTime)) { [weak self] in
+            self?.giveUpDraining()
+        }
+        state = .draining(budget: Self.drainLimit, timer)
+        guard let bytes = held else { return }
+        held = nil
+        // Not from inside the exchange's own call.
+        loop.execute { [weak self] in
+            guard let self, case .draining = state else { return }
+            bytes.withUnsafeBytes { self.take($0) }
+            readMore()
+        }
+    }
+
+    private func giveUpDraining() {
+        guard case .draining = state else { return }
+        close()
+        pool.isGone(self)
+    }
+
+    /// The server has closed its side in order.
+    private func ended() {
+        do {
+            if let event = try codec.finish() {
+                _ = handle(event, UnsafeRawBufferPointer(start: nil, count: 0), hasRest: false)
+            } else {
+                end(with: LoadFailure(.networkConnectionLost, "the server closed the connection"), .unknown)
+            }
+        } catch {
+            end(with: writeError ?? error, processingWithoutResponse)
+        }
+    }
+
+    private func failedToReceive(_ error: TransportError) {
+        end(with: writeError ?? error, processingWithoutResponse)
+    }
+
+    private var processingWithoutResponse: StreamFailure.Processing {
+        isReused && !hasReceived ? .unknown : .begun
+    }
+
+    private func end(with error: any Error, _ processing: StreamFailure.Processing) {
+        let last = state
+        close()
+        switch last {
+        case .carrying(let exchange):
+            exchange.failed(StreamFailure(error: error, processing: processing))
+            pool.isGone(self)
+        case .draining:
+            pool.isGone(self)
+        case .idle:
+            pool.idleIsGone(self)
+        case .closed:
+            break
+        }
+    }
+}

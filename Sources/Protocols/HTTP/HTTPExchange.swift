@@ -1,0 +1,307 @@
+import Foundation
+import LoadingKitContentCoding
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// One request and its response: prepares the request, has it carried by a connection, applies redirects and content
+/// decoding to what comes back, and tells its receiver.
+final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `loop`
+    /// How often a request is sent anew because the connection that it was given turned out to be dead.
+    private static let maximumReplays = 3
+
+    private enum State {
+        case new
+        /// In the pool's queue.
+        case queued
+        case active(any HTTPStream)
+        /// The delegate is asked whether to follow a redirect; the response waits.
+        case redirecting(any HTTPStream, ResponseHead)
+        case over
+    }
+
+    let request: URLRequest
+    let method: String
+    private let resources: LoadResources
+    private let pool: ConnectionPool
+    private var receiver: (any LoadReceiver)?
+    private var state = State.new
+    private var replays = 0
+
+    private(set) var target: RequestTarget?
+    private(set) var fields = HTTPFields()
+    let body: RequestBody
+    private(set) var expectsContinue = false
+    private(set) var response: HTTPURLResponse?
+    private var decoding: BodyDecoding?
+    /// The response has ended, but its receiver has not taken all of it yet.
+    private var hasEnded = false
+    var timings = TransactionTimings()
+
+    init(_ request: URLRequest, _ resources: LoadResources) {
+        self.request = request
+        self.resources = resources
+        method = request.httpMethod ?? "GET"
+        body = RequestBody(request)
+        pool = ConnectionPool.of(resources.core)
+    }
+
+    var loop: EventLoop { resources.loop }
+    var requestTarget: String { target?.pathAndQuery ?? "/" }
+    var priority: Float { resources.task.priority }
+
+    // MARK: LoopHandler
+
+    func begin(_ receiver: any LoadReceiver) {
+        self.receiver = receiver
+        timings.fetchStart = loop.now
+        do {
+            guard let url = request.url else { throw LoadFailure(.badURL, "the request has no URL") }
+            let target = try RequestTarget(url)
+            try allow(target.origin)
+            self.target = target
+            fields = RequestFields.make(request, target.origin, pool.settings)
+            expectsContinue = decideContinue()
+            if case .stream(let reader, _) = body { try reader.claim() }
+            submit(needsFreshConnection: false)
+        } catch {
+            fail(error)
+        }
+    }
+
+    func end() {
+        let last = state
+        state = .over
+        receiver = nil
+        decoding = nil
+        switch last {
+        case .queued: pool.withdraw(self)
+        case .active(let stream), .redirecting(let stream, _): stream.abandon(self)
+        case .new, .over: break
+        }
+    }
+
+    func receiverIsReady() {
+        if decoding?.hasPending == true, decodePending() == .wait { return }
+        if hasEnded { return finish() }
+        if case .active(let stream) = state { stream.exchangeIsReady(self) }
+    }
+
+    private func allow(_ origin: Origin) throws(LoadFailure) {
+        guard origin.isSecure || pool.settings.appTransportSecurity.allowsCleartext(to: origin.host) else {
+            throw LoadFailure(
+                .appTransportSecurityRequiresSecureConnection,
+                "cleartext http to \(origin.host) is not allowed by App Transport Security: use https, or allow it with "
+                    + "configuration.appTransportSecurity (exceptionDomains or allowsArbitraryLoads)")
+        }
+    }
+
+    /// A caller's own `Expect: 100-continue` is kept; a long body gets one.
+    private func decideContinue() -> Bool {
+        if let asked = fields[.expect] { return asked.lowercased() == "100-continue" && body.expectedCount != 0 }
+        guard body.waitsForContinue else { return false }
+        fields.append(.expect, "100-continue")
+        return true
+    }
+
+    private func submit(needsFreshConnection: Bool) {
+        state = .queued
+        pool.submit(self, needsFreshConnection: needsFreshConnection)
+    }
+
+    // MARK: From the pool
+
+    /// No connection is free, and none may be opened: the exchange waits its turn.
+    func isQueued(_ isQueued: Bool) { receiver?.setQueued(isQueued) }
+
+    func failedToConnect(_ error: any Error) { fail(error) }
+
+    func assigned(to stream: any HTTPStream) { state = .active(stream) }
+
+    // MARK: From the stream
+
+    func didSendHead(_ count: Int) {
+        timings.requestHeaderBytesSent += Int64(count)
+        receiver?.noteActivity()
+    }
+
+    func didSendBody(_ count: Int) {
+        timings.requestBodyBytesSent += Int64(count)
+        timings.requestBodyBytesBeforeEncoding += Int64(count)
+        receiver?.sentBody(count, expected: body.expectedCount)
+    }
+
+    func receive(interim head: ResponseHead) { receiver?.noteActivity() }
+
+    func receive(_ head: ResponseHead, hasBody: Bool) -> Flow {
+        guard case .active(let stream) = state else { return .wait }
+        timings.responseStart = loop.now
+        if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream) }
+        do {
+            guard let redirect = try Redirect(head, of: request) else { return deliver(head, hasBody: hasBody) }
+            state = .redirecting(stream, head)
+            follow(redirect, response: makeResponse(head, isCoded: false), hasBody: hasBody)
+        } catch {
+            fail(error)
+        }
+        return .wait
+    }
+
+    /// 417: the server does not know `Expect`; it is asked again without (RFC 9110 §15.5.18).
+    private func sendWithoutExpectation(_ stream: any HTTPStream) -> Flow {
+        expectsContinue = false
+        fields.remove(.expect)
+        stream.abandon(self)
+        submit(needsFreshConnection: true)
+        return .wait
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
+        timings.responseBodyBytesReceived += Int64(bytes.count)
+        guard let receiver else { return .wait }
+        guard decoding == nil else { return decode(bytes) }
+        timings.responseBodyBytesAfterDecoding += Int64(bytes.count)
+        return receiver.receive(bytes)
+    }
+
+    /// Memory to read the body into, past this exchange; nil where it must pass through the decoder.
+    func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? {
+        decoding == nil ? receiver?.bodyBuffer(atMost: count) : nil
+    }
+
+    func bodyBufferFilled(_ count: Int) -> Flow {
+        timings.responseBodyBytesReceived += Int64(count)
+        timings.responseBodyBytesAfterDecoding += Int64(count)
+        return receiver?.bodyBufferFilled(count) ?? .wait
+    }
+
+    func receive(trailers: HTTPFields) {}
+
+    /// The response is complete; the stream has let go of this exchange.
+    func ended() {
+        timings.responseEnd = loop.now
+        if decoding?.hasPending == true { hasEnded = true } else { finish() }
+    }
+
+    /// The stream has failed, and has let go of this exchange.
+    func failed(_ failure: StreamFailure) {
+        guard receiver != nil else { return }
+        if canReplay(failure.processing) {
+            replays += 1
+            submit(needsFreshConnection: true)
+        } else {
+            fail(failure.error)
+        }
+    }
+
+    /// RFC 9110 §9.2.2: what the server never saw may be sent again; what it may have seen, only if that does no harm.
+    private func canReplay(_ processing: StreamFailure.Processing) -> Bool {
+        guard replays < Self.maximumReplays, body.isReplayable else { return false }
+        switch processing {
+        case .notSent: return true
+        case .unknown: return ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+        case .begun: return false
+        }
+    }
+
+    // MARK: The response
+
+    private func deliver(_ head: ResponseHead, hasBody: Bool) -> Flow {
+        guard let receiver else { return .wait }
+        if hasBody, let coding = head.fields[.contentEncoding] {
+            decoding = BodyDecoding(coding, buffer: pool.decodeBuffer)
+        }
+        let response = makeResponse(head, isCoded: decoding != nil)
+        self.response = response
+        return receiver.receive(response)
+    }
+
+    /// The announced length is that of the coded bytes, so an encoded body's is unknown, as Apple has it.
+    private func makeResponse(_ head: ResponseHead, isCoded: Bool) -> HTTPURLResponse {
+        let length = isCoded ? nil : head.fields[.contentLength].flatMap { Int64($0.prefix { $0 != "," }) }
+        return HTTPURLResponse(
+            url: request.url ?? URL(fileURLWithPath: "/"), statusCode: head.status,
+            httpVersion: head.version.minor == 0 ? "HTTP/1.0" : "HTTP/1.1", fields: head.fields,
+            expectedContentLength: length ?? -1)
+    }
+
+    private func follow(_ redirect: Redirect, response: HTTPURLResponse, hasBody: Bool) {
+        self.response = response
+        guard redirect.keepsBody, request.httpBodyStream != nil else {
+            return ask(redirect.request, response, hasBody: hasBody)
+        }
+        receiver?.needNewBodyStream { [weak self] stream in
+            guard let self, case .redirecting = state else { return }
+            guard let stream else {
+                return fail(
+                    LoadFailure(
+                        .requestBodyStreamExhausted,
+                        "the redirect needs the request's body again, and the delegate gave no new body stream"))
+            }
+            var request = redirect.request
+            request.httpBodyStream = stream
+            ask(request, response, hasBody: hasBody)
+        }
+    }
+
+    private func ask(_ request: URLRequest, _ response: HTTPURLResponse, hasBody: Bool) {
+        collect()
+        receiver?.redirect(to: request, response: response) { [weak self] follows in
+            guard let self, !follows, case .redirecting(let stream, let head) = state else { return }
+            state = .active(stream)
+            if deliver(head, hasBody: hasBody) == .more { stream.exchangeIsReady(self) }
+        }
+    }
+
+    // MARK: Decoding
+
+    private func decode(_ bytes: UnsafeRawBufferPointer) -> Flow {
+        do {
+            return try decoding?.decode(bytes) { deliver(decoded: $0) } ?? .wait
+        } catch {
+            fail(error)
+            return .wait
+        }
+    }
+
+    private func decodePending() -> Flow {
+        do {
+            return try decoding?.decodePending { deliver(decoded: $0) } ?? .wait
+        } catch {
+            fail(error)
+            return .wait
+        }
+    }
+
+    private func deliver(decoded bytes: UnsafeRawBufferPointer) -> Flow {
+        timings.responseBodyBytesAfterDecoding += Int64(bytes.count)
+        return receiver?.receive(bytes) ?? .wait
+    }
+
+    // MARK: The end
+
+    private func finish() {
+        guard let receiver else { return }
+        do {
+            try decoding?.finish()
+            state = .over
+            collect()
+            receiver.finish()
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// Tells the receiver, which ends this exchange: its stream is let go of then.
+    private func fail(_ error: any Error) {
+        guard let receiver else { return }
+        collect()
+        receiver.fail(error)
+    }
+
+    private func collect() {
+        timings.resourceFetchType = .networkLoad
+        receiver?.collect(TransactionRecord(timings: timings, request: request, response: response))
+    }
+}

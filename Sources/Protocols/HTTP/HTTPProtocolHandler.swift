@@ -1,0 +1,15 @@
+import Foundation
+import LoadingKitCore
+
+/// Loads `http` and `https` URLs.
+public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @unchecked Sendable {  // stateless
+    /// Whether the URL's scheme is `http` or `https`.
+    public override class func canInit(with request: URLRequest) -> Bool {
+        guard let url = request.url else { return false }
+        return url.hasScheme("https") || url.hasScheme("http")
+    }
+
+    package static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {
+        HTTPExchange(request, resources)
+    }
+}

@@ -1,0 +1,103 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitTransport
+
+/// Where an HTTP request goes: what its URL says of the connection (RFC 9110 §4.3).
+struct Origin: Hashable {
+    let isSecure: Bool
+    /// A name or an address, lowercase and without brackets.
+    let host: String
+    let port: UInt16
+
+    var defaultPort: UInt16 { isSecure ? 443 : 80 }
+
+    var endpoint: Endpoint { .tcp(host: host, port: port) }
+
+    /// The host as it stands in `Host` and in URLs: an IPv6 address in brackets, without its zone (RFC 6874 §4).
+    private var hostInAuthority: String {
+        guard host.utf8.contains(UInt8(ascii: ":")) else { return host }
+        return "[\(host.prefix { $0 != "%" })]"
+    }
+
+    /// The `Host` field's value: the port only where it is not the scheme's own.
+    var authority: String { port == defaultPort ? hostInAuthority : "\(hostInAuthority):\(port)" }
+}
+
+/// An http or https URL taken apart, in one pass over its bytes.
+struct RequestTarget {
+    let origin: Origin
+    /// Path and query, as they go into the request line.
+    let pathAndQuery: String
+
+    init(_ url: URL) throws(LoadFailure) {
+        let text = url.absoluteString
+        var bytes = text.utf8[...]
+        guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { throw .badURL("it has no scheme") }
+        let isSecure = colon == bytes.index(bytes.startIndex, offsetBy: 5)
+        bytes = bytes[bytes.index(after: colon)...]
+        guard bytes.starts(with: "//".utf8) else { throw .badURL("it has no host") }
+        bytes = bytes.dropFirst(2)
+        let end = bytes.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        origin = try Self.origin(bytes[..<(end ?? bytes.endIndex)], isSecure)
+        pathAndQuery = Self.pathAndQuery(bytes[(end ?? bytes.endIndex)...])
+    }
+
+    private static func pathAndQuery(_ rest: Substring.UTF8View) -> String {
+        let fragment = rest.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex
+        let target = rest[..<fragment]
+        if target.first == UInt8(ascii: "/") { return String(Substring(target)) }
+        return "/" + String(Substring(target))
+    }
+
+    private static func origin(_ authority: Substring.UTF8View, _ isSecure: Bool) throws(LoadFailure) -> Origin {
+        var rest = authority
+        if let at = rest.lastIndex(of: UInt8(ascii: "@")) { rest = rest[rest.index(after: at)...] }
+        let host: Substring.UTF8View
+        if rest.first == UInt8(ascii: "[") {
+            guard let bracket = rest.firstIndex(of: UInt8(ascii: "]")) else { throw .badURL("a bracket is not closed") }
+            host = rest[rest.index(after: rest.startIndex)..<bracket]
+            rest = rest[rest.index(after: bracket)...]
+        } else {
+            let colon = rest.firstIndex(of: UInt8(ascii: ":")) ?? rest.endIndex
+            host = rest[..<colon]
+            rest = rest[colon...]
+        }
+        guard !host.isEmpty else { throw .badURL("it has no host") }
+        return Origin(isSecure: isSecure, host: try decodeHost(host), port: try port(rest, isSecure))
+    }
+
+    private static func port(_ rest: Substring.UTF8View, _ isSecure: Bool) throws(LoadFailure) -> UInt16 {
+        let standard: UInt16 = isSecure ? 443 : 80
+        guard let first = rest.first else { return standard }
+        guard first == UInt8(ascii: ":") else { throw .badURL("there is text between its host and its port") }
+        let digits = Substring(rest.dropFirst())
+        if digits.isEmpty { return standard }
+        guard let port = UInt16(digits), port > 0, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
+            throw .badURL("its port \(digits.prefix(20)) is not a number from 1 to 65535")
+        }
+        return port
+    }
+
+    /// Lowercase, percent-decoded; a zone of an IPv6 address is written `%25` in a URL (RFC 6874).
+    private static func decodeHost(_ host: Substring.UTF8View) throws(LoadFailure) -> String {
+        let isPlain = host.allSatisfy { $0 != UInt8(ascii: "%") && !($0 >= 0x41 && $0 <= 0x5a) }
+        let text = String(Substring(host))
+        if isPlain { return text }
+        let isAddress = host.contains(UInt8(ascii: ":"))
+        let decoded = isAddress ? text.replacing("%25", with: "%") : text.removingPercentEncoding
+        guard let decoded, decoded.utf8.allSatisfy({ isAddress || isHostByte($0) }) else {
+            throw .badURL("its host has characters that no host may have")
+        }
+        return decoded.lowercased()
+    }
+
+    private static func isHostByte(_ byte: UInt8) -> Bool {
+        byte > 0x20 && byte != 0x7f && !#"/?#@:[]\<>^`{|}""#.utf8.contains(byte)
+    }
+}
+
+extension LoadFailure {
+    fileprivate static func badURL(_ reason: String) -> LoadFailure {
+        LoadFailure(.badURL, "the URL cannot be loaded: \(reason)")
+    }
+}

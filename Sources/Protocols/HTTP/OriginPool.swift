@@ -1,0 +1,170 @@
+import DequeModule
+import Foundation
+import LoadingKitCore
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// The connections to one origin, and the exchanges that wait for one, in order.
+final class OriginPool {
+    private struct Waiting {
+        let exchange: HTTPExchange
+        let needsFreshConnection: Bool
+    }
+
+    private let origin: Origin
+    private unowned let pool: ConnectionPool
+    private let limit: Int
+    /// The last used is used first, so that what is not needed grows old.
+    private var idle: [HTTP1Connection] = []
+    private var busyCount = 0
+    private var attempts: [ObjectIdentifier: Attempt] = [:]
+    private var waiting = Deque<Waiting>()
+
+    /// A connection being made.
+    private final class Attempt {
+        var handle: ConnectAttempt?
+    }
+
+    init(_ origin: Origin, _ pool: ConnectionPool) {
+        self.origin = origin
+        self.pool = pool
+        limit = max(1, pool.settings.httpMaximumConnectionsPerHost)
+    }
+
+    var hasIdle: Bool { !idle.isEmpty }
+
+    // MARK: Exchanges
+
+    func submit(_ exchange: HTTPExchange, needsFreshConnection: Bool) {
+        if !needsFreshConnection, waiting.isEmpty, let connection = popIdle() {
+            return carry(exchange, on: connection, isReused: true)
+        }
+        enqueue(Waiting(exchange: exchange, needsFreshConnection: needsFreshConnection))
+        openAsNeeded()
+        exchange.isQueued(attempts.isEmpty || waiting.count > attempts.count)
+    }
+
+    /// Behind those of the same priority and before those of a lower one. A replay goes first: it has waited before.
+    private func enqueue(_ entry: Waiting) {
+        if entry.needsFreshConnection { return waiting.prepend(entry) }
+        let priority = entry.exchange.priority
+        guard let last = waiting.last, last.exchange.priority < priority else { return waiting.append(entry) }
+        let index = waiting.firstIndex { !$0.needsFreshConnection && $0.exchange.priority < priority }
+        waiting.insert(entry, at: index ?? waiting.endIndex)
+    }
+
+    func withdraw(_ exchange: HTTPExchange) {
+        guard let index = waiting.firstIndex(where: { $0.exchange === exchange }) else { return }
+        waiting.remove(at: index)
+        cancelSurplusAttempts()
+        retireIfUnused()
+    }
+
+    private func carry(_ exchange: HTTPExchange, on connection: HTTP1Connection, isReused: Bool) {
+        busyCount += 1
+        exchange.isQueued(false)
+        exchange.assigned(to: connection)
+        connection.carry(exchange, isReused: isReused)
+    }
+
+    // MARK: Connections
+
+    private func popIdle() -> HTTP1Connection? {
+        while let connection = idle.popLast() {
+            if connection.isUsable { return connection }
+            connection.close()
+        }
+        return nil
+    }
+
+    private func openAsNeeded() {
+        while attempts.count < waiting.count, busyCount + idle.count + attempts.count < limit || closeOneIdle() {
+            let attempt = Attempt()
+            let key = ObjectIdentifier(attempt)
+            attempts[key] = attempt
+            let handle = pool.connect(origin) { [weak self] result in
+                // Kept alive by this closure, so that its identity is not given to another.
+                withExtendedLifetime(attempt) { self?.finish(key, result) }
+            }
+            attempt.handle = handle
+        }
+    }
+
+    /// Idle connections stand in the way of one that must be fresh.
+    private func closeOneIdle() -> Bool {
+        guard !idle.isEmpty else { return false }
+        idle.removeFirst().close()
+        return true
+    }
+
+    private func finish(_ key: ObjectIdentifier, _ result: Result<ByteStream, TransportError>) {
+        guard attempts.removeValue(forKey: key) != nil else { return }
+        switch result {
+        case .success(let stream):
+            if pool.isClosed && waiting.isEmpty { return stream.close() }
+            let connection = HTTP1Connection(stream, self)
+            if let next = waiting.popFirst() {
+                carry(next.exchange, on: connection, isReused: false)
+            } else {
+                keep(connection)
+            }
+        case .failure(let error):
+            waiting.popFirst()?.exchange.failedToConnect(error)
+        }
+        openAsNeeded()
+        retireIfUnused()
+    }
+
+    private func cancelSurplusAttempts() {
+        while attempts.count > waiting.count, let (key, attempt) = attempts.first {
+            attempts[key] = nil
+            attempt.handle?.cancel()
+        }
+    }
+
+    // MARK: From connections
+
+    /// The connection has ended its exchange and can carry another.
+    func isFree(_ connection: HTTP1Connection) {
+        busyCount -= 1
+        if let index = waiting.firstIndex(where: { !$0.needsFreshConnection }) {
+            let next = waiting.remove(at: index)
+            carry(next.exchange, on: connection, isReused: true)
+            cancelSurplusAttempts()
+        } else {
+            keep(connection)
+        }
+    }
+
+    /// The connection that carried an exchange is closed.
+    func isGone(_ connection: HTTP1Connection) {
+        busyCount -= 1
+        openAsNeeded()
+        retireIfUnused()
+    }
+
+    /// An idle connection was closed by the server.
+    func idleIsGone(_ connection: HTTP1Connection) {
+        idle.removeAll { $0 === connection }
+        retireIfUnused()
+    }
+
+    private func keep(_ connection: HTTP1Connection) {
+        guard !pool.isClosed else { return connection.close() }
+        connection.idleUntil = min(
+            connection.idleUntil, pool.loop.now.advanced(bySeconds: ConnectionPool.idleTimeout))
+        idle.append(connection)
+        pool.scheduleSweep()
+    }
+
+    func closeIdle(before time: MonotonicTime) {
+        let old = idle.filter { $0.idleUntil <= time || time == .distantFuture }
+        idle.removeAll { connection in old.contains { $0 === connection } }
+        for connection in old { connection.close() }
+        retireIfUnused()
+    }
+
+    private func retireIfUnused() {
+        if idle.isEmpty && busyCount == 0 && attempts.isEmpty && waiting.isEmpty { pool.isUnused(origin) }
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitPrimitives
+
+/// Where a response redirects to, and with what request (RFC 9110 §15.4).
+struct Redirect {
+    let request: URLRequest
+    /// Whether the body goes along, so that a stream must be had anew.
+    let keepsBody: Bool
+
+    /// Nil when the response is none: another status, or no `Location`.
+    init?(_ head: ResponseHead, of request: URLRequest) throws(LoadFailure) {
+        guard [301, 302, 303, 307, 308].contains(head.status), let old = request.url,
+            let location = head.fields[.location]
+        else { return nil }
+        let url = try Self.resolve(location, against: old)
+        var next = request
+        next.url = url
+        keepsBody = Self.keepsMethod(head.status, request.httpMethod ?? "GET")
+        if !keepsBody { Self.makeGet(&next) }
+        if !Self.isSameOrigin(old, url) { Self.removeCredentials(&next) }
+        self.request = next
+    }
+
+    private static func resolve(_ location: String, against old: URL) throws(LoadFailure) -> URL {
+        guard !location.isEmpty, let resolved = URL(string: location, relativeTo: old)?.absoluteURL else {
+            throw LoadFailure(.redirectToNonExistentLocation, "the server redirects to a URL that is none: \(location)")
+        }
+        guard resolved.hasScheme("http") || resolved.hasScheme("https") else {
+            throw LoadFailure(
+                .redirectToNonExistentLocation,
+                "the server redirects to \(resolved.scheme ?? "no scheme"):, which only a program may ask for")
+        }
+        // The old URL's fragment goes along unless the new one has its own (RFC 9110 §10.2.2).
+        guard resolved.fragment == nil, let fragment = old.fragment(percentEncoded: true),
+            let whole = URL(string: resolved.absoluteString + "#" + fragment)
+        else { return resolved }
+        return whole
+    }
+
+    /// 303 asks for GET; 301 and 302 turn POST into GET, as every client does (RFC 9110 §15.4.2–4).
+    private static func keepsMethod(_ status: Int, _ method: String) -> Bool {
+        switch status {
+        case 303: method == "HEAD" || method == "GET"
+        case 301, 302: method != "POST"
+        default: true
+        }
+    }
+
+    private static func makeGet(_ request: inout URLRequest) {
+        request.httpMethod = "GET"
+        request.httpBody = nil
+        request.httpBodyStream = nil
+        for name in ["Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location"] {
+            request.setValue(nil, forHTTPHeaderField: name)
+        }
+    }
+
+    private static func isSameOrigin(_ a: URL, _ b: URL) -> Bool {
+        guard let a = try? RequestTarget(a), let b = try? RequestTarget(b) else { return false }
+        return a.origin == b.origin
+    }
+
+    private static func removeCredentials(_ request: inout URLRequest) {
+        for name in ["Authorization", "Proxy-Authorization", "Cookie", "Host"] {
+            request.setValue(nil, forHTTPHeaderField: name)
+        }
+    }
+}

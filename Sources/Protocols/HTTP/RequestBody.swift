@@ -1,0 +1,55 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+
+/// What is sent after a request's head.
+enum RequestBody {
+    case none
+    case data(Data)
+    /// A stream; its length when the request says it.
+    case stream(BodyStreamReader, length: UInt64?)
+
+    /// Bodies of more bytes wait for `100 Continue`, so that a server can refuse them unsent (RFC 9110 §10.1.1).
+    static let expectContinueThreshold = 1 << 20
+
+    /// How long to wait for `100 Continue` before the body is sent all the same, in seconds.
+    static let continueTimeout = 1.0
+
+    init(_ request: URLRequest) {
+        if let data = request.httpBody {
+            self = .data(data)
+        } else if let stream = request.httpBodyStream {
+            let length = request.fields[.contentLength].flatMap { UInt64($0) }
+            self = .stream(BodyStreamReader(stream), length: length)
+        } else {
+            self = .none
+        }
+    }
+
+    /// How the body is framed. A method that has a body by its nature says `Content-Length: 0` for none
+    /// (RFC 9110 §8.6).
+    func framing(method: String) -> RequestBodyFraming {
+        switch self {
+        case .none: ["POST", "PUT", "PATCH"].contains(method) ? .length(0) : .none
+        case .data(let data): .length(UInt64(data.count))
+        case .stream(_, let length?): .length(length)
+        case .stream(_, nil): .chunked
+        }
+    }
+
+    /// The body's size in bytes, -1 when it is not known.
+    var expectedCount: Int64 {
+        switch self {
+        case .none: 0
+        case .data(let data): Int64(data.count)
+        case .stream(_, let length): length.map { Int64(clamping: $0) } ?? -1
+        }
+    }
+
+    var waitsForContinue: Bool { expectedCount < 0 || expectedCount > Self.expectContinueThreshold }
+
+    /// Whether the body can be sent again without asking for another stream.
+    var isReplayable: Bool {
+        if case .stream = self { false } else { true }
+    }
+}

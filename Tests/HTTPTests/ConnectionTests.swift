@@ -1,0 +1,161 @@
+import Foundation
+import LoadingKit
+import TestSupport
+import Testing
+
+/// Keeping connections, sharing them, and sending again what a dead one lost.
+@Suite struct ConnectionTests {
+    @Test func aConnectionIsKeptAndUsedAgain() async throws {
+        let peer = try ScriptedPeer([.forever([.expectRequest, .respond("a")])])
+        defer { peer.stop() }
+        let session = makeSession()
+        try await withTimeout {
+            for _ in 0..<5 { #expect(await session.outcome(try peer.request()) == .ok("a")) }
+            #expect(peer.requests.snapshot.map(\.connection) == [0, 0, 0, 0, 0])
+        }
+    }
+
+    @Test func aConnectionIsNotKeptWhereTheServerSaysSo() async throws {
+        let answers: [ScriptedPeer.Step] = [
+            .respond("a", fields: ["Connection: close"]), .send("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na"),
+            .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\nTransfer-Encoding: chunked\r\n\r\n1\r\na\r\n0\r\n\r\n"),
+        ]
+        for answer in answers {
+            let peer = try ScriptedPeer([.expectRequest, answer, .hold])
+            defer { peer.stop() }
+            let session = makeSession()
+            try await withTimeout {
+                for _ in 0..<2 { #expect(await session.outcome(try peer.request()) == .ok("a")) }
+                #expect(peer.requests.snapshot.map(\.connection) == [0, 1])
+            }
+        }
+    }
+
+    @Test func noMoreConnectionsThanTheLimitAreOpenAtOnce() async throws {
+        let peer = try ScriptedPeer([.forever([.expectRequest, .respond("a")])])
+        defer { peer.stop() }
+        let session = makeSession { $0.httpMaximumConnectionsPerHost = 3 }
+        try await withTimeout {
+            let url = try #require(URL(string: peer.url("/")))
+            await withTaskGroup(of: Outcome.self) { group in
+                for _ in 0..<50 { group.addTask { await session.outcome(URLRequest(url: url)) } }
+                for await outcome in group { #expect(outcome == .ok("a")) }
+            }
+            #expect(peer.connections.count <= 3)
+        }
+    }
+
+    @Test func requestsWaitInOrderAndByPriority() async throws {
+        let go = Signal()
+        let peer = try ScriptedPeer([
+            .expectRequest, .waitFor(go), .respond("a"), .forever([.expectRequest, .respond("a")]),
+        ])
+        defer { peer.stop() }
+        let session = makeSession { $0.httpMaximumConnectionsPerHost = 1 }
+        try await withTimeout {
+            let done = Recorder<Int>()
+            func start(_ path: String, _ priority: Float) throws {
+                let task = session.dataTask(with: try peer.request(path)) { _, _, _ in done.append(1) }
+                task.priority = priority
+                task.resume()
+            }
+            try start("/first", 0.5)
+            _ = await peer.receivedRequest(0)
+            for (path, priority) in [("/low", 0.1), ("/a", 0.5), ("/b", 0.5), ("/high", 0.9)] as [(String, Float)] {
+                try start(path, priority)
+            }
+            // The tasks are on the loop, in order, once it has answered this.
+            _ = await session.allTasks
+            go.fire()
+            _ = await done.count(reaches: 5)
+            #expect(peer.requests.snapshot.map(\.target) == ["/first", "/high", "/a", "/b", "/low"])
+        }
+    }
+
+    private struct Replay: CustomTestStringConvertible, Sendable {
+        let method: String
+        let body: String?
+        let ending: ScriptedPeer.Step
+        let outcome: Outcome
+        var testDescription: String { "\(method) \(body ?? "") \(ending)" }
+    }
+
+    private static let replays = [
+        Replay(method: "GET", body: nil, ending: .close, outcome: .ok("again")),
+        Replay(method: "GET", body: nil, ending: .reset, outcome: .ok("again")),
+        Replay(method: "PUT", body: "x", ending: .close, outcome: .ok("again")),
+        Replay(method: "DELETE", body: nil, ending: .close, outcome: .ok("again")),
+        Replay(method: "POST", body: "x", ending: .close, outcome: .failed(.networkConnectionLost)),
+        Replay(method: "PATCH", body: "x", ending: .reset, outcome: .failed(.networkConnectionLost)),
+        // A byte of the response was there: the server has acted.
+        Replay(method: "GET", body: nil, ending: .send("H"), outcome: .failed(.networkConnectionLost)),
+    ]
+
+    @Test(arguments: replays) private func aReusedConnectionThatDies(_ test: Replay) async throws {
+        let peer = try ScriptedPeer(scripts: [
+            [.expectRequest, .respond("first"), .expectRequest, test.ending, .close],
+            [.expectRequest, .respond("again"), .close],
+        ])
+        defer { peer.stop() }
+        let session = makeSession()
+        try await withTimeout {
+            #expect(await session.outcome(try peer.request()) == .ok("first"))
+            var request = try peer.request("/second", method: test.method)
+            request.httpBody = test.body.map { Data($0.utf8) }
+            #expect(await session.outcome(request) == test.outcome)
+        }
+    }
+
+    @Test func aNewConnectionThatDiesIsNotTriedAgain() async throws {
+        let peer = try ScriptedPeer(scripts: [[.expectRequest, .close], [.expectRequest, .respond("again")]])
+        defer { peer.stop() }
+        try await withTimeout {
+            #expect(await makeSession().outcome(try peer.request()) == .failed(.networkConnectionLost))
+            #expect(peer.connections.count == 1)
+        }
+    }
+
+    @Test func anIdleConnectionThatTheServerClosesIsNoticed() async throws {
+        let close = Signal()
+        let peer = try ScriptedPeer([.expectRequest, .respond("a"), .waitFor(close), .close])
+        defer { peer.stop() }
+        let session = makeSession()
+        try await withTimeout {
+            #expect(await session.outcome(try peer.request()) == .ok("a"))
+            close.fire()
+            _ = await peer.endedCount(reaches: 1)
+            var post = try peer.request(method: "POST")
+            post.httpBody = Data("x".utf8)
+            #expect(await session.outcome(post) == .ok("a"))
+        }
+    }
+
+    @Test func aRefusedConnectionFailsAtOnce() async throws {
+        let peer = try ScriptedPeer([])
+        let request = try peer.request()
+        peer.stop()
+        try await withTimeout(10) {
+            let session = makeSession { $0.timeoutIntervalForRequest = 1000 }
+            let error = await #expect(throws: URLError.self) { try await session.data(for: request) }
+            #expect(error?.code == .cannotConnectToHost)
+            #expect(error?.failureURLString == request.url?.absoluteString)
+            let plain = error?.userInfo[NSUnderlyingErrorKey].map { "\($0)" } ?? ""
+            #expect(plain.contains("127.0.0.1") && plain.contains("refused"))
+        }
+    }
+
+    @Test func aRedirectsConnectionIsDrainedAndKept() async throws {
+        let body = String(repeating: "x", count: 10_000)
+        let peer = try ScriptedPeer([
+            .expectRequest,
+            .send("HTTP/1.1 302 Found\r\nLocation: /b\r\nContent-Length: 10000\r\n\r\n" + body.prefix(100)),
+            .send(String(body.dropFirst(100))), .expectRequest, .respond("b"),
+        ])
+        defer { peer.stop() }
+        let session = makeSession { $0.httpMaximumConnectionsPerHost = 1 }
+        try await withTimeout {
+            #expect(await session.outcome(try peer.request()) == .ok("b"))
+            #expect(peer.connections.count == 1)
+        }
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import LoadingKit
+import TestSupport
+import Testing
+
+/// Makes a session for a test. Sessions made here are invalidated by the test's end, as nothing holds them.
+func makeSession(
+    delegate: (any URLSessionDelegate)? = nil, _ configure: (URLSessionConfiguration) -> Void = { _ in }
+) -> URLSession {
+    let configuration = URLSessionConfiguration.ephemeral
+    configuration.timeoutIntervalForRequest = 30
+    configure(configuration)
+    return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+}
+
+extension ScriptedPeer {
+    func request(_ path: String = "/", method: String = "GET") throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: url(path))))
+        request.httpMethod = method
+        return request
+    }
+}
+
+/// What came of a load: comparable, and readable in a failed test's output.
+enum Outcome: Equatable, Sendable {
+    case loaded(status: Int, body: String)
+    case failed(URLError.Code)
+
+    static func ok(_ body: String) -> Outcome { .loaded(status: 200, body: body) }
+}
+
+extension URLSession {
+    /// Loads a request, and says what came of it.
+    func outcome(_ request: URLRequest) async -> Outcome {
+        do {
+            let (data, response) = try await data(for: request)
+            return .loaded(
+                status: (response as? HTTPURLResponse)?.statusCode ?? 0, body: String(decoding: data, as: UTF8.self))
+        } catch let error as URLError {
+            return .failed(error.code)
+        } catch {
+            return .failed(.unknown)
+        }
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import LoadingKit
+import TestSupport
+import Testing
+
+@Suite struct RedirectTests {
+    private struct Case: CustomTestStringConvertible, Sendable {
+        let status: Int
+        let method: String
+        let expected: String
+        var keepsBody = false
+        var testDescription: String { "\(status) of \(method)" }
+    }
+
+    private static let cases = [
+        Case(status: 301, method: "GET", expected: "GET"),
+        Case(status: 301, method: "POST", expected: "GET"),
+        Case(status: 301, method: "PUT", expected: "PUT", keepsBody: true),
+        Case(status: 302, method: "POST", expected: "GET"),
+        Case(status: 302, method: "HEAD", expected: "HEAD"),
+        Case(status: 303, method: "POST", expected: "GET"),
+        Case(status: 303, method: "PUT", expected: "GET"),
+        Case(status: 303, method: "HEAD", expected: "HEAD"),
+        Case(status: 307, method: "POST", expected: "POST", keepsBody: true),
+        Case(status: 308, method: "POST", expected: "POST", keepsBody: true),
+        Case(status: 308, method: "GET", expected: "GET"),
+    ]
+
+    private static func redirect(_ status: Int, _ location: String) -> ScriptedPeer.Step {
+        .send("HTTP/1.1 \(status) Moved\r\nLocation: \(location)\r\nContent-Length: 2\r\n\r\nno")
+    }
+
+    @Test(arguments: cases) private func methodsAndBodies(_ test: Case) async throws {
+        let isHead = test.method == "HEAD"
+        let redirect: ScriptedPeer.Step =
+            isHead
+            ? .send("HTTP/1.1 \(test.status) Moved\r\nLocation: /new\r\n\r\n") : Self.redirect(test.status, "/new")
+        let answer: ScriptedPeer.Step = isHead ? .send("HTTP/1.1 200 OK\r\n\r\n") : .respond("new")
+        let peer = try ScriptedPeer([.expectRequest, redirect, .expectRequest, answer])
+        defer { peer.stop() }
+        let session = makeSession()
+        try await withTimeout {
+            var request = try peer.request("/old", method: test.method)
+            if test.method == "POST" || test.method == "PUT" { request.httpBody = Data("body".utf8) }
+            #expect(await session.outcome(request) == .ok(isHead ? "" : "new"))
+            let second = try #require(await peer.receivedRequest(1))
+            #expect(second.method == test.expected)
+            #expect(second.target == "/new")
+            #expect(second.bodyText == (test.keepsBody ? "body" : ""))
+            #expect((second[field: "Content-Type"] != nil) == test.keepsBody)
+            #expect(second.connection == 0)
+        }
+    }
+
+    @Test func twentyRedirectsAreFollowedAndNoMore() async throws {
+        for (count, outcome) in [(20, Outcome.ok("end")), (21, .failed(.httpTooManyRedirects))] {
+            let hops = (0..<count).flatMap { [ScriptedPeer.Step.expectRequest, Self.redirect(302, "/\($0)")] }
+            let peer = try ScriptedPeer(hops + [.expectRequest, .respond("end")])
+            defer { peer.stop() }
+            try await withTimeout { #expect(await makeSession().outcome(try peer.request()) == outcome) }
+        }
+    }
+
+    @Test func credentialsAndCookiesStayWithTheirOrigin() async throws {
+        let other = try ScriptedPeer([.expectRequest, .respond("other")])
+        let peer = try ScriptedPeer([
+            .expectRequest, Self.redirect(302, "/same"), .expectRequest, Self.redirect(302, other.url("/other")),
+        ])
+        defer {
+            peer.stop()
+            other.stop()
+        }
+        try await withTimeout {
+            var request = try peer.request()
+            for name in ["Authorization", "Cookie", "X-Own"] { request.setValue("secret", forHTTPHeaderField: name) }
+            #expect(await makeSession().outcome(request) == .ok("other"))
+            let same = try #require(await peer.receivedRequest(1))
+            let crossed = try #require(await other.receivedRequest(0))
+            #expect(same[field: "Authorization"] == "secret" && same[field: "Cookie"] == "secret")
+            #expect(crossed[field: "Authorization"] == nil && crossed[field: "Cookie"] == nil)
+            #expect(crossed[field: "X-Own"] == "secret")
+        }
+    }
+
+    @Test func aRedirectToAnotherKindOfSchemeIsRefused() async throws {
+        for location in ["file:///etc/passwd", "data:,hello", "gopher://127.0.0.1/"] {
+            let peer = try ScriptedPeer([.expectRequest, Self.redirect(302, location)])
+            defer { peer.stop() }
+            try await withTimeout {
+                #expect(
+                    await makeSession().outcome(try peer.request()) == .failed(.redirectToNonExistentLocation))
+            }
+        }
+    }
+
+    @Test func aRedirectWithoutALocationIsTheResponse() async throws {
+        let peer = try ScriptedPeer([.expectRequest, .send("HTTP/1.1 302 Found\r\nContent-Length: 4\r\n\r\nhere")])
+        defer { peer.stop() }
+        try await withTimeout {
+            #expect(await makeSession().outcome(try peer.request()) == .loaded(status: 302, body: "here"))
+        }
+    }
+
+    @Test func theFragmentGoesAlongUnlessThereIsANewOne() async throws {
+        for (location, fragment) in [("/new", "old"), ("/new#new", "new")] {
+            let peer = try ScriptedPeer([.expectRequest, Self.redirect(302, location), .expectRequest, .respond("")])
+            defer { peer.stop() }
+            try await withTimeout {
+                let (_, response) = try await makeSession().data(for: try peer.request("/#old"))
+                #expect(response.url?.fragment == fragment)
+            }
+        }
+    }
+
+    private final class Decider: NSObject, URLSessionTaskDelegate {
+        let seen = Recorder<String>()
+        let change: @Sendable (URLRequest) -> URLRequest?
+        init(_ change: @escaping @Sendable (URLRequest) -> URLRequest?) { self.change = change }
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            seen.append("\(response.statusCode) \(request.url?.path ?? "")")
+            completionHandler(change(request))
+        }
+    }
+
+    @Test func theDelegateMayDeclineAndGetsTheResponseItself() async throws {
+        let peer = try ScriptedPeer([.expectRequest, Self.redirect(302, "/new"), .expectRequest, .respond("next")])
+        defer { peer.stop() }
+        let decider = Decider { _ in nil }
+        let session = makeSession(delegate: decider)
+        try await withTimeout {
+            #expect(await session.outcome(try peer.request()) == .loaded(status: 302, body: "no"))
+            #expect(decider.seen.snapshot == ["302 /new"])
+            #expect(await session.outcome(try peer.request()) == .ok("next"))
+        }
+        session.invalidateAndCancel()
+    }
+
+    @Test func theDelegateMayChangeTheRequest() async throws {
+        let peer = try ScriptedPeer([.expectRequest, Self.redirect(302, "/new"), .expectRequest, .respond("changed")])
+        defer { peer.stop() }
+        let decider = Decider { request in
+            var request = request
+            request.url = request.url?.appendingPathComponent("more")
+            return request
+        }
+        try await withTimeout {
+            let (data, _) = try await makeSession().data(for: try peer.request(), delegate: decider)
+            #expect(String(decoding: data, as: UTF8.self) == "changed")
+            #expect(await peer.receivedRequest(1)?.target == "/new/more")
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import Foundation
+import LoadingKitTransport
+import TestSupport
+import Testing
+
+@testable import LoadingKit
+@testable import LoadingKitCore
+
+/// Timeouts, on a clock that the test moves: no test waits for real time.
+@Suite struct TimeoutTests {
+    private static func session(
+        _ time: ManualTime, _ configure: (URLSessionConfiguration) -> Void
+    ) -> (URLSession, EventLoop) {
+        let loop = EventLoop(name: "test", time: .manual(time))
+        let configuration = URLSessionConfiguration.ephemeral
+        configure(configuration)
+        return (
+            URLSession(configuration: configuration, delegate: nil, delegateQueue: nil, loop: loop), loop
+        )
+    }
+
+    @Test func aServerThatNeverAnswersTimesOut() async throws {
+        let peer = try ScriptedPeer([.expectRequest, .hold])
+        defer { peer.stop() }
+        let time = ManualTime()
+        let (session, loop) = Self.session(time) { $0.timeoutIntervalForRequest = 10 }
+        defer { loop.stop() }
+        try await withTimeout {
+            async let outcome = session.outcome(try peer.request())
+            _ = await peer.receivedRequest(0)
+            time.advance(by: .seconds(11))
+            #expect(await outcome == .failed(.timedOut))
+        }
+    }
+
+    @Test func eachByteStartsTheTimeAnewButNotTheResources() async throws {
+        let (first, second) = (Signal(), Signal())
+        let peer = try ScriptedPeer([
+            .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 100\r\n\r\na"), .waitFor(first), .send("b"),
+            .waitFor(second), .send("c"), .hold,
+        ])
+        defer { peer.stop() }
+        let time = ManualTime()
+        let (session, loop) = Self.session(time) {
+            $0.timeoutIntervalForRequest = 10
+            $0.timeoutIntervalForResource = 25
+        }
+        defer { loop.stop() }
+        try await withTimeout {
+            let (bytes, _) = try await session.bytes(for: try peer.request())
+            var iterator = bytes.makeAsyncIterator()
+            #expect(try await iterator.next() == UInt8(ascii: "a"))
+            time.advance(by: .seconds(9))
+            first.fire()
+            #expect(try await iterator.next() == UInt8(ascii: "b"))
+            time.advance(by: .seconds(9))
+            second.fire()
+            #expect(try await iterator.next() == UInt8(ascii: "c"))
+            time.advance(by: .seconds(8))
+            let error = await #expect(throws: URLError.self) { try await iterator.next() }
+            #expect(error?.code == .timedOut)
+            #expect(error?.localizedDescription.contains("timeoutIntervalForResource") == true)
+        }
+    }
+
+    @Test func aRequestsOwnTimeoutCountsBeforeTheSessions() async throws {
+        let peer = try ScriptedPeer([.expectRequest, .hold])
+        defer { peer.stop() }
+        let time = ManualTime()
+        let (session, loop) = Self.session(time) { $0.timeoutIntervalForRequest = 1000 }
+        defer { loop.stop() }
+        try await withTimeout {
+            var request = try peer.request()
+            request.timeoutInterval = 5
+            async let outcome = session.outcome(request)
+            _ = await peer.receivedRequest(0)
+            time.advance(by: .seconds(6))
+            #expect(await outcome == .failed(.timedOut))
+        }
+    }
+}

@@ -1,0 +1,257 @@
+import Foundation
+import LoadingKit
+import TestSupport
+import Testing
+
+/// Handlers of both shapes, the registry, and forwarding.
+@Suite struct CustomHandlerTests {
+    private final class Greeting: URLProtocolHandler, @unchecked Sendable {
+        override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "greeting" }
+        override func load(_ load: LoadContext) async throws {
+            try await load.receive(
+                URLResponse(url: load.url, mimeType: "text/plain", expectedContentLength: -1, textEncodingName: "utf-8")
+            )
+            try await load.receive(Data("hel".utf8))
+            try await load.receive(Data("lo".utf8))
+        }
+    }
+
+    /// As people write mocks for Apple's systems.
+    private final class Classic: URLProtocol, @unchecked Sendable {
+        override class func canInit(with request: URLRequest) -> Bool { request.url?.host == "classic.test" }
+        override class func canonicalRequest(for request: URLRequest) -> URLRequest { request }
+        override func startLoading() {
+            guard let url = request.url,
+                let response = HTTPURLResponse(
+                    url: url, statusCode: 201, httpVersion: "HTTP/1.1", headerFields: ["Content-Type": "text/plain"])
+            else { return }
+            switch url.path {
+            case "/fail": client?.urlProtocol(self, didFailWithError: URLError(.badServerResponse))
+            case "/redirect":
+                var next = request
+                next.url = URL(string: "https://classic.test/")
+                client?.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
+            default:
+                client?.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                client?.urlProtocol(self, didLoad: Data("classic".utf8))
+                client?.urlProtocolDidFinishLoading(self)
+                client?.urlProtocol(self, didLoad: Data("after the end".utf8))
+                client?.urlProtocolDidFinishLoading(self)
+            }
+        }
+        override func stopLoading() {}
+    }
+
+    private static func session(
+        _ classes: [AnyClass], _ configure: (URLSessionConfiguration) -> Void = { _ in }
+    ) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = classes
+        configure(configuration)
+        return URLSession(configuration: configuration)
+    }
+
+    private static func text(_ session: URLSession, _ url: String) async throws -> String {
+        let (data, _) = try await session.data(from: try #require(URL(string: url)))
+        return String(decoding: data, as: UTF8.self)
+    }
+
+    @Test func bothShapesLoadAgainAndAgain() async throws {
+        let session = Self.session([Greeting.self, Classic.self])
+        try await withTimeout {
+            for _ in 0..<50 {
+                #expect(try await Self.text(session, "greeting://world") == "hello")
+                #expect(try await Self.text(session, "http://classic.test/") == "classic")
+            }
+            #expect(try await Self.text(session, "http://classic.test/redirect") == "classic")
+            let error = await #expect(throws: URLError.self) {
+                try await Self.text(session, "http://classic.test/fail")
+            }
+            #expect(error?.code == .badServerResponse)
+        }
+    }
+
+    @Test func aHandlerThatBlocksHoldsUpNobodyElse() async throws {
+        final class Blocking: URLProtocol, @unchecked Sendable {
+            static let (started, go) = (Signal(), Signal())
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "blocking" }
+            override func startLoading() {
+                Self.started.fire()
+                Self.go.waitBlocking()
+                client?.urlProtocol(self, didFailWithError: URLError(.resourceUnavailable))
+            }
+            override func stopLoading() {}
+        }
+        let session = Self.session([Blocking.self, Greeting.self])
+        try await withTimeout {
+            async let blocked = Self.text(session, "blocking://x")
+            await Blocking.started.wait()
+            #expect(try await Self.text(session, "greeting://world") == "hello")
+            Blocking.go.fire()
+            await #expect(throws: URLError.self) { _ = try await blocked }
+        }
+    }
+
+    @Test func cancellingCancelsTheHandlersTask() async throws {
+        let (started, cancelled) = (Signal(), Signal())
+        let session = Self.session([]) {
+            $0.register(
+                scheme: "Slow",
+                loading: { _ in
+                    started.fire()
+                    await withTaskCancellationHandler {
+                        await Signal().wait()
+                    } onCancel: {
+                        cancelled.fire()
+                    }
+                })
+        }
+        try await withTimeout {
+            let load = Task { try await Self.text(session, "slow://x") }
+            await started.wait()
+            load.cancel()
+            await cancelled.wait()
+            await #expect(throws: URLError.self) { try await load.value }
+        }
+    }
+
+    @Test func aHandlerThatThrowsOrSaysNothingFailsItsLoad() async throws {
+        struct Oops: Error {}
+        let session = Self.session([]) {
+            $0.register(scheme: "throws", loading: { _ in throw Oops() })
+            $0.register(scheme: "silent", loading: { _ in })
+            $0.register(scheme: "neither") { URLProtocolHandler(request: $0, cachedResponse: nil, client: nil) }
+        }
+        try await withTimeout {
+            for (url, code) in [
+                ("throws:x", URLError.unknown), ("silent:x", .badServerResponse), ("neither:x", .unsupportedURL),
+                ("nobody:x", .unsupportedURL),
+            ] {
+                let error = await #expect(throws: URLError.self) { try await Self.text(session, url) }
+                #expect(error?.code == code, "\(url)")
+                #expect(error?.failureURLString == url)
+            }
+        }
+    }
+
+    @Test func theOrderIsClassesFactoriesRegisteredBuiltIn() async throws {
+        let session = Self.session([Greeting.self, Classic.self]) {
+            $0.register(scheme: "greeting", loading: { _ in })
+        }
+        let request = URLRequest(url: try #require(URL(string: "http://classic.test/")))
+        let explanation = session.registry.explain(request)
+        #expect(explanation.handler == "Classic")
+        #expect(explanation.steps.map(\.handler).prefix(3) == ["Greeting", "Classic", "factory of greeting:"])
+        #expect(explanation.steps.map(\.handler).contains("HTTPProtocolHandler"))
+        #expect(explanation.steps[0].verdict == .passes("canInit(with:) is false"))
+        #expect(explanation.steps.last?.verdict == .notAsked)
+        #expect(explanation.description.contains("Classic: loads it"))
+    }
+
+    @Test func aClassRegisteredForEverySessionIsAsked() async throws {
+        final class Everywhere: URLProtocolHandler, @unchecked Sendable {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "everywhere" }
+            override func load(_ load: LoadContext) async throws {
+                try await load.receive(
+                    URLResponse(url: load.url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil))
+            }
+        }
+        #expect(URLProtocol.registerClass(Everywhere.self))
+        #expect(!URLProtocol.registerClass(NSObject.self))
+        try await withTimeout {
+            #expect(try await Self.text(URLSession.shared, "everywhere://x") == "")
+            URLProtocol.unregisterClass(Everywhere.self)
+            await #expect(throws: URLError.self) { try await Self.text(URLSession.shared, "everywhere://x") }
+        }
+    }
+
+    @Test func anInterceptorForwardsWithoutRecursionAndSeesTheBody() async throws {
+        final class Interceptor: URLProtocolHandler, @unchecked Sendable {
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "http" }
+            override func load(_ load: LoadContext) async throws {
+                var request = load.request
+                request.setValue("yes", forHTTPHeaderField: "X-Intercepted")
+                let loaded = try await load.next.load(request)
+                try await load.receive(loaded.response)
+                try await load.receive(Data("<".utf8))
+                for try await piece in loaded.body { try await load.receive(piece) }
+                try await load.receive(Data(">".utf8))
+            }
+        }
+        let peer = try ScriptedPeer([
+            .expectRequest, .respond("inner"), .expectRequest,
+            .send("HTTP/1.1 302 Found\r\nLocation: /moved\r\nContent-Length: 0\r\n\r\n"), .expectRequest,
+            .respond("moved"),
+        ])
+        defer { peer.stop() }
+        let session = Self.session([Interceptor.self])
+        try await withTimeout {
+            #expect(try await Self.text(session, peer.url("/")) == "<inner>")
+            #expect(await peer.receivedRequest(0)?[field: "X-Intercepted"] == "yes")
+            #expect(try await Self.text(session, peer.url("/old")) == "<moved>")
+            #expect(peer.requests.snapshot.map(\.target) == ["/", "/old", "/moved"])
+        }
+    }
+
+    @Test func theRequestsBodyReachesAHandlerWhateverItsShape() async throws {
+        let session = Self.session([]) {
+            $0.register(
+                scheme: "echo",
+                loading: { load in
+                    let body = try await load.body.collect()
+                    try await load.receive(
+                        URLResponse(url: load.url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil))
+                    try await load.receive(body)
+                })
+        }
+        try await withTimeout {
+            var request = URLRequest(url: try #require(URL(string: "echo:x")))
+            request.httpBody = Data("as data".utf8)
+            #expect(try await session.data(for: request).0 == Data("as data".utf8))
+            request.httpBodyStream = InputStream(data: Data(repeating: 7, count: 300_000))
+            #expect(try await session.data(for: request).0 == Data(repeating: 7, count: 300_000))
+        }
+    }
+
+    @Test func aChallengeReachesTheDelegateAndItsAnswerTheHandler() async throws {
+        final class Answering: NSObject, URLSessionTaskDelegate {
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+                completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+            ) {
+                let user = challenge.protectionSpace.realm ?? ""
+                completionHandler(.useCredential, URLCredential(user: user, password: "p", persistence: .none))
+            }
+        }
+        let session = Self.session([]) {
+            $0.register(
+                scheme: "door",
+                loading: { load in
+                    let space = URLProtectionSpace(
+                        host: "h", port: 1, protocol: "door", realm: "knock", authenticationMethod: nil)
+                    let answer = await load.challenge(
+                        URLAuthenticationChallenge(
+                            protectionSpace: space, proposedCredential: nil, previousFailureCount: 0,
+                            failureResponse: nil,
+                            error: nil, sender: SilentSender()))
+                    try await load.receive(
+                        URLResponse(url: load.url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil))
+                    try await load.receive(Data((answer.credential?.user ?? "nobody").utf8))
+                })
+        }
+        try await withTimeout {
+            #expect(try await Self.text(session, "door:x") == "nobody")
+            let url = try #require(URL(string: "door:x"))
+            let (data, _) = try await session.data(from: url, delegate: Answering())
+            #expect(String(decoding: data, as: UTF8.self) == "knock")
+        }
+    }
+
+    private final class SilentSender: NSObject, URLAuthenticationChallengeSender {
+        func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) {}
+        func continueWithoutCredential(for challenge: URLAuthenticationChallenge) {}
+        func cancel(_ challenge: URLAuthenticationChallenge) {}
+        func performDefaultHandling(for challenge: URLAuthenticationChallenge) {}
+        func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) {}
+    }
+}

@@ -1,0 +1,277 @@
+import Foundation
+import LoadingKit
+import TestSupport
+import Testing
+
+@Suite struct DataTaskTests {
+    private static func session(_ delegate: (any URLSessionDelegate)? = nil) -> URLSession {
+        URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)
+    }
+
+    private static func url(_ peer: ScriptedPeer, _ path: String = "/") throws -> URL {
+        try #require(URL(string: peer.url(path)))
+    }
+
+    @Test func aDelegateIsToldInApplesOrder() async throws {
+        let peer = try ScriptedPeer([.expectRequest, .respond("hello")])
+        defer { peer.stop() }
+        let recorder = EventRecorder()
+        let session = Self.session(recorder)
+        try await withTimeout {
+            let task = session.dataTask(with: try Self.url(peer))
+            #expect(task.state == .suspended && task.taskIdentifier > 0)
+            task.resume()
+            #expect(task.state == .running)
+            #expect(
+                await recorder.events(upTo: "complete ok")
+                    == ["created", "response", "data hello", "metrics", "complete ok"])
+            #expect(task.state == .completed && task.error == nil)
+            #expect(task.countOfBytesReceived == 5 && task.countOfBytesExpectedToReceive == 5)
+            #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
+            let transaction = try #require(recorder.metrics.snapshot.first?.transactionMetrics.first)
+            #expect(transaction.networkProtocolName == "http/1.1" && transaction.remoteAddress == "127.0.0.1")
+            #expect(transaction.connectEndDate != nil && transaction.responseEndDate != nil)
+            #expect(!transaction.isReusedConnection && transaction.resourceFetchType == .networkLoad)
+            session.finishTasksAndInvalidate()
+            #expect(await recorder.events(upTo: "invalid").last == "invalid")
+            #expect(session.delegate == nil)
+        }
+    }
+
+    @Test func aCompletionHandlerIsCalledOnceOnTheDelegateQueue() async throws {
+        let peer = try ScriptedPeer([.forever([.expectRequest, .respond("hello")])])
+        defer { peer.stop() }
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        let session = URLSession(configuration: .ephemeral, delegate: nil, delegateQueue: queue)
+        try await withTimeout {
+            let (text, isOnQueue) = try await withCheckedThrowingContinuation { continuation in
+                do {
+                    session.dataTask(with: try Self.url(peer)) { data, response, error in
+                        let text = data.map { String(decoding: $0, as: UTF8.self) } ?? "\(error as Any)"
+                        continuation.resume(returning: (text, OperationQueue.current === queue))
+                    }.resume()
+                } catch {
+                    continuation.resume(throwing: error)
+                }
+            }
+            #expect(text == "hello" && isOnQueue)
+        }
+    }
+
+    @Test func theDispositionCancelEndsTheTask() async throws {
+        let peer = try ScriptedPeer([.expectRequest, .respond("hello"), .readUntilClose])
+        defer { peer.stop() }
+        let recorder = EventRecorder { _ in .cancel }
+        let session = Self.session(recorder)
+        try await withTimeout {
+            session.dataTask(with: try Self.url(peer)).resume()
+            #expect(
+                await recorder.events(upTo: "complete -999") == ["created", "response", "metrics", "complete -999"])
+        }
+        session.invalidateAndCancel()
+    }
+
+    @Test func aTaskThatIsCancelledBeforeItsResumeIsOver() async throws {
+        let recorder = EventRecorder()
+        let session = Self.session(recorder)
+        try await withTimeout {
+            let task = session.dataTask(with: try #require(URL(string: "http://127.0.0.1:1/")))
+            task.cancel()
+            task.resume()
+            #expect(await recorder.events(upTo: "complete -999").last == "complete -999")
+            #expect((task.error as? URLError)?.code == .cancelled && task.state == .completed)
+        }
+        session.invalidateAndCancel()
+    }
+
+    @Test func cancellingTheSwiftTaskCancelsTheLoad() async throws {
+        let peer = try ScriptedPeer([.expectRequest, .readUntilClose])
+        defer { peer.stop() }
+        let session = Self.session()
+        try await withTimeout {
+            let url = try Self.url(peer)
+            let load = Task { try await session.data(from: url) }
+            _ = await peer.receivedRequest(0)
+            load.cancel()
+            let error = await #expect(throws: URLError.self) { try await load.value }
+            #expect(error?.code == .cancelled)
+            _ = await peer.endedCount(reaches: 1)
+            let before = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                return try await session.data(from: url)
+            }
+            await #expect(throws: URLError.self) { try await before.value }
+            #expect(await session.allTasks.isEmpty)
+        }
+    }
+
+    @Test func aSuspendedTaskIsToldNothingAndGoesOnWhenResumed() async throws {
+        let more = Signal()
+        let peer = try ScriptedPeer([
+            .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\none"), .waitFor(more), .send("two"),
+        ])
+        defer { peer.stop() }
+        let recorder = EventRecorder()
+        let session = Self.session(recorder)
+        try await withTimeout {
+            let task = session.dataTask(with: try Self.url(peer))
+            task.resume()
+            _ = await recorder.events(upTo: "data one")
+            task.suspend()
+            #expect(task.state == .suspended)
+            _ = await session.allTasks
+            more.fire()
+            _ = await peer.endedCount(reaches: 1)
+            _ = await session.allTasks
+            #expect(recorder.events.snapshot.last == "data one")
+            task.resume()
+            #expect(await recorder.events(upTo: "complete ok").suffix(3) == ["data two", "metrics", "complete ok"])
+        }
+        session.invalidateAndCancel()
+    }
+
+    @Test func allTasksAreThoseThatAreNotOver() async throws {
+        let peer = try ScriptedPeer([.expectRequest, .hold])
+        defer { peer.stop() }
+        let session = Self.session()
+        try await withTimeout {
+            let suspended = session.dataTask(with: try Self.url(peer))
+            let running = session.dataTask(with: try Self.url(peer)) { _, _, _ in }
+            running.resume()
+            #expect(await session.allTasks == [suspended, running])
+            let listed = await withCheckedContinuation { continuation in
+                session.getAllTasks { continuation.resume(returning: $0.count) }
+            }
+            #expect(listed == 2)
+            running.cancel()
+            suspended.cancel()
+            #expect(await session.allTasks.isEmpty)
+        }
+    }
+
+    @Test func invalidationCancelsOrWaitsAndThenLetsGo() async throws {
+        let answer = Signal()
+        let peer = try ScriptedPeer([.expectRequest, .waitFor(answer), .respond("late")])
+        defer { peer.stop() }
+        try await withTimeout {
+            let waiting = EventRecorder()
+            let session = Self.session(waiting)
+            session.dataTask(with: try Self.url(peer)).resume()
+            _ = await peer.receivedRequest(0)
+            session.finishTasksAndInvalidate()
+            let late = try await withCheckedThrowingContinuation { (c: CheckedContinuation<URLError?, any Error>) in
+                do {
+                    session.dataTask(with: try Self.url(peer)) { c.resume(returning: $2 as? URLError) }.resume()
+                } catch {
+                    c.resume(throwing: error)
+                }
+            }
+            #expect(late?.code == .cancelled)
+            answer.fire()
+            let events = await waiting.events(upTo: "invalid")
+            #expect(events.contains("data late") && events.suffix(2) == ["complete ok", "invalid"])
+
+            let cancelling = EventRecorder()
+            let other = Self.session(cancelling)
+            let task = other.dataTask(with: try Self.url(peer, "/other"))
+            task.resume()
+            other.invalidateAndCancel()
+            #expect(await cancelling.events(upTo: "invalid").suffix(2) == ["complete -999", "invalid"])
+        }
+    }
+
+    @Test func aTasksOwnDelegateIsAskedFirstAndTheSessionsForTheRest() async throws {
+        final class Own: NSObject, URLSessionTaskDelegate {
+            let collected = Signal()
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+            ) { collected.fire() }
+        }
+        let peer = try ScriptedPeer([.expectRequest, .respond("hello")])
+        defer { peer.stop() }
+        let (recorder, own) = (EventRecorder(), Own())
+        let session = Self.session(recorder)
+        try await withTimeout {
+            let task = session.dataTask(with: try Self.url(peer))
+            task.delegate = own
+            task.resume()
+            await own.collected.wait()
+            #expect(
+                await recorder.events(upTo: "complete ok") == ["created", "response", "data hello", "complete ok"])
+        }
+        session.invalidateAndCancel()
+    }
+
+    @Test func bytesAndLines() async throws {
+        let text = "one\ntwo\r\n\nthree\u{2028}four"
+        let peer = try ScriptedPeer([.forever([.expectRequest, .respond(text)])])
+        defer { peer.stop() }
+        let session = Self.session()
+        try await withTimeout {
+            let (bytes, response) = try await session.bytes(from: try Self.url(peer))
+            #expect((response as? HTTPURLResponse)?.statusCode == 200)
+            var all: [UInt8] = []
+            for try await byte in bytes { all.append(byte) }
+            #expect(all == Array(text.utf8))
+            var lines: [String] = []
+            for try await line in try await session.bytes(from: try Self.url(peer)).0.lines { lines.append(line) }
+            #expect(lines == ["one", "two", "three", "four"])
+        }
+    }
+
+    @Test func lettingGoOfTheBytesCancelsTheLoadAndReadingThemSlowlyHoldsItBack() async throws {
+        let peer = try ScriptedPeer([
+            .expectRequest, .send("HTTP/1.1 200 OK\r\n\r\n"), .sendForever(String(repeating: "x", count: 65536)),
+        ])
+        defer { peer.stop() }
+        let session = Self.session()
+        try await withTimeout {
+            try ResidentMemory.resetPeak()
+            let before = try ResidentMemory.current()
+            var bytes: URLSession.AsyncBytes? = try await session.bytes(from: try Self.url(peer)).0
+            var iterator = bytes?.makeAsyncIterator()
+            for _ in 0..<1_000_000 { _ = try await iterator?.next() }
+            #expect(try ResidentMemory.peak() - before < 64 << 20)
+            iterator = nil
+            bytes = nil
+            _ = await peer.endedCount(reaches: 1)
+        }
+    }
+
+    @Test func uploadProgressIsTold() async throws {
+        let peer = try ScriptedPeer([.expectRequest, .respond("thanks")])
+        defer { peer.stop() }
+        let recorder = EventRecorder()
+        let session = Self.session(recorder)
+        try await withTimeout {
+            var request = URLRequest(url: try Self.url(peer))
+            request.httpMethod = "POST"
+            request.httpBody = Data("12345".utf8)
+            let task = session.dataTask(with: request)
+            task.resume()
+            #expect(await recorder.events(upTo: "complete ok").contains("sent 5 of 5"))
+            #expect(task.countOfBytesSent == 5 && task.countOfBytesExpectedToSend == 5)
+        }
+        session.invalidateAndCancel()
+    }
+
+    @Test func progressFollowsTheBytesAndCancelsTheTask() async throws {
+        let peer = try ScriptedPeer([
+            .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\n12345"), .readUntilClose,
+        ])
+        defer { peer.stop() }
+        let recorder = EventRecorder()
+        let session = Self.session(recorder)
+        try await withTimeout {
+            let task = session.dataTask(with: try Self.url(peer))
+            let progress = task.progress
+            task.resume()
+            _ = await recorder.events(upTo: "data 12345")
+            #expect(progress.completedUnitCount == 5 && progress.totalUnitCount == 10)
+            progress.cancel()
+            #expect(await recorder.events(upTo: "complete -999").last == "complete -999")
+        }
+        session.invalidateAndCancel()
+    }
+}
