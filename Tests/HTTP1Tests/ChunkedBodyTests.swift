@@ -21,7 +21,7 @@ import Testing
     func body(_ index: Int) {
         let (chunks, body) = Self.bodies[index]
         for transcript in [
-            verified(responses(), Self.response + chunks), verified(RequestParser(), Self.request + chunks),
+            verified(responseParser(), Self.response + chunks), verified(RequestParser(), Self.request + chunks),
         ] {
             #expect(transcript.body == Array(body.utf8))
             #expect(transcript.ends == 1 && transcript.error == nil)
@@ -60,7 +60,7 @@ import Testing
     func error(_ index: Int) {
         let (chunks, kind, offset) = Self.errors[index]
         #expect(
-            verified(responses(), Self.response + chunks).error
+            verified(responseParser(), Self.response + chunks).error
                 == HTTP1Error(kind, offset: Self.response.utf8.count + offset))
         #expect(
             verified(RequestParser(), Self.request + chunks).error
@@ -70,20 +70,20 @@ import Testing
     /// Old servers pad their sizes; a client has no reason to.
     @Test func spaceAfterASize() {
         for chunks in ["1  \r\na\r\n0\t\r\n\r\n", "1 ;x\r\na\r\n0 \r\n\r\n"] {
-            #expect(verified(responses(), Self.response + chunks).body == [UInt8(ascii: "a")])
+            #expect(verified(responseParser(), Self.response + chunks).body == [UInt8(ascii: "a")])
             #expect(verified(RequestParser(), Self.request + chunks).error?.kind == .invalidChunkSize)
         }
-        #expect(verified(responses(), Self.response + "1 1\r\n").error?.kind == .invalidChunkSize)
+        #expect(verified(responseParser(), Self.response + "1 1\r\n").error?.kind == .invalidChunkSize)
     }
 
     @Test func theLargestChunk() {
-        let transcript = verified(responses(), Self.response + "ffffffffffffffff\r\nabc")
+        let transcript = verified(responseParser(), Self.response + "ffffffffffffffff\r\nabc")
         #expect(transcript.body == Array("abc".utf8) && transcript.error == nil)
     }
 
     @Test func trailers() throws {
         let section = "0\r\nChecksum: 1\r\nContent-Length: 9\r\nHost: h\r\nchecksum:2\n\r\n"
-        let transcript = verified(responses(), Self.response + section)
+        let transcript = verified(responseParser(), Self.response + section)
         let trailers = try #require(transcript.trailers.first)
         #expect(trailers.map(\.name) == ["Checksum", "checksum"])
         #expect(trailers[name: "CHECKSUM"] == "1, 2")
@@ -92,13 +92,13 @@ import Testing
     }
 
     @Test func trailersThatAreAllDropped() {
-        let transcript = verified(responses(), Self.response + "0\r\nTransfer-Encoding: chunked\r\n\r\n")
+        let transcript = verified(responseParser(), Self.response + "0\r\nTransfer-Encoding: chunked\r\n\r\n")
         #expect(transcript.trailers.isEmpty && transcript.ends == 1)
     }
 
     @Test func continuedTrailers() {
         let section = "0\r\nA: b\r\n c\r\n\r\n"
-        #expect(verified(responses(), Self.response + section).trailers.first?[name: "a"] == "b   c")
+        #expect(verified(responseParser(), Self.response + section).trailers.first?[name: "a"] == "b   c")
         #expect(verified(RequestParser(), Self.request + section).error?.kind == .obsoleteLineFolding)
     }
 }

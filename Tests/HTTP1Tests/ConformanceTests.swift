@@ -29,13 +29,13 @@ import Testing
         let cases = try ["connection", "sample"].flatMap { try LLHTTPCase.cases(in: Conformance.url("http1/\($0).md")) }
         for name in Self.deviations.keys {
             let test = try #require(cases.first { $0.name == name }, "\(name)")
-            let ours = Transcript(responses(), test.input)
+            let ours = Transcript(responseParser(), test.input)
             #expect((ours.error != nil) != (test.errorCode != nil), "\(name)")
         }
     }
 
     private func check(_ test: LLHTTPCase) {
-        let parser = responses(to: test.meta.contains("skipBody") ? "HEAD" : "GET")
+        let parser = responseParser(to: test.meta.contains("skipBody") ? "HEAD" : "GET")
         let ours = verified(parser, test.input, test.name)
         let messages = self.messages(of: ours)
         #expect(messages == test.messages, "\(test.name)")

@@ -60,7 +60,7 @@ import Testing
 
     @Test(arguments: cases)
     func framing(_ test: Case) throws {
-        let parser = responses(to: test.method)
+        let parser = responseParser(to: test.method)
         let transcript = verified(parser, test.head + "\r\n")
         #expect(transcript.framings == [test.framing])
         var again = parser
@@ -93,33 +93,33 @@ import Testing
     @Test(arguments: errors.indices)
     func error(_ index: Int) {
         let (fields, kind) = Self.errors[index]
-        let transcript = verified(responses(), "HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n")
+        let transcript = verified(responseParser(), "HTTP/1.1 200 OK\r\n\(fields)\r\n\r\n")
         #expect(transcript.error?.kind == kind)
         #expect(transcript.entries.isEmpty)
     }
 
     @Test func bodies() {
-        let length = verified(responses(), "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
+        let length = verified(responseParser(), "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello")
         #expect(length.body == Array("hello".utf8))
         #expect(length.entries.last == .end)
 
-        let close = verified(responses(), "HTTP/1.1 200 OK\r\n\r\nhello", isClosed: true)
+        let close = verified(responseParser(), "HTTP/1.1 200 OK\r\n\r\nhello", isClosed: true)
         #expect(close.body == Array("hello".utf8))
         #expect(close.entries.last == .end)
 
         let chunks = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n2\r\nhe\r\n3\r\nllo\r\n0\r\n\r\n"
-        let chunked = verified(responses(), chunks + chunks)
+        let chunked = verified(responseParser(), chunks + chunks)
         #expect(chunked.body == Array("hellohello".utf8))
         #expect(chunked.ends == 2)
     }
 
     @Test func anotherProtocolIsLeftAlone() {
         let head = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n"
-        let switched = verified(responses(), head + "\0not HTTP")
+        let switched = verified(responseParser(), head + "\0not HTTP")
         #expect(switched.ends == 1 && switched.error == nil)
         #expect(switched.consumed == head.utf8.count)
         let tunnel = "HTTP/1.0 200 Connection established\r\n\r\n"
-        let connected = verified(responses(to: "CONNECT"), tunnel + "HTTP/1.1 200 OK\r\n\r\n")
+        let connected = verified(responseParser(to: "CONNECT"), tunnel + "HTTP/1.1 200 OK\r\n\r\n")
         #expect(connected.responses.count == 1 && connected.ends == 1)
         #expect(connected.consumed == tunnel.utf8.count)
     }
@@ -130,15 +130,16 @@ import Testing
             ("H", .inHead), ("HTTP/1.1 200 OK\r\n", .inHead),
             ("HTTP/1.1 100 Continue\r\n\r\n", .beforeFinalResponse),
             ("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhel", .inBody(missing: 2)),
-            (chunked, .inChunkedBody), (chunked + "2\r\nhe", .inChunkedBody), (chunked + "2\r\nhe\r\n0", .inChunkedBody),
+            (chunked, .inChunkedBody), (chunked + "2\r\nhe", .inChunkedBody),
+            (chunked + "2\r\nhe\r\n0", .inChunkedBody),
             (chunked + "0\r\n", .inTrailers), (chunked + "0\r\nA: b\r\n", .inTrailers),
         ]
         for (input, place) in cases {
-            let transcript = verified(responses(), input, isClosed: true)
+            let transcript = verified(responseParser(), input, isClosed: true)
             #expect(transcript.error == HTTP1Error(.closedEarly(place), offset: transcript.error?.offset ?? -1))
         }
         for input in ["", "\r\n", "HTTP/1.1 204 No Content\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\na"] {
-            #expect(verified(responses(), input, isClosed: true).error == nil)
+            #expect(verified(responseParser(), input, isClosed: true).error == nil)
         }
     }
 }

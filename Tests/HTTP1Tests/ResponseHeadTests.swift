@@ -19,7 +19,7 @@ import Testing
     @Test(arguments: statusLines.indices)
     func statusLine(_ index: Int) throws {
         let (line, status, reason) = Self.statusLines[index]
-        let transcript = verified(responses(), line + "\r\n")
+        let transcript = verified(responseParser(), line + "\r\n")
         let head = try #require(transcript.responses.first)
         #expect(head.status == status && head.reason == reason && head.fields.isEmpty)
     }
@@ -51,7 +51,7 @@ import Testing
     @Test(arguments: malformed.indices)
     func malformedStatusLine(_ index: Int) {
         let (line, kind, offset) = Self.malformed[index]
-        #expect(verified(responses(), line + "\r\n").error == HTTP1Error(kind, offset: offset))
+        #expect(verified(responseParser(), line + "\r\n").error == HTTP1Error(kind, offset: offset))
     }
 
     static let fieldLines: [(lines: String, name: String, value: String)] = [
@@ -64,7 +64,10 @@ import Testing
         ("A: b  c\r\n", "A", "b  c"),
         ("A: :b:\r\n", "A", ":b:"),
         ("!#$%&'*+-.^_`|~09az: x\r\n", "!#$%&'*+-.^_`|~09az", "x"),
-        ("A-Name-Of-More-Than-Thirty-Two-Bytes-In-Length: x\r\n", "A-Name-Of-More-Than-Thirty-Two-Bytes-In-Length", "x"),
+        (
+            "A-Name-Of-More-Than-Thirty-Two-Bytes-In-Length: x\r\n", "A-Name-Of-More-Than-Thirty-Two-Bytes-In-Length",
+            "x"
+        ),
         ("content-LENGTH: 7\r\n", "content-LENGTH", "7"),
         ("A: \u{e9}\r\n", "A", "\u{e9}"),
         // RFC 9112 §5.1: a user agent removes it.
@@ -83,7 +86,7 @@ import Testing
     func fieldLine(_ index: Int) throws {
         let (lines, name, value) = Self.fieldLines[index]
         let before = "HTTP/1.1 200 OK\r\nServer: s\r\n"
-        let head = try #require(verified(responses(), before + lines + "Via: v\r\n\r\n").responses.first)
+        let head = try #require(verified(responseParser(), before + lines + "Via: v\r\n\r\n").responses.first)
         #expect(head.fields.map(\.name) == ["Server", name, "Via"])
         #expect(head.fields.map(\.value) == ["s", value, "v"])
         #expect(head.fields.map(\.known) == [.server, KnownField(name: name), .via])
@@ -114,14 +117,14 @@ import Testing
     func badFieldLine(_ index: Int) {
         let (lines, kind, offset) = Self.badLines[index]
         let before = "HTTP/1.1 200 OK\r\n"
-        let transcript = verified(responses(), before + lines + "\r\n")
+        let transcript = verified(responseParser(), before + lines + "\r\n")
         #expect(transcript.error == HTTP1Error(kind, offset: before.utf8.count + offset))
         #expect(transcript.entries.isEmpty)
     }
 
     @Test func interimResponses() {
         let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
-        let transcript = verified(responses(), interim + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        let transcript = verified(responseParser(), interim + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
         #expect(transcript.responses.map(\.status) == [100, 103, 200])
         #expect(transcript.ends == 1)
         #expect(transcript.framings == [.length(0)])
@@ -129,12 +132,12 @@ import Testing
 
     @Test func bytesAfterTheLastMessage() {
         let last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\na"
-        #expect(verified(responses(), last).error == nil)
-        #expect(verified(responses(), last + "\r\n").error?.kind == .unexpectedBytes)
+        #expect(verified(responseParser(), last).error == nil)
+        #expect(verified(responseParser(), last + "\r\n").error?.kind == .unexpectedBytes)
     }
 
     @Test func anErrorStays() {
-        var parser = responses()
+        var parser = responseParser()
         let input = Array("HTTP/1.1 200 OK\r\n\r \nHTTP/1.1 200 OK\r\n\r\n".utf8)
         input.withUnsafeBytes { input in
             var position = 0

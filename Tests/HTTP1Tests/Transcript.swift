@@ -66,7 +66,8 @@ struct Transcript: Equatable, CustomStringConvertible {
             case .response(let head, let framing):
                 "response \(head.status) \(head.fields.map { "\($0.name)=\($0.value)" }) \(framing)"
             case .request(let head, let framing): "request \(head.method) \(head.target) \(framing)"
-            case .body(let bytes): "body \(bytes.count): \(String(decoding: bytes.prefix(40), as: UTF8.self).debugDescription)"
+            case .body(let bytes):
+                "body \(bytes.count): \(String(decoding: bytes.prefix(40), as: UTF8.self).debugDescription)"
             case .trailers(let fields): "trailers \(fields.count)"
             case .end: "end"
             }

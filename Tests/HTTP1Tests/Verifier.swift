@@ -38,7 +38,7 @@ func verified(
 }
 
 /// A response parser for responses to a method.
-func responses(to method: String = "GET", limits: HTTP1Limits = HTTP1Limits()) -> ResponseParser {
+func responseParser(to method: String = "GET", limits: HTTP1Limits = HTTP1Limits()) -> ResponseParser {
     var parser = ResponseParser(limits: limits)
     parser.expect(method: method)
     return parser
