@@ -19,27 +19,32 @@ package enum ASCII {
     }
 
     /// Whether `bytes` spells `name`, which consists of ASCII letters, digits and hyphens, in any case of the letters.
-    ///
-    /// Compares eight bytes at a time. Of the bytes a name may have, the letters alone have bit 6 set; where it is set,
-    /// bit 5 (the letter's case) does not count, elsewhere every bit does.
+    @inline(__always)
     static func equalsName(_ bytes: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer) -> Bool {
-        let count = name.count
-        guard bytes.count == count else { return false }
-        guard count >= 8 else { return equalsIgnoringCase(bytes, name) }
-        var offset = 0
-        while offset < count - 8 {
-            if !equalWords(bytes, name, at: offset) { return false }
-            offset += 8
-        }
-        return equalWords(bytes, name, at: count - 8)
+        guard bytes.count == name.count else { return false }
+        if name.count >= 8 { return equalWords(bytes, name, of: UInt64.self, letterBits: 0x4040_4040_4040_4040) }
+        if name.count >= 4 { return equalWords(bytes, name, of: UInt32.self, letterBits: 0x4040_4040) }
+        return equalsIgnoringCase(bytes, name)
     }
 
+    /// Compares a word at a time; the last word overlaps the one before it where the length is no multiple.
+    ///
+    /// Of the bytes a name may have, the letters alone have bit 6 set; where it is set, bit 5 (the letter's case) does
+    /// not count, elsewhere every bit does.
     @inline(__always)
-    private static func equalWords(
-        _ bytes: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer, at offset: Int
+    private static func equalWords<Word: FixedWidthInteger>(
+        _ bytes: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer, of type: Word.Type, letterBits: Word
     ) -> Bool {
-        let expected = name.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
-        let caseBits = (expected & 0x4040_4040_4040_4040) >> 1
-        return bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self) | caseBits == expected | caseBits
+        let size = MemoryLayout<Word>.size
+        let last = name.count - size
+        var offset = 0
+        while true {
+            let expected = name.loadUnaligned(fromByteOffset: offset, as: Word.self)
+            let caseBits = (expected & letterBits) >> 1
+            let actual = bytes.loadUnaligned(fromByteOffset: offset, as: Word.self)
+            if actual | caseBits != expected | caseBits { return false }
+            if offset == last { return true }
+            offset = Swift.min(offset + size, last)
+        }
     }
 }

@@ -10,7 +10,7 @@ extension KnownField {
     /// The length and one byte leave a single candidate, which is then compared whole.
     public init(nameBytes bytes: UnsafeRawBufferPointer) {
         let candidate = KnownField.candidate(for: bytes)
-        self = candidate.isSpelled(by: bytes) ? candidate : .other
+        self = ASCII.equalsName(bytes, candidate.nameBytes) ? candidate : .other
     }
 
     /// The only well-known name that has this length and these bytes at the places looked at.
@@ -210,11 +210,5 @@ extension KnownField {
         case 32: return .accessControlAllowCredentials
         default: return .other
         }
-    }
-
-    /// Whether `bytes` is this name in any ASCII letter case.
-    private func isSpelled(by bytes: UnsafeRawBufferPointer) -> Bool {
-        let name = nameBytes
-        return ASCII.equalsName(bytes, name)
     }
 }
