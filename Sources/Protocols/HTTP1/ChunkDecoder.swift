@@ -134,5 +134,3 @@ struct ChunkDecoder: Sendable {
         return .extensions(size, count: count + 1)
     }
 }
-
-extension HTTP1Error.Kind: Error {}

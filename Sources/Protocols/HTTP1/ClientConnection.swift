@@ -207,6 +207,7 @@ extension ClientConnection {
     /// Says that `count` bytes of the body, at most ``directBodyBytes``, were read so.
     ///
     /// - Returns: Whether the response is now complete. This stands for `.end`, which ``next(_:_:)`` will not give.
+    @discardableResult
     public mutating func didReadBody(_ count: Int) -> Bool {
         switch state {
         case .exchange(let progress):

@@ -53,6 +53,7 @@ extension HTTP1Error.ClosedEarly: CustomStringConvertible {
     public var description: String {
         switch self {
         case .beforeResponse: "before the response began"
+        case .beforeFinalResponse: "between an interim response and the final one"
         case .inHead: "in the header section"
         case .inBody(let missing): "with \(missing) bytes of the body missing"
         case .inChunkedBody: "before the last chunk of the body"

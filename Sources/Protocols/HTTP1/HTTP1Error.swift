@@ -1,7 +1,7 @@
 /// Why bytes received are not HTTP/1.1, or why something cannot be sent.
 public struct HTTP1Error: Error, Sendable, Equatable {
     /// What is wrong.
-    public enum Kind: Sendable, Equatable {
+    public enum Kind: Error, Equatable {
         /// The first line of a response is not `HTTP/1.x`, three digits and a reason.
         case malformedStatusLine
         /// The first line of a request is not a method, a target and `HTTP/1.x`, or a method or target cannot be sent.
@@ -62,8 +62,10 @@ public struct HTTP1Error: Error, Sendable, Equatable {
 
     /// Where in a message the connection ended.
     public enum ClosedEarly: Sendable, Equatable {
-        /// Before the first byte of the final response.
+        /// Before the first byte of any response: the server may not have seen the request.
         case beforeResponse
+        /// After an interim response, and before the first byte of the final one.
+        case beforeFinalResponse
         /// In the first line or the fields.
         case inHead
         /// In a body of known length, of which this many bytes are missing.

@@ -106,7 +106,7 @@ extension HeadScanner {
 
     private func checkStartLineLength(_ cursor: ScanCursor) throws(HTTP1Error) {
         guard cursor.offset <= limits.startLineBytes else {
-            throw failure(.startLineTooLong, at: limits.startLineBytes)
+            throw failure(.startLineTooLong, at: Swift.max(0, limits.startLineBytes))
         }
     }
 }

@@ -63,8 +63,9 @@ struct HeadScanner: Sendable {
         }
     }
 
-    private var byteLimit: Int { Swift.min(limits.headBytes, Int(Int32.max)) &- bytesBefore }
-    var fieldLimit: Int { limits.fieldCount &- fieldsBefore }
+    /// What the limits, which may be any number, leave for this section.
+    private var byteLimit: Int { Swift.max(0, Swift.min(limits.headBytes, Int(Int32.max))) &- bytesBefore }
+    var fieldLimit: Int { Swift.max(0, limits.fieldCount) &- fieldsBefore }
 
     /// Reads on. True when the section is complete; false when all input is used up and more is needed.
     mutating func scan(

@@ -62,6 +62,7 @@ public struct RequestParser: Sendable {
     /// Says that `count` bytes of the body, at most ``directBodyBytes``, were read so.
     ///
     /// - Returns: Whether the request is now complete. This stands for `.end`, which ``next(_:_:)`` will not give.
+    @discardableResult
     public mutating func didReadBody(_ count: Int) -> Bool { reader.didReadBody(count) }
 
     private mutating func takeHead() throws(HTTP1Error) -> Event {

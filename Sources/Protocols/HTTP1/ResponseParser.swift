@@ -68,7 +68,7 @@ public struct ResponseParser: Sendable {
     /// - Throws: ``HTTP1Error/Kind/closedEarly(_:)`` in the middle of a response.
     public mutating func finish() throws(HTTP1Error) -> Event? {
         if interimCount > 0, reader.isBetweenMessages {
-            let error = HTTP1Error(.closedEarly(.beforeResponse))
+            let error = HTTP1Error(.closedEarly(.beforeFinalResponse))
             reader.fail(error)
             throw error
         }
@@ -82,6 +82,7 @@ public struct ResponseParser: Sendable {
     /// Says that `count` bytes of the body, at most ``directBodyBytes``, were read so.
     ///
     /// - Returns: Whether the response is now complete. This stands for `.end`, which ``next(_:_:)`` will not give.
+    @discardableResult
     public mutating func didReadBody(_ count: Int) -> Bool { reader.didReadBody(count) }
 
     private mutating func takeHead() throws(HTTP1Error) -> Event {

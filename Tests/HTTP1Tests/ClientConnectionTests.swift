@@ -1,0 +1,162 @@
+import LoadingKitHTTP1
+import Testing
+
+/// Exchanges on a client's connection, one after the other (RFC 9112 §9).
+@Suite struct ClientConnectionTests {
+    private func sent(
+        _ connection: inout ClientConnection, _ method: String = "GET", fields: HTTPFields = HTTPFields(),
+        _ framing: RequestBodyFraming = .none
+    ) throws -> String {
+        var output: [UInt8] = []
+        try connection.sendRequest(method: method, target: "/x", fields: fields, framing: framing, into: &output)
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    @Test func requests() throws {
+        var fields = HTTPFields()
+        fields.append(.host, "h")
+        fields.append(.contentLength, "99")
+        fields.append(.transferEncoding, "gzip")
+        fields.append(name: "X", value: "y")
+        let head = "POST /x HTTP/1.1\r\nHost: h\r\nX: y\r\n"
+        let framings: [(RequestBodyFraming, String)] = [
+            (.none, ""), (.length(0), "Content-Length: 0\r\n"),
+            (.length(.max), "Content-Length: 18446744073709551615\r\n"),
+            (.chunked, "Transfer-Encoding: chunked\r\n"),
+        ]
+        for (framing, line) in framings {
+            var connection = ClientConnection()
+            #expect(try sent(&connection, "POST", fields: fields, framing) == head + line + "\r\n")
+        }
+    }
+
+    @Test func aRequestRefusedChangesNothing() throws {
+        var connection = ClientConnection()
+        var fields = HTTPFields()
+        fields.append(name: "X", value: "a\r\nb")
+        #expect(throws: HTTP1Error(.invalidFieldValue)) { try sent(&connection, fields: fields) }
+        #expect(connection.canCarryAnotherRequest)
+        _ = try sent(&connection)
+        #expect(!connection.canCarryAnotherRequest)
+    }
+
+    @Test func bodies() throws {
+        var connection = ClientConnection()
+        _ = try sent(&connection, "PUT", .length(5))
+        var before: [UInt8] = []
+        var after: [UInt8] = []
+        try connection.sendBody(3, before: &before, after: &after)
+        try connection.sendBody(0, before: &before, after: &after)
+        #expect(throws: HTTP1Error(.bodyTooLong)) { try connection.sendBody(3, before: &before, after: &after) }
+        #expect(throws: HTTP1Error(.bodyTooShort(missing: 2))) { try connection.finishBody(into: &before) }
+        try connection.sendBody(2, before: &before, after: &after)
+        try connection.finishBody(into: &before)
+        #expect(before.isEmpty && after.isEmpty)
+    }
+
+    @Test func chunks() throws {
+        var connection = ClientConnection()
+        var output = Array(try sent(&connection, "PUT", .chunked).utf8)
+        let head = output.count
+        for chunk in ["", "hello", String(repeating: "x", count: 300)] {
+            var after: [UInt8] = []
+            try connection.sendBody(chunk.utf8.count, before: &output, after: &after)
+            output += Array(chunk.utf8) + after
+        }
+        var trailers = HTTPFields()
+        trailers.append(name: "T", value: "1\n")
+        let count = output.count
+        #expect(throws: HTTP1Error(.invalidFieldValue)) {
+            try connection.finishBody(trailers: trailers, into: &output)
+        }
+        #expect(output.count == count)
+        trailers.set(name: "T", value: "1")
+        trailers.append(.contentLength, "5")
+        try connection.finishBody(trailers: trailers, into: &output)
+        let body = "5\r\nhello\r\n12c\r\n" + String(repeating: "x", count: 300) + "\r\n0\r\nT: 1\r\n\r\n"
+        #expect(String(decoding: output[head...], as: UTF8.self) == body)
+        #expect(throws: HTTP1Error(.trailersNeedChunked)) {
+            try connection.finishBody(trailers: trailers, into: &output)
+        }
+    }
+
+    @Test func oneExchangeAfterTheOther() throws {
+        var connection = ClientConnection()
+        for method in ["GET", "HEAD", "GET"] {
+            _ = try sent(&connection, method)
+            let body = method == "HEAD" ? "" : "hello"
+            let events = try ClientConnectionPairTests.receive(
+                "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n\(body)", with: &connection)
+            #expect(events == (method == "HEAD" ? ["head", "end"] : ["head", "body", "end"]))
+            #expect(connection.canCarryAnotherRequest)
+        }
+    }
+
+    static let endings: [(response: String, request: String?, reusable: Bool)] = [
+        ("HTTP/1.1 204 No Content\r\n\r\n", nil, true),
+        ("HTTP/1.1 204 No Content\r\n\r\n", "close", false),
+        ("HTTP/1.1 204 No Content\r\n\r\n", "keep-alive", true),
+        ("HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", nil, false),
+        ("HTTP/1.0 204 No Content\r\n\r\n", nil, false),
+        ("HTTP/1.0 204 No Content\r\nConnection: keep-alive\r\n\r\n", nil, true),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\n", nil, true),
+        ("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 0\r\n\r\n0\r\n\r\n", nil, false),
+    ]
+
+    @Test(arguments: endings.indices)
+    func ending(_ index: Int) throws {
+        let (response, option, reusable) = Self.endings[index]
+        var connection = ClientConnection()
+        var fields = HTTPFields()
+        if let option { fields.append(.connection, option) }
+        _ = try sent(&connection, fields: fields)
+        #expect(verified(connection, response).ends == 1)
+        #expect(try ClientConnectionPairTests.receive(response, with: &connection).last == "end")
+        #expect(connection.canCarryAnotherRequest == reusable)
+    }
+
+    /// The second response is one that nobody asked for.
+    @Test func twoResponses() throws {
+        var connection = ClientConnection()
+        _ = try sent(&connection)
+        let response = "HTTP/1.1 204 No Content\r\n\r\n"
+        let transcript = verified(connection, response + response)
+        #expect(transcript.ends == 1)
+        #expect(transcript.error?.kind == .unexpectedBytes)
+    }
+
+    /// What the server reads next is the rest of the body, so that no other request may be sent.
+    @Test func aResponseBeforeTheRequestIsComplete() throws {
+        for framing in [RequestBodyFraming.length(1), .chunked] {
+            var connection = ClientConnection()
+            _ = try sent(&connection, "POST", framing)
+            try ClientConnectionPairTests.receive(
+                "HTTP/1.1 413 Too Large\r\nContent-Length: 0\r\n\r\n", with: &connection)
+            #expect(!connection.canCarryAnotherRequest)
+        }
+    }
+
+    @Test func untilClose() throws {
+        var connection = ClientConnection()
+        _ = try sent(&connection)
+        let transcript = verified(connection, "HTTP/1.1 200 OK\r\n\r\nhello", isClosed: true)
+        #expect(transcript.body == Array("hello".utf8) && transcript.ends == 1)
+    }
+
+    @Test func closedAfterAnInterimResponse() throws {
+        var connection = ClientConnection()
+        _ = try sent(&connection)
+        let transcript = verified(connection, "HTTP/1.1 100 Continue\r\n\r\n", isClosed: true)
+        #expect(transcript.error?.kind == .closedEarly(.beforeFinalResponse))
+    }
+
+    @Test func tunnel() throws {
+        var connection = ClientConnection()
+        var output: [UInt8] = []
+        try connection.sendRequest(
+            method: "CONNECT", target: "h:443", fields: HTTPFields(), framing: .none, into: &output)
+        let events = try ClientConnectionPairTests.receive("HTTP/1.1 200 OK\r\n\r\n\u{16}\u{3}", with: &connection)
+        #expect(events == ["head", "end"])
+        #expect(connection.isSwitched && !connection.canCarryAnotherRequest)
+    }
+}

@@ -1,0 +1,150 @@
+import LoadingKitHTTP1
+import Testing
+
+/// Status lines and field lines of responses (RFC 9112 §4, §5).
+@Suite struct ResponseHeadTests {
+    static let statusLines: [(line: String, status: Int, reason: String)] = [
+        ("HTTP/1.1 200 OK\r\n", 200, "OK"),
+        ("HTTP/1.1 200 \r\n", 200, ""),
+        ("HTTP/1.1 200\r\n", 200, ""),
+        ("HTTP/1.1 200\n", 200, ""),
+        ("HTTP/1.1 200  Two  spaces \r\n", 200, " Two  spaces "),
+        ("HTTP/1.1 999 A\tb \u{e9}\r\n", 999, "A\tb \u{e9}"),
+        ("HTTP/1.0 404 Not Found\n", 404, "Not Found"),
+        ("HTTP/1.9 500 x\r\n", 500, "x"),
+        ("\r\nHTTP/1.1 200 OK\r\n", 200, "OK"),
+        ("\n\r\n\nHTTP/1.1 200 OK\r\n", 200, "OK"),
+    ]
+
+    @Test(arguments: statusLines.indices)
+    func statusLine(_ index: Int) throws {
+        let (line, status, reason) = Self.statusLines[index]
+        let transcript = verified(responseParser(), line + "\r\n")
+        let head = try #require(transcript.responses.first)
+        #expect(head.status == status && head.reason == reason && head.fields.isEmpty)
+    }
+
+    static let malformed: [(line: String, kind: HTTP1Error.Kind, offset: Int)] = [
+        ("HTTP/2.0 200 OK\r\n", .unsupportedVersion, 5),
+        ("HTTP/0.9 200 OK\r\n", .unsupportedVersion, 5),
+        ("HTTP/x.1 200 OK\r\n", .malformedStatusLine, 5),
+        ("HTTP/1,1 200 OK\r\n", .malformedStatusLine, 6),
+        ("HTTP/1.x 200 OK\r\n", .malformedStatusLine, 7),
+        ("HTTP/1.10 200 OK\r\n", .malformedStatusLine, 8),
+        ("http/1.1 200 OK\r\n", .malformedStatusLine, 0),
+        ("ICY 200 OK\r\n", .malformedStatusLine, 0),
+        ("HTTP/1.1  200 OK\r\n", .malformedStatusLine, 9),
+        ("HTTP/1.1 099 OK\r\n", .malformedStatusLine, 9),
+        ("HTTP/1.1 20 OK\r\n", .malformedStatusLine, 11),
+        ("HTTP/1.1 2000 OK\r\n", .malformedStatusLine, 12),
+        ("HTTP/1.1 200OK\r\n", .malformedStatusLine, 12),
+        ("HTTP/1.1 -20 OK\r\n", .malformedStatusLine, 9),
+        ("HTTP/1.1 200 O\0K\r\n", .malformedStatusLine, 14),
+        ("HTTP/1.1 200 O\rK\r\n", .malformedStatusLine, 15),
+        ("HTTP/1.1 200 O\u{7f}K\r\n", .malformedStatusLine, 14),
+        ("HTTP/1.1 200\r OK\r\n", .malformedStatusLine, 13),
+        (" HTTP/1.1 200 OK\r\n", .malformedStatusLine, 0),
+        ("\rHTTP/1.1 200 OK\r\n", .malformedStatusLine, 1),
+        ("\u{16}\u{3}\u{1}", .malformedStatusLine, 0),
+    ]
+
+    @Test(arguments: malformed.indices)
+    func malformedStatusLine(_ index: Int) {
+        let (line, kind, offset) = Self.malformed[index]
+        #expect(verified(responseParser(), line + "\r\n").error == HTTP1Error(kind, offset: offset))
+    }
+
+    static let fieldLines: [(lines: String, name: String, value: String)] = [
+        ("A:b\r\n", "A", "b"),
+        ("A: b\r\n", "A", "b"),
+        ("A:\t b \t\r\n", "A", "b"),
+        ("A: b\n", "A", "b"),
+        ("A:\r\n", "A", ""),
+        ("A: \t \r\n", "A", ""),
+        ("A: b  c\r\n", "A", "b  c"),
+        ("A: :b:\r\n", "A", ":b:"),
+        ("!#$%&'*+-.^_`|~09az: x\r\n", "!#$%&'*+-.^_`|~09az", "x"),
+        (
+            "A-Name-Of-More-Than-Thirty-Two-Bytes-In-Length: x\r\n", "A-Name-Of-More-Than-Thirty-Two-Bytes-In-Length",
+            "x"
+        ),
+        ("content-LENGTH: 7\r\n", "content-LENGTH", "7"),
+        ("A: \u{e9}\r\n", "A", "\u{e9}"),
+        // RFC 9112 §5.1: a user agent removes it.
+        ("A \t: b\r\n", "A", "b"),
+        // RFC 9112 §5.2: spaces, as many as there were bytes.
+        ("A: b\r\n c\r\n", "A", "b   c"),
+        ("A: b \t\r\n\t c \r\n", "A", "b      c"),
+        ("A: b\n c\n", "A", "b  c"),
+        ("A:\r\n c\r\n", "A", "c"),
+        ("A: b\r\n \r\n", "A", "b"),
+        ("A: b\r\n \r\n\tc\r\n", "A", "b      c"),
+        ("A:\r\n \r\n c\r\n d\r\n", "A", "c   d"),
+    ]
+
+    @Test(arguments: fieldLines.indices)
+    func fieldLine(_ index: Int) throws {
+        let (lines, name, value) = Self.fieldLines[index]
+        let before = "HTTP/1.1 200 OK\r\nServer: s\r\n"
+        let head = try #require(verified(responseParser(), before + lines + "Via: v\r\n\r\n").responses.first)
+        #expect(head.fields.map(\.name) == ["Server", name, "Via"])
+        #expect(head.fields.map(\.value) == ["s", value, "v"])
+        #expect(head.fields.map(\.known) == [.server, KnownField(name: name), .via])
+    }
+
+    static let badLines: [(lines: String, kind: HTTP1Error.Kind, offset: Int)] = [
+        (" A: b\r\n", .invalidFieldName, 0),
+        (": b\r\n", .invalidFieldName, 0),
+        ("A\r\n", .invalidFieldName, 1),
+        ("A b: c\r\n", .invalidFieldName, 2),
+        ("A\0: b\r\n", .invalidFieldName, 1),
+        ("\0\r\n", .invalidFieldName, 0),
+        ("A(b): c\r\n", .invalidFieldName, 1),
+        ("A\u{e9}: c\r\n", .invalidFieldName, 1),
+        ("A-Name-Of-Sixteen+@: c\r\n", .invalidFieldName, 18),
+        ("\rA: b\r\n", .invalidFieldName, 1),
+        ("A: b\rc\r\n", .invalidFieldValue, 5),
+        ("A: b\r\r\n", .invalidFieldValue, 5),
+        ("A: b\0c\r\n", .invalidFieldValue, 4),
+        ("A: \0\r\n", .invalidFieldValue, 3),
+        ("A: b\u{1b}c\r\n", .invalidFieldValue, 4),
+        ("A: b\u{7f}\r\n", .invalidFieldValue, 4),
+        ("A: more than sixteen bytes of it\u{b}\r\n", .invalidFieldValue, 32),
+        ("A: b\r\n \0\r\n", .invalidFieldValue, 7),
+    ]
+
+    @Test(arguments: badLines.indices)
+    func badFieldLine(_ index: Int) {
+        let (lines, kind, offset) = Self.badLines[index]
+        let before = "HTTP/1.1 200 OK\r\n"
+        let transcript = verified(responseParser(), before + lines + "\r\n")
+        #expect(transcript.error == HTTP1Error(kind, offset: before.utf8.count + offset))
+        #expect(transcript.entries.isEmpty)
+    }
+
+    @Test func interimResponses() {
+        let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
+        let transcript = verified(responseParser(), interim + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")
+        #expect(transcript.responses.map(\.status) == [100, 103, 200])
+        #expect(transcript.ends == 1)
+        #expect(transcript.framings == [.length(0)])
+    }
+
+    @Test func bytesAfterTheLastMessage() {
+        let last = "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 1\r\n\r\na"
+        #expect(verified(responseParser(), last).error == nil)
+        #expect(verified(responseParser(), last + "\r\n").error?.kind == .unexpectedBytes)
+    }
+
+    @Test func anErrorStays() {
+        var parser = responseParser()
+        let input = Array("HTTP/1.1 200 OK\r\n\r \nHTTP/1.1 200 OK\r\n\r\n".utf8)
+        input.withUnsafeBytes { input in
+            var position = 0
+            #expect(throws: HTTP1Error.self) { try parser.next(input, &position) }
+            position = 20
+            #expect(throws: HTTP1Error.self) { try parser.next(input, &position) }
+        }
+        #expect(throws: HTTP1Error.self) { try parser.finish() }
+    }
+}
