@@ -67,6 +67,7 @@ package final class ServerProcess: Sendable {
     /// Does what happens when this process dies without stopping the server, and returns when it has happened.
     package func abandon() {
         watchdog.bark()
+        process.waitForExit()
     }
 
     // MARK: Starting
