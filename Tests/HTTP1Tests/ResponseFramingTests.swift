@@ -42,6 +42,10 @@ import Testing
         Case("HTTP/1.1 200 OK\r\nTransfer-Encoding: identity\r\n", .untilClose, reuse: false),
         Case("HTTP/1.1 200 OK\r\nTransfer-Encoding:\r\n", .untilClose, reuse: false),
         Case("HTTP/1.1 200 OK\r\nTransfer-Encoding: xchunked\r\n", .untilClose, reuse: false),
+        Case("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked, gzip\r\n", .untilClose, reuse: false),
+        Case(
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nTransfer-Encoding: identity\r\n", .untilClose,
+            reuse: false),
         Case("HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nTransfer-Encoding: chunked\r\n", .chunked, reuse: false),
         // Case 6: a length.
         Case("HTTP/1.1 200 OK\r\nContent-Length: 0\r\n", .length(0), reuse: true),
@@ -85,9 +89,8 @@ import Testing
         ("Content-Length: 18446744073709551616", .malformedContentLength),
         ("Content-Length: 99999999999999999999999999", .malformedContentLength),
         ("Transfer-Encoding: chunked, chunked", .invalidTransferEncoding),
-        ("Transfer-Encoding: chunked, gzip", .invalidTransferEncoding),
         ("Transfer-Encoding: chunked;q=1", .invalidTransferEncoding),
-        ("Transfer-Encoding: chunked\r\nTransfer-Encoding: identity", .invalidTransferEncoding),
+        ("Transfer-Encoding: chunked, gzip, chunked", .invalidTransferEncoding),
     ]
 
     @Test(arguments: errors.indices)

@@ -26,7 +26,7 @@ import Testing
         let (session, loop) = Self.session(time) { $0.timeoutIntervalForRequest = 10 }
         defer { loop.stop() }
         try await withTimeout {
-            async let outcome = session.outcome(try peer.request())
+            async let outcome = session.outcome(peer.request())
             _ = await peer.receivedRequest(0)
             time.advance(by: .seconds(11))
             #expect(await outcome == .failed(.timedOut))
@@ -47,7 +47,7 @@ import Testing
         }
         defer { loop.stop() }
         try await withTimeout {
-            let (bytes, _) = try await session.bytes(for: try peer.request())
+            let (bytes, _) = try await session.bytes(for: peer.request())
             var iterator = bytes.makeAsyncIterator()
             #expect(try await iterator.next() == UInt8(ascii: "a"))
             time.advance(by: .seconds(9))
@@ -70,7 +70,7 @@ import Testing
         let (session, loop) = Self.session(time) { $0.timeoutIntervalForRequest = 1000 }
         defer { loop.stop() }
         try await withTimeout {
-            var request = try peer.request()
+            var request = peer.request()
             request.timeoutInterval = 5
             async let outcome = session.outcome(request)
             _ = await peer.receivedRequest(0)

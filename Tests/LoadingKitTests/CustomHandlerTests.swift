@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
@@ -51,6 +52,10 @@ import Testing
         return URLSession(configuration: configuration)
     }
 
+    private func expect(_ text: String, _ expected: String, sourceLocation: SourceLocation = #_sourceLocation) {
+        #expect(text == expected, sourceLocation: sourceLocation)
+    }
+
     private static func text(_ session: URLSession, _ url: String) async throws -> String {
         let (data, _) = try await session.data(from: try #require(URL(string: url)))
         return String(decoding: data, as: UTF8.self)
@@ -60,10 +65,10 @@ import Testing
         let session = Self.session([Greeting.self, Classic.self])
         try await withTimeout {
             for _ in 0..<50 {
-                #expect(try await Self.text(session, "greeting://world") == "hello")
-                #expect(try await Self.text(session, "http://classic.test/") == "classic")
+                try await expect(Self.text(session, "greeting://world"), "hello")
+                try await expect(Self.text(session, "http://classic.test/"), "classic")
             }
-            #expect(try await Self.text(session, "http://classic.test/redirect") == "classic")
+            try await expect(Self.text(session, "http://classic.test/redirect"), "classic")
             let error = await #expect(throws: URLError.self) {
                 try await Self.text(session, "http://classic.test/fail")
             }
@@ -84,11 +89,11 @@ import Testing
         }
         let session = Self.session([Blocking.self, Greeting.self])
         try await withTimeout {
-            async let blocked = Self.text(session, "blocking://x")
+            let blocked = Task { try await Self.text(session, "blocking://x") }
             await Blocking.started.wait()
-            #expect(try await Self.text(session, "greeting://world") == "hello")
+            try await expect(Self.text(session, "greeting://world"), "hello")
             Blocking.go.fire()
-            await #expect(throws: URLError.self) { _ = try await blocked }
+            await #expect(throws: URLError.self) { try await blocked.value }
         }
     }
 
@@ -129,7 +134,7 @@ import Testing
             ] {
                 let error = await #expect(throws: URLError.self) { try await Self.text(session, url) }
                 #expect(error?.code == code, "\(url)")
-                #expect(error?.failureURLString == url)
+                #expect(error?.failingURL?.absoluteString == url)
             }
         }
     }
@@ -159,7 +164,7 @@ import Testing
         #expect(URLProtocol.registerClass(Everywhere.self))
         #expect(!URLProtocol.registerClass(NSObject.self))
         try await withTimeout {
-            #expect(try await Self.text(URLSession.shared, "everywhere://x") == "")
+            try await expect(Self.text(URLSession.shared, "everywhere://x"), "")
             URLProtocol.unregisterClass(Everywhere.self)
             await #expect(throws: URLError.self) { try await Self.text(URLSession.shared, "everywhere://x") }
         }
@@ -178,18 +183,16 @@ import Testing
                 try await load.receive(Data(">".utf8))
             }
         }
-        let peer = try ScriptedPeer([
-            .expectRequest, .respond("inner"), .expectRequest,
-            .send("HTTP/1.1 302 Found\r\nLocation: /moved\r\nContent-Length: 0\r\n\r\n"), .expectRequest,
-            .respond("moved"),
-        ])
-        defer { peer.stop() }
+        let server = try LoopbackServer { request in
+            request.target == "/old" ? .redirect(to: "/moved") : .text("at \(request.target)")
+        }
+        defer { server.stop() }
         let session = Self.session([Interceptor.self])
         try await withTimeout {
-            #expect(try await Self.text(session, peer.url("/")) == "<inner>")
-            #expect(await peer.receivedRequest(0)?[field: "X-Intercepted"] == "yes")
-            #expect(try await Self.text(session, peer.url("/old")) == "<moved>")
-            #expect(peer.requests.snapshot.map(\.target) == ["/", "/old", "/moved"])
+            try await expect(Self.text(session, server.url("/")), "<at />")
+            #expect(server.requests.snapshot.first?.fields[name: "X-Intercepted"] == "yes")
+            try await expect(Self.text(session, server.url("/old")), "<at /moved>")
+            #expect(server.requests.snapshot.map(\.target) == ["/", "/old", "/moved"])
         }
     }
 
@@ -240,7 +243,7 @@ import Testing
                 })
         }
         try await withTimeout {
-            #expect(try await Self.text(session, "door:x") == "nobody")
+            try await expect(Self.text(session, "door:x"), "nobody")
             let url = try #require(URL(string: "door:x"))
             let (data, _) = try await session.data(from: url, delegate: Answering())
             #expect(String(decoding: data, as: UTF8.self) == "knock")

@@ -26,6 +26,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private let thread = Atomic<UInt>(0)
     private var local: [Item] = []
     private var channels = ChannelTable()
+    /// What is to be told to other threads when the turn ends.
+    private var endOfTurn: [() -> Void] = []
     var timers = TimerHeap()
 
     /// The time of the last wake-up. On the loop only.
@@ -93,6 +95,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         return timer
     }
 
+    /// Runs `work` when all that this turn of the loop brings is done. Waking other threads then, in one burst, lets
+    /// each of them find more than one thing to do. On the loop only.
+    package func atEndOfTurn(_ work: @escaping () -> Void) { endOfTurn.append(work) }
+
     /// Has the channel told of its descriptor's readiness, each change once. Gives 0, or the negative of `errno`.
     func register(_ channel: any LoopChannel, _ descriptor: Int32) -> Int {
         let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
@@ -113,9 +119,11 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         defer { events.deallocate() }
         while true {
             runItems()
+            runEndOfTurn()
             guard let timeout = timeoutOrStop() else { break }
             handle(events, SystemCalls.epollWait(epoll, events, timeout: timeout))
             while let timer = timers.popDue(now) { timer.fire() }
+            runEndOfTurn()
         }
         FaultPlan.remove()
         SystemCalls.close(epoll)
@@ -144,6 +152,16 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
             batch.removeAll(keepingCapacity: true)
             swap(&batch, &local)
         }
+    }
+
+    private func runEndOfTurn() {
+        guard !endOfTurn.isEmpty else { return }
+        var batch: [() -> Void] = []
+        swap(&batch, &endOfTurn)
+        for work in batch { work() }
+        guard endOfTurn.isEmpty else { return }
+        batch.removeAll(keepingCapacity: true)
+        swap(&batch, &endOfTurn)
     }
 
     /// In milliseconds; nil when the loop is to end. From here on, until the wait is over, adding must wake the loop.

@@ -80,6 +80,9 @@ package final class Resolver: Sendable {
         return .addresses([SocketAddress(literal: family == .v6 ? "::1" : "127.0.0.1", port: port)].compactMap { $0 })
     }
 
+    /// EAI_NODATA, which Glibc declares for GNU sources alone: the name exists, without addresses of this family.
+    private static let noData: Int32 = -5
+
     package static let systemLookup: Lookup = { host, port, family in
         var hints = addrinfo()
         hints.ai_family = family == .v6 ? AF_INET6 : AF_INET
@@ -87,7 +90,7 @@ package final class Resolver: Sendable {
         do {
             return .addresses(try SocketAddress.lookUp(host, port, hints))
         } catch let error as SocketAddress.LookupError {
-            let isNotFound = [EAI_NONAME, -5 /* EAI_NODATA */].contains(error.code)
+            let isNotFound = [EAI_NONAME, noData].contains(error.code)
             return isNotFound ? .notFound(error.text) : .failed(error.text)
         } catch {
             return .failed("\(error)")

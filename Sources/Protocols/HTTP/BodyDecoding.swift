@@ -24,7 +24,9 @@ final class BodyDecoding {
     ) throws -> Flow {
         var position = 0
         while true {
-            let count = try decoder.decode(bytes, position: &position, into: buffer)
+            let count = try inPlainWords { () throws(ContentCodingError) in
+                try decoder.decode(bytes, position: &position, into: buffer)
+            }
             if count == 0 { return .more }
             if receive(UnsafeRawBufferPointer(rebasing: buffer[..<count])) == .wait {
                 pending = Array(bytes[position...])
@@ -41,5 +43,13 @@ final class BodyDecoding {
         return try bytes.withUnsafeBytes { try decode($0, receive) }
     }
 
-    func finish() throws { try decoder.finish() }
+    func finish() throws { try inPlainWords { () throws(ContentCodingError) in try decoder.finish() } }
+
+    private func inPlainWords<Value>(_ body: () throws(ContentCodingError) -> Value) throws -> Value {
+        do {
+            return try body()
+        } catch {
+            throw LoadFailure(.cannotDecodeContentData, error.description)
+        }
+    }
 }

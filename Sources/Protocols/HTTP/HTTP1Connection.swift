@@ -17,6 +17,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private static let drainLimit = 64 * 1024
     private static let drainTime = 2.0
 
+    /// Reads in a row before the loop's other connections have their turn.
+    private static let readsInARow = 16
+
     /// A connection that has been idle for longer is asked for its state before it is used, in nanoseconds: the event
     /// that tells of its end may be waiting behind the one that brought the request.
     private static let trustedIdleTime: UInt64 = 500_000_000
@@ -170,6 +173,10 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     func streamIsReadable(_ stream: ByteStream) { readMore() }
 
+    func exchangeIsBusy(_ exchange: HTTPExchange) {
+        if isCarrying(exchange) && held == nil { held = [] }
+    }
+
     func exchangeIsReady(_ exchange: HTTPExchange) {
         guard isCarrying(exchange), let bytes = held else { return }
         held = nil
@@ -178,7 +185,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     }
 
     private func readMore() {
-        while held == nil {
+        for _ in 0..<Self.readsInARow {
+            guard held == nil else { return }
             switch state {
             case .carrying(let exchange):
                 guard readOnce(for: exchange) else { return }
@@ -190,6 +198,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
                 return
             }
         }
+        loop.execute { [weak self] in self?.readMore() }
     }
 
     /// Straight into the receiver's memory where the body is long. False when there is no more to read now.

@@ -82,6 +82,10 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         }
     }
 
+    func receiverIsBusy() {
+        if case .active(let stream) = state { stream.exchangeIsBusy(self) }
+    }
+
     func receiverIsReady() {
         if decoding?.hasPending == true, decodePending() == .wait { return }
         if hasEnded { return finish() }

@@ -4,6 +4,8 @@ import LoadingKitHTTP1
 
 /// One request and its response on a connection, as its exchange sees it.
 protocol HTTPStream: AnyObject {
+    /// The exchange can take no more of the response for now.
+    func exchangeIsBusy(_ exchange: HTTPExchange)
     /// The exchange can take more of the response.
     func exchangeIsReady(_ exchange: HTTPExchange)
     /// The exchange is over, whether or not the response is.

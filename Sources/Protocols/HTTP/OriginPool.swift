@@ -12,7 +12,8 @@ final class OriginPool {
     }
 
     private let origin: Origin
-    private unowned let pool: ConnectionPool
+    /// Held, and holding this while there is something to do for the origin: see `retireIfUnused`.
+    private let pool: ConnectionPool
     private let limit: Int
     /// The last used is used first, so that what is not needed grows old.
     private var idle: [HTTP1Connection] = []

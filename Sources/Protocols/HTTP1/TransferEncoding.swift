@@ -6,9 +6,9 @@ enum TransferEncoding {
     case absent
     /// The last coding is `chunked`, and no other is.
     case chunked
-    /// The last coding is another one, or there is none.
+    /// The last coding is another one, whatever comes before it, or there is none.
     case other
-    /// `chunked` comes before another coding, twice, or with a parameter: no sender may do that.
+    /// `chunked` comes twice, or with a parameter: no sender may do that, and no reader can tell what it means.
     case invalid
 
     init(_ fields: HTTPFields) {
@@ -17,10 +17,12 @@ enum TransferEncoding {
             return
         }
         var isLastChunked = false
+        var hasChunked = false
         var isInvalid = false
         FieldList.forEach(.transferEncoding, in: fields) { coding in
-            if isLastChunked { isInvalid = true }
             isLastChunked = ASCII.equalsIgnoringCase(coding, "chunked")
+            if isLastChunked, hasChunked { isInvalid = true }
+            hasChunked = hasChunked || isLastChunked
             if !isLastChunked, Self.hasParameter(coding) { isInvalid = true }
         }
         self = isInvalid ? .invalid : isLastChunked ? .chunked : .other

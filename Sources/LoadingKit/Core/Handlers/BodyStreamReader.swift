@@ -39,10 +39,10 @@ package final class BodyStreamReader: @unchecked Sendable {  // one read at a ti
             return stream.read(base, maxLength: buffer.count)
         }
         if count > 0 { return piece.prefix(count) }
-        let status = stream.streamStatus
-        let error = stream.streamError
+        // Asked for where there is none, it ends the process.
+        let error = stream.streamStatus == .error ? stream.streamError : nil
         stream.close()
-        if count == 0 && status != .error { return nil }
+        if count == 0 && error == nil { return nil }
         throw LoadFailure(
             .requestBodyStreamExhausted,
             "the request's body stream failed: \(error.map { String(describing: $0) } ?? "no reason given")")

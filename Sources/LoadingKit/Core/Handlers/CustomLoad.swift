@@ -48,7 +48,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         handler.task = resources.task
         handler.client = HandlerClient(self)
         handler.run = self
-        starter.start(LoadContext(request: request, run: self), loop)
+        starter.start(LoadContext(request: request, run: self))
     }
 
     func end() {
@@ -56,8 +56,10 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         hasEnded.store(true, ordering: .relaxed)
         waiting.removeAll()
         wakeWaiters()
-        starter.stop(loop)
+        starter.stop()
     }
+
+    func receiverIsBusy() { isBlocked = true }
 
     func receiverIsReady() {
         isBlocked = false

@@ -8,83 +8,72 @@ import Synchronization
 /// `load(_:)` gets a Swift task. Which shape a class has shows when its `startLoading()` is first called: only the
 /// base class's leads to `load(_:)`. From then on the class's handlers start in a task at once.
 final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its mutex
-    private enum State {
+    private enum Phase {
         case new
-        /// `startLoading()` runs; whether it asked for `load(_:)`, and whether `stopLoading()` is due after it.
-        case starting(LoadContext, wantsLoad: Bool, isStopped: Bool)
+        /// `startLoading()` runs; whether it asked for `load(_:)`.
+        case starting(LoadContext, wantsLoad: Bool)
         /// `startLoading()` has returned; the handler tells its client from wherever it likes.
         case started
         /// `load(_:)` runs in a task, which calls `stopLoading()` at its end.
-        case loading(Task<Void, Never>?)
+        case loading
         case stopped
+    }
+
+    private struct State {
+        var phase = Phase.new
+        /// The task that runs `load(_:)`. It may be running before its handle arrives here.
+        var task: Task<Void, Never>?
+        /// The load has ended: `stopLoading()` is due, or done.
+        var isStopped = false
     }
 
     private static let loadShaped = Mutex<Set<ObjectIdentifier>>([])
 
-    private let state = Mutex(State.new)
+    private let state = Mutex(State())
     private let handler: URLProtocolHandler
 
     init(_ handler: URLProtocolHandler) { self.handler = handler }
 
     private var shape: ObjectIdentifier { ObjectIdentifier(type(of: handler)) }
 
-    func start(_ context: LoadContext, _ loop: EventLoop) {
-        state.withLock { $0 = .starting(context, wantsLoad: false, isStopped: false) }
+    func start(_ context: LoadContext) {
+        state.withLock { $0.phase = .starting(context, wantsLoad: false) }
         if Self.loadShaped.withLock({ $0.contains(shape) }) {
-            let task = Task { await self.runInTask() }
-            adopt(task)
+            adopt(Task { await self.runInTask() })
         } else {
             BlockingPool.shared.run { self.runOnThread() }
         }
     }
 
     /// Called once, by the load's end.
-    func stop(_ loop: EventLoop) {
-        let next = state.withLock { state -> (() -> Void)? in
-            switch state {
-            case .starting(let context, let wantsLoad, _):
-                state = .starting(context, wantsLoad: wantsLoad, isStopped: true)
-                return nil
-            case .started:
-                state = .stopped
-                return { [handler] in BlockingPool.shared.run { handler.stopLoading() } }
-            case .loading(let task):
-                return { task?.cancel() }
-            case .new, .stopped:
-                return nil
-            }
+    func stop() {
+        let (isStarted, task) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+            state.isStopped = true
+            guard case .started = state.phase else { return (false, state.task) }
+            state.phase = .stopped
+            return (true, nil)
         }
-        next?()
+        task?.cancel()
+        if isStarted { BlockingPool.shared.run { [handler] in handler.stopLoading() } }
     }
 
     /// The base class's `startLoading()` was reached: the handler is one with `load(_:)`.
     func baseStartLoading() {
-        let shape = shape
         state.withLock { state in
-            guard case .starting(let context, _, let isStopped) = state else { return }
-            state = .starting(context, wantsLoad: true, isStopped: isStopped)
+            guard case .starting(let context, _) = state.phase else { return }
+            state.phase = .starting(context, wantsLoad: true)
         }
+        let shape = shape
         Self.loadShaped.withLock { _ = $0.insert(shape) }
     }
 
     /// The base class's `stopLoading()`.
-    func cancelTask() {
-        let task = state.withLock { state -> Task<Void, Never>? in
-            if case .loading(let task) = state { task } else { nil }
-        }
-        task?.cancel()
-    }
+    func cancelTask() { state.withLock { $0.task }?.cancel() }
 
-    /// The task may already have gone on to its load, or ended, when its handle arrives here.
     private func adopt(_ task: Task<Void, Never>) {
         let isStopped = state.withLock { state -> Bool in
-            switch state {
-            case .starting(_, _, let isStopped): return isStopped
-            case .loading(nil):
-                state = .loading(task)
-                return false
-            case .loading, .new, .started, .stopped: return false
-            }
+            state.task = task
+            return state.isStopped
         }
         if isStopped { task.cancel() }
     }
@@ -103,12 +92,12 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
     /// Gives the context when `load(_:)` is to run.
     private func startReturned() -> LoadContext? {
         let (context, stops) = state.withLock { state -> (LoadContext?, Bool) in
-            guard case .starting(let context, let wantsLoad, let isStopped) = state else { return (nil, false) }
-            if isStopped {
-                state = .stopped
+            guard case .starting(let context, let wantsLoad) = state.phase else { return (nil, false) }
+            if state.isStopped {
+                state.phase = .stopped
                 return (nil, true)
             }
-            state = wantsLoad ? .loading(nil) : .started
+            state.phase = wantsLoad ? .loading : .started
             return (wantsLoad ? context : nil, false)
         }
         if stops { handler.stopLoading() }
@@ -123,6 +112,9 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
             context.end(error)
         }
         handler.stopLoading()
-        state.withLock { $0 = .stopped }
+        state.withLock { state in
+            state.phase = .stopped
+            state.task = nil
+        }
     }
 }

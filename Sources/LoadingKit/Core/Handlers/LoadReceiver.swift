@@ -63,6 +63,8 @@ package protocol LoopHandler: AnyObject {
     func begin(_ receiver: any LoadReceiver)
     /// Ends the run: no event may follow. Called once, also after `finish` and `fail`.
     func end()
+    /// The receiver has become busy: as if the last call had given `Flow.wait`.
+    func receiverIsBusy()
     /// The receiver said `Flow.wait` before, and can take more now.
     func receiverIsReady()
 }

@@ -51,7 +51,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     /// A task was made that is not yet resumed.
     func remember(_ task: URLSessionTask) {
         loop.execute { [weak task] in
-            if let task, self.entries[task.taskIdentifier] == nil {
+            if case .open = self.phase, let task, self.entries[task.taskIdentifier] == nil {
                 self.entries[task.taskIdentifier] = Entry(made: task)
             }
         }

@@ -104,6 +104,14 @@ extension TaskEngine {
         }
     }
 
+    private func wholeResult(_ error: URLError?) -> Result<(Data, URLResponse), any Error> {
+        if let error { return .failure(error) }
+        guard let response = task.response else {
+            return .failure(URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url))
+        }
+        return .success((collector.take(), response))
+    }
+
     private func endOutOfMemory() {
         end(with: LoadFailure(.dataLengthExceedsMaximum, "the body is larger than the memory there is"))
     }
@@ -118,13 +126,8 @@ extension TaskEngine {
             let data = error == nil ? collector.take() : nil
             core.mailbox.post { handler(data, response, error) }
         case .continuation(let continuation):
-            if let error {
-                continuation.resume(throwing: error)
-            } else if let response = task.response {
-                continuation.resume(returning: (collector.take(), response))
-            } else {
-                continuation.resume(throwing: URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url))
-            }
+            let result = wholeResult(error)
+            loop.atEndOfTurn { continuation.resume(with: result) }
         case .bytes(let feed, let continuation):
             let error = error ?? URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url)
             continuation.resume(throwing: error)

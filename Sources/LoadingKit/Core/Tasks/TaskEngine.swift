@@ -69,6 +69,10 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
 
     func start() {
         guard case .new = stage else { return }
+        if case .bytes(let feed, _) = consumer {
+            feed.onDemand = { [weak self] in self?.release(.behind) }
+            feed.onCancel = { [weak self] in self?.cancel() }
+        }
         guard let request = task.currentRequest else {
             return end(with: LoadFailure(.badURL, "the task has no request"))
         }
@@ -82,6 +86,9 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     func pause() {
         hold.insert(.suspended)
         clock.pause(loop.now)
+        guard case .loading(let handler) = stage, !isHandlerWaiting else { return }
+        isHandlerWaiting = true
+        handler.receiverIsBusy()
     }
 
     func proceed() {
