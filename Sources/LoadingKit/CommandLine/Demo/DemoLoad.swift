@@ -15,7 +15,7 @@ struct DemoLoad {
     enum Expectation {
         /// A body; the status, where there is one; whether the connection had been used before; redirects on the way.
         case body(Data, status: Int? = nil, isReused: Bool? = nil, redirects: Int = 0)
-        case failure(ExitStatus)
+        case failure(ToolStatus)
     }
 
     var scheme: String { url.scheme ?? "" }

@@ -3,11 +3,11 @@ import LoadingKit
 
 /// Why the tool, or one of its loads, ends without success.
 struct ToolFailure: Error, Hashable {
-    let status: ExitStatus
+    let status: ToolStatus
     /// Plain words; nil where nothing is to be said, as when the reader of the output went away.
     let reason: String?
 
-    init(_ status: ExitStatus, _ reason: String?) {
+    init(_ status: ToolStatus, _ reason: String?) {
         self.status = status
         self.reason = reason
     }
@@ -15,7 +15,7 @@ struct ToolFailure: Error, Hashable {
     /// Why a load failed.
     init(_ error: any Error, hadResponse: Bool) {
         let error = error as? URLError ?? URLError(.unknown, userInfo: [NSUnderlyingErrorKey: error])
-        self.init(ExitStatus(error, hadResponse: hadResponse), error.localizedDescription)
+        self.init(ToolStatus(error, hadResponse: hadResponse), error.localizedDescription)
     }
 
     /// What goes to standard error; empty where nothing is to be said.

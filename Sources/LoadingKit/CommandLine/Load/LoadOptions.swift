@@ -3,7 +3,7 @@ import ArgumentParser
 /// The options of a load, with curl's names and meanings.
 struct LoadOptions: ParsableArguments {
     @Argument(help: ArgumentHelp("What to load. Without a scheme, http:// is assumed.", valueName: "URL"))
-    var urls: [String]
+    var urls: [String] = []
 
     // MARK: Output
 

@@ -50,6 +50,7 @@ struct LoadPlan {
     }
 
     private static func check(_ options: LoadOptions) throws {
+        if options.urls.isEmpty { throw ToolFailure(.usage, "there is no URL to load; see loadkit --help") }
         if options.jobs < 1 { throw ToolFailure(.usage, "-j needs a number of at least 1") }
         if let maxTime = options.maxTime, !maxTime.isFinite || maxTime < 0 {
             throw ToolFailure(.usage, "--max-time needs a number of seconds")

@@ -12,7 +12,7 @@ struct LoadRunner {
     }
 
     /// The last failure's status; success when all loads went well.
-    func run() async -> ExitStatus {
+    func run() async -> ToolStatus {
         let queue = DelegateQueue()
         let session = URLSession(configuration: plan.configuration, delegate: nil, delegateQueue: queue.operations)
         let output = OrderedOutput(STDOUT_FILENO, plan.loads.indices.filter { plan.loads[$0].usesStandardOutput })
@@ -29,9 +29,9 @@ struct LoadRunner {
     }
 
     private func runAll(in session: URLSession, _ output: OrderedOutput, _ progress: ProgressDisplay) async
-        -> ExitStatus
+        -> ToolStatus
     {
-        await withTaskGroup(of: ToolFailure?.self, returning: ExitStatus.self) { group in
+        await withTaskGroup(of: ToolFailure?.self, returning: ToolStatus.self) { group in
             var waiting = plan.loads.indices.makeIterator()
             func addNext() {
                 guard let index = waiting.next() else { return }
@@ -39,7 +39,7 @@ struct LoadRunner {
                 group.addTask { await transfer.run(in: session) }
             }
             for _ in 0..<min(plan.jobs, plan.loads.count) { addNext() }
-            var status = ExitStatus.success
+            var status = ToolStatus.success
             for await failure in group {
                 if let failure {
                     status = failure.status

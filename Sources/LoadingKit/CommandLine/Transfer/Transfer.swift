@@ -2,7 +2,7 @@ import Foundation
 import LoadingKit
 
 /// One load: the delegate that writes what a task receives, and says how it went.
-final class Transfer: NSObject, @unchecked Sendable {  // confined to the transfers' queue once `run` has resumed the task
+final class Transfer: NSObject, @unchecked Sendable {  // confined to the transfers' queue
     /// Bytes that may wait for their turn on standard output before the load is suspended.
     private static let highWater = 1 << 20
 

@@ -2,39 +2,39 @@ import Foundation
 import LoadingKit
 
 /// What the process ends with: curl's number where the cause is the same.
-struct ExitStatus: RawRepresentable, Hashable, Sendable {
+struct ToolStatus: RawRepresentable, Hashable, Sendable {
     let rawValue: Int32
 
-    static let success = ExitStatus(rawValue: 0)
-    static let unsupportedProtocol = ExitStatus(rawValue: 1)
-    static let usage = ExitStatus(rawValue: 2)
-    static let malformedURL = ExitStatus(rawValue: 3)
-    static let couldNotResolve = ExitStatus(rawValue: 6)
-    static let couldNotConnect = ExitStatus(rawValue: 7)
-    static let weirdReply = ExitStatus(rawValue: 8)
-    static let partialFile = ExitStatus(rawValue: 18)
-    static let httpError = ExitStatus(rawValue: 22)
-    static let writeError = ExitStatus(rawValue: 23)
-    static let readError = ExitStatus(rawValue: 26)
-    static let timedOut = ExitStatus(rawValue: 28)
-    static let rangeError = ExitStatus(rawValue: 33)
-    static let tlsHandshake = ExitStatus(rawValue: 35)
-    static let couldNotReadFile = ExitStatus(rawValue: 37)
-    static let aborted = ExitStatus(rawValue: 42)
-    static let tooManyRedirects = ExitStatus(rawValue: 47)
-    static let gotNothing = ExitStatus(rawValue: 52)
-    static let receiveFailure = ExitStatus(rawValue: 56)
-    static let clientCertificate = ExitStatus(rawValue: 58)
-    static let certificate = ExitStatus(rawValue: 60)
-    static let badContentEncoding = ExitStatus(rawValue: 61)
-    static let tooLarge = ExitStatus(rawValue: 63)
-    static let bodyCannotRewind = ExitStatus(rawValue: 65)
-    static let loginDenied = ExitStatus(rawValue: 67)
-    static let badAuthorityFile = ExitStatus(rawValue: 77)
+    static let success = ToolStatus(rawValue: 0)
+    static let unsupportedProtocol = ToolStatus(rawValue: 1)
+    static let usage = ToolStatus(rawValue: 2)
+    static let malformedURL = ToolStatus(rawValue: 3)
+    static let couldNotResolve = ToolStatus(rawValue: 6)
+    static let couldNotConnect = ToolStatus(rawValue: 7)
+    static let weirdReply = ToolStatus(rawValue: 8)
+    static let partialFile = ToolStatus(rawValue: 18)
+    static let httpError = ToolStatus(rawValue: 22)
+    static let writeError = ToolStatus(rawValue: 23)
+    static let readError = ToolStatus(rawValue: 26)
+    static let timedOut = ToolStatus(rawValue: 28)
+    static let rangeError = ToolStatus(rawValue: 33)
+    static let tlsHandshake = ToolStatus(rawValue: 35)
+    static let couldNotReadFile = ToolStatus(rawValue: 37)
+    static let aborted = ToolStatus(rawValue: 42)
+    static let tooManyRedirects = ToolStatus(rawValue: 47)
+    static let gotNothing = ToolStatus(rawValue: 52)
+    static let receiveFailure = ToolStatus(rawValue: 56)
+    static let clientCertificate = ToolStatus(rawValue: 58)
+    static let certificate = ToolStatus(rawValue: 60)
+    static let badContentEncoding = ToolStatus(rawValue: 61)
+    static let tooLarge = ToolStatus(rawValue: 63)
+    static let bodyCannotRewind = ToolStatus(rawValue: 65)
+    static let loginDenied = ToolStatus(rawValue: 67)
+    static let badAuthorityFile = ToolStatus(rawValue: 77)
 }
 
-extension ExitStatus {
-    private static let statuses: [URLError.Code: ExitStatus] = [
+extension ToolStatus {
+    private static let statuses: [URLError.Code: ToolStatus] = [
         .unsupportedURL: .unsupportedProtocol,
         .badURL: .malformedURL,
         .redirectToNonExistentLocation: .unsupportedProtocol,
