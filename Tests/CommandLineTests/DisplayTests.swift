@@ -53,12 +53,12 @@ import Testing
 
     @Test func waterfall() {
         let expected = """
-            GET http://localhost/old → 302 Found          2.00 ms
+            GET http://localhost/old → 302 Found           2.00 ms
               http/1.1 to 127.0.0.1:80, new connection
-              connect  ████████                           1.00 ms
-              wait             ████████                   1.00 ms
-            GET http://localhost/new → 200 OK             2.00 ms
-              receive                  ████████████████   2.00 ms
+              connect  ████████                            1.00 ms
+              wait             ████████                    1.00 ms
+            GET http://localhost/new → 200 OK              2.00 ms
+              receive                  ████████████████    2.00 ms
 
             """
         #expect(Waterfall(Self.timelines, Terminal(isTerminal: false, width: 55)).text == expected)
@@ -79,7 +79,7 @@ import Testing
     static let progress: [(ProgressLine, Int, String)] = [
         (
             ProgressLine(label: "http://localhost/a", received: 1_500_000, expected: 3_000_000, seconds: 2), 79,
-            "http://localhost/a  [━━━            ]   50 %  1.5 MB of 3.0 MB  750 kB/s  0:02 left"
+            "http://loca…ost/a  [━━━━━━      ]   50 %  1.5 MB of 3.0 MB  750 kB/s  0:02 left"
         ),
         (
             ProgressLine(label: "x", received: 999, expected: nil, seconds: 1), 60, "x  999 B  999 B/s  0:01"

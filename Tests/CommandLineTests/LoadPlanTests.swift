@@ -8,7 +8,7 @@ import Testing
 @Suite struct LoadPlanTests {
     private static func plan(_ arguments: [String]) throws -> LoadPlan {
         let files = ["form": Data("a=1\r\nb=2\n\0".utf8), "-": Data("from input\n".utf8), "ca": Data(pem.utf8)]
-        return try LoadPlan(LoadOptions.parse(arguments)) { path in
+        return try LoadPlan(LoadOptions.parse(ShortOptions.expanded(arguments))) { path in
             guard let content = files[path] else { throw CocoaError(.fileReadNoSuchFile) }
             return content
         }
@@ -66,6 +66,21 @@ import Testing
     @Test func credentialsOfTheURL() throws {
         let request = try #require(Self.plan(["http://Aladdin:open%20sesame@localhost/"]).loads.first).request
         #expect(request.value(forHTTPHeaderField: "Authorization") == "Basic QWxhZGRpbjpvcGVuIHNlc2FtZQ==")
+    }
+
+    static let shortOptions: [([String], [String])] = [
+        (["-sS", "-vXPOST", "a"], ["-s", "-S", "-v", "-X", "POST", "a"]),
+        (["-da=1", "-sd", "-sS", "-d", "-d"], ["-d", "a=1", "-s", "-d", "-sS", "-d", "-d"]),
+        (["-d", "-o", "-ox"], ["-d", "-o", "-o", "x"]),
+        (["--output", "-sS", "-sS"], ["--output", "-sS", "-s", "-S"]),
+        (["--output=x", "-sS", "-", "-o"], ["--output=x", "-s", "-S", "-", "-o"]),
+        (["-sS", "--", "-sS"], ["-s", "-S", "--", "-sS"]),
+        (["-H-d", "-sS"], ["-H", "-d", "-s", "-S"]),
+        ([], []),
+    ]
+
+    @Test(arguments: shortOptions) func shortOption(_ arguments: [String], _ expected: [String]) {
+        #expect(ShortOptions.expanded(arguments) == expected)
     }
 
     /// A URL as it is typed, and as it is loaded; nil where it is none.

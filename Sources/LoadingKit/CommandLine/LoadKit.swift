@@ -14,7 +14,7 @@ struct LoadKit: AsyncParsableCommand {
     static func main() async {
         // A reader that goes away ends a write with EPIPE, which has an exit code, rather than this process.
         signal(SIGPIPE, SIG_IGN)
-        let arguments = Array(CommandLine.arguments.dropFirst())
+        let arguments = ShortOptions.expanded(Array(CommandLine.arguments.dropFirst()))
         if arguments == ["--help"] || arguments == ["-h"] {
             StandardOutput.write(helpMessage(for: LoadCommand.self) + "\n")
             return

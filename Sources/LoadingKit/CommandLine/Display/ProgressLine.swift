@@ -14,7 +14,7 @@ struct ProgressLine {
     /// At most `width` characters.
     func text(width: Int) -> String {
         let rate = seconds > 0 ? Double(received) / seconds : 0
-        let speed = "\(Amount.bytes(Int64(rate)))/s"
+        let speed = "\(Amount.bytes(Int64(min(rate, 1e18))))/s"
         guard let expected, expected > 0 else {
             return layOut([Amount.bytes(received), speed, Amount.clock(seconds)], bar: nil, width: width)
         }

@@ -8,7 +8,7 @@ struct LoadOptions: ParsableArguments {
     // MARK: Output
 
     @Option(
-        name: [.customShort("o", allowingJoined: true), .long], parsing: .unconditionalSingleValue,
+        name: [.customShort("o"), .long], parsing: .unconditionalSingleValue,
         help: ArgumentHelp("Write the body to a file; - is standard output. Once for each URL.", valueName: "FILE"))
     var output: [String] = []
 
@@ -39,30 +39,30 @@ struct LoadOptions: ParsableArguments {
     var head = false
 
     @Option(
-        name: [.customShort("X", allowingJoined: true), .customLong("request")], parsing: .unconditional,
+        name: [.customShort("X"), .customLong("request")], parsing: .unconditional,
         help: ArgumentHelp("The request's method.", valueName: "METHOD"))
     var method: String?
 
     @Option(
-        name: [.customShort("H", allowingJoined: true), .long], parsing: .unconditionalSingleValue,
+        name: [.customShort("H"), .long], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "Send a field. 'Name:' sends none, 'Name;' an empty one. May be repeated.", valueName: "'NAME: VALUE'"))
     var header: [String] = []
 
     @Option(
-        name: [.customShort("d", allowingJoined: true), .long], parsing: .unconditionalSingleValue,
+        name: [.customShort("d"), .long], parsing: .unconditionalSingleValue,
         help: ArgumentHelp(
             "Send a form with POST. @FILE is a file's content, @- standard input's. Repeated, joined with &.",
             valueName: "DATA"))
     var data: [String] = []
 
     @Option(
-        name: [.customShort("A", allowingJoined: true), .long], parsing: .unconditional,
+        name: [.customShort("A"), .long], parsing: .unconditional,
         help: ArgumentHelp("What to send as User-Agent.", valueName: "NAME"))
     var userAgent: String?
 
     @Option(
-        name: [.customShort("u", allowingJoined: true), .long], parsing: .unconditional,
+        name: [.customShort("u"), .long], parsing: .unconditional,
         help: ArgumentHelp("Name and password for the server (Basic).", valueName: "NAME:PASSWORD"))
     var user: String?
 
@@ -77,18 +77,20 @@ struct LoadOptions: ParsableArguments {
     var noFollow = false
 
     @Option(
-        name: [.customShort("m", allowingJoined: true), .long],
+        name: [.customShort("m"), .long], parsing: .unconditional,
         help: ArgumentHelp("How long a load may take at most; 0 is for ever.", valueName: "SECONDS"))
     var maxTime: Double?
 
-    @Option(help: ArgumentHelp("Trust the certificate authorities of this PEM file alone.", valueName: "FILE"))
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Trust the certificate authorities of this PEM file alone.", valueName: "FILE"))
     var cacert: String?
 
     @Flag(name: [.customShort("k"), .long], help: "Do not verify the server's certificate.")
     var insecure = false
 
     @Option(
-        name: [.customShort("j", allowingJoined: true), .long],
+        name: [.customShort("j"), .long], parsing: .unconditional,
         help: ArgumentHelp("How many URLs to load at once. Output stays in order.", valueName: "N"))
     var jobs = 1
 }
