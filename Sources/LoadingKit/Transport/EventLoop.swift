@@ -48,6 +48,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     var sources = EventSourceTable()
 
     private static let maximumEvents = 256
+    /// So often the loop looks for further events before it tells other threads of those it had.
+    private static let maximumPostponements = 8
     /// After so many pieces of work the loop looks at its sockets and timers again.
     private static let maximumTurns = 1024
     /// The epoll data of the loop's own eventfd; no slot has this number.
@@ -155,6 +157,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     private func run() {
         lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
+        var postponements = Self.maximumPostponements
         while let milliseconds = prepareToWait() {
             let count = wait(milliseconds)
             // Manual time moves only when its timers run, so that each of them sees its own.
@@ -163,7 +166,12 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
             for index in 0..<max(count, 0) { dispatch(events[index]) }
             runTimers(upTo: now)
             runReady()
-            runEndOfTurn()
+            if count <= 0 || postponements == 0 {
+                runEndOfTurn()
+                postponements = Self.maximumPostponements
+            } else {
+                postponements -= 1
+            }
         }
         end()
     }
@@ -171,7 +179,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     /// How long to wait: -1 for ever, 0 when there is work; `nil` when the loop shall end.
     private func prepareToWait() -> Int32? {
         inbox.withLock { inbox in
-            if !inbox.work.isEmpty || !ready.isEmpty { return 0 }
+            if !inbox.work.isEmpty || !ready.isEmpty || !endOfTurn.isEmpty { return 0 }
             if inbox.phase == .stopping {
                 inbox.phase = .ended
                 return nil

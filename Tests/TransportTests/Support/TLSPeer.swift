@@ -51,7 +51,6 @@ private struct UncheckedContext: @unchecked Sendable {  // OpenSSL locks it
     let context: OpaquePointer
 }
 
-
 private func selectH2(
     _ ssl: OpaquePointer?, _ out: UnsafeMutablePointer<UnsafePointer<UInt8>?>?,
     _ length: UnsafeMutablePointer<UInt8>?, _ offered: UnsafePointer<UInt8>?, _ count: UInt32,
@@ -91,7 +90,9 @@ struct TLSPeerConnection {
     }
 
     func write(_ bytes: [UInt8]) throws {
-        guard SSL_write(ssl, bytes, Int32(bytes.count)) == Int32(bytes.count) else { throw PeerError(call: "SSL_write") }
+        guard SSL_write(ssl, bytes, Int32(bytes.count)) == Int32(bytes.count) else {
+            throw PeerError(call: "SSL_write")
+        }
     }
 
     func write(_ text: String) throws { try write(Array(text.utf8)) }
