@@ -93,31 +93,42 @@ final class Socket {
         let result = SystemCalls.recv(descriptor, buffer, count)
         if result < 0 {
             if result == -Int(EAGAIN) { isReadable = false }
-        } else if result < count, result > 0, !sawHangUp {
+        } else if result < count, result > 0, !sawHangUp, !SystemCalls.hasFaults {
             // The kernel had no more; what comes later raises another event (epoll(7), question 9).
             isReadable = false
         }
         return result
     }
 
-    /// The number of bytes taken, or a negated `errno`.
+    /// Sends until all is taken or the system takes no more, so that there is an event when it does again: the number of
+    /// bytes taken, or a negated `errno`.
     func send(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard isWritable else { return -Int(EAGAIN) }
-        let result = SystemCalls.send(descriptor, bytes.baseAddress, bytes.count)
-        noteSent(result, of: bytes.count)
-        return result
+        var sent = 0
+        repeat {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
+            let result = SystemCalls.send(descriptor, rest.baseAddress, rest.count)
+            guard result > 0 else {
+                if result == -Int(EAGAIN) { isWritable = false }
+                // A failure after some bytes is told by the next call.
+                return sent > 0 ? sent : result
+            }
+            sent += result
+        } while sent < bytes.count
+        return sent
     }
 
-    /// The number of bytes taken of both together, or a negated `errno`.
+    /// As `send(_:)`, both together with one call.
     func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
         guard isWritable else { return -Int(EAGAIN) }
         let result = SystemCalls.send(descriptor, first, second)
-        noteSent(result, of: first.count &+ second.count)
-        return result
-    }
-
-    private func noteSent(_ result: Int, of count: Int) {
-        if result == -Int(EAGAIN) || (result >= 0 && result < count) { isWritable = false }
+        if result == -Int(EAGAIN) { isWritable = false }
+        guard result > 0, result < first.count &+ second.count else { return result }
+        let rest =
+            result < first.count
+            ? send(UnsafeRawBufferPointer(rebasing: first[result...]), second)
+            : send(UnsafeRawBufferPointer(rebasing: second[(result - first.count)...]))
+        return result + max(rest, 0)
     }
 
     /// Looks for bytes, the end or a failure without taking anything: the number seen (at most one), 0 at the end, or a

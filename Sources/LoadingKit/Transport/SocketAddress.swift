@@ -5,6 +5,9 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
     case ip(IPAddress, port: UInt16)
     case unix(path: String)
 
+    /// Where the system does not tell.
+    static let unknown = SocketAddress.ip(.v4(0), port: 0)
+
     /// The address without the port; for a Unix socket its path.
     package var address: String {
         switch self {

@@ -14,6 +14,10 @@ package enum SystemCalls {
         case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fsync, unlink, rename, mkdir, rmdir, poll
     }
 
+    /// Whether a fault plan is attached to this thread: then a short result need not be the system's.
+    @inline(__always)
+    static var hasFaults: Bool { lk_thread_fault_plan() != nil }
+
     /// Calls `body` until it is not interrupted, unless a fault plan has another result for this call.
     @inline(__always)
     private static func call(_ name: Name, _ body: () -> Int) -> Int {

@@ -207,8 +207,8 @@ final class TLSSession {
         }
     }
 
-    /// Sends what the socket did not take before; `false` when there is still some.
-    func flush() -> Bool { bio.flush() }
+    /// Sends what the socket did not take before; `false` when it still does not. A failure is told by the next write.
+    func flush() -> Bool { bio.flush() || bio.failure != nil }
 
     /// Tells the peer that nothing more comes (RFC 8446 §6.1). Does not wait for the socket.
     func sendCloseNotify() {

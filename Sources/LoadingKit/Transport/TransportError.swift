@@ -37,6 +37,11 @@ package struct TransportError: Error, Sendable, Hashable {
     package struct FailedAddress: Sendable, Hashable {
         package var address: SocketAddress
         package var cause: Cause
+
+        package init(address: SocketAddress, cause: Cause) {
+            self.address = address
+            self.cause = cause
+        }
     }
 
     package var phase: Phase

@@ -41,6 +41,7 @@ actor Client {
 
     var info: ConnectionInfo? { stream?.info }
     var isDead: Bool { stream?.isDead ?? true }
+    var timings: ConnectTimings? { attempt?.timingsSoFar }
     var readableCount: Int { ears.readableCount }
 
     @discardableResult
