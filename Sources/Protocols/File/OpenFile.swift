@@ -15,23 +15,26 @@ final class OpenFile: Sendable {
         self.size = size
     }
 
-    deinit { SystemCalls.closeFile(descriptor) }
+    deinit { SystemCalls.close(descriptor) }
 
     static func open(_ path: FilePath) async throws -> OpenFile {
         try await onPool { try openBlocking(path.path) }
     }
 
     private static func openBlocking(_ path: String) throws -> OpenFile {
-        let result = SystemCalls.openForReading(path)
+        // Not blocking, so that a FIFO without a writer gives a descriptor to look at instead of a wait.
+        let result = SystemCalls.open(path, O_RDONLY | O_NONBLOCK)
         guard result >= 0 else { throw failure(Int32(-result), path) }
         let descriptor = Int32(result)
-        guard let status = SystemCalls.status(of: descriptor) else {
-            SystemCalls.closeFile(descriptor)
-            throw failure(errno, path)
+        var status = stat()
+        let code = SystemCalls.fstat(descriptor, &status)
+        guard code >= 0 else {
+            SystemCalls.close(descriptor)
+            throw failure(Int32(-code), path)
         }
         // Devices and pipes may never end, or never begin.
         guard status.st_mode & S_IFMT == S_IFREG else {
-            SystemCalls.closeFile(descriptor)
+            SystemCalls.close(descriptor)
             if status.st_mode & S_IFMT == S_IFDIR { throw LoadFailure(.fileIsDirectory, "\(path) is a directory") }
             throw LoadFailure(.noPermissionsToReadFile, "\(path) is no regular file")
         }
