@@ -20,9 +20,10 @@ import Testing
             let client = Client(loop)
             let error = await client.connect(.tcp(host: "localhost", port: port))
             #expect(error?.phase == .connect && error?.cause == .refused)
-            #expect(error?.failedAddresses.map(\.address) == [
-                .ip(.loopback6, port: port), .ip(.loopback4, port: port),
-            ])
+            #expect(
+                error?.failedAddresses.map(\.address) == [
+                    .ip(.loopback6, port: port), .ip(.loopback4, port: port),
+                ])
             let text = "\(error.map(String.init(describing:)) ?? "")"
             for part in ["Connecting to localhost:\(port)", "refused", "[::1]:\(port)", "127.0.0.1:\(port)"] {
                 #expect(text.contains(part), "\(text)")

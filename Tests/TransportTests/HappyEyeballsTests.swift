@@ -21,79 +21,101 @@ import Testing
 
     private static let cases = [
         Case("nothing found", [(.answered(.v6, []), []), (.answered(.v4, []), [.giveUp]), (.attemptDelayPassed, [])]),
-        Case("IPv6 first starts at once", [
-            (.answered(.v6, [six(1), six(2)]), [.startAttempt(six(1)), next]),
-            (.answered(.v4, [four(1)]), []),
-            (.attemptDelayPassed, [.startAttempt(four(1)), next]),
-            (.attemptDelayPassed, [.startAttempt(six(2)), .cancelAttemptTimer]),
-            (.attemptDelayPassed, []),
-            (.attemptSucceeded(four(1)), [.cancelAttemptTimer, .finish(four(1))]),
-            (.attemptSucceeded(six(2)), []),
-            (.attemptFailed(six(1)), []),
-        ]),
-        Case("IPv4 waits for IPv6", [
-            (.answered(.v4, [four(1)]), [.setResolutionTimer(HappyEyeballs.resolutionDelay)]),
-            (.answered(.v6, [six(1)]), [.cancelResolutionTimer, .startAttempt(six(1)), next]),
-            (.attemptSucceeded(six(1)), [.cancelAttemptTimer, .finish(six(1))]),
-        ]),
-        Case("IPv4 waits no longer than the delay", [
-            (.answered(.v4, [four(1), four(2)]), [.setResolutionTimer(HappyEyeballs.resolutionDelay)]),
-            (.resolutionDelayPassed, [.startAttempt(four(1)), next]),
-            (.answered(.v6, [six(1)]), []),
-            (.attemptDelayPassed, [.startAttempt(six(1)), next]),
-            (.attemptDelayPassed, [.startAttempt(four(2)), .cancelAttemptTimer]),
-        ]),
-        Case("IPv4 goes when there is no IPv6", [
-            (.answered(.v4, [four(1)]), [.setResolutionTimer(HappyEyeballs.resolutionDelay)]),
-            (.answered(.v6, []), [.cancelResolutionTimer, .startAttempt(four(1)), .cancelAttemptTimer]),
-        ]),
-        Case("IPv4 alone, after IPv6 failed", [
-            (.answered(.v6, []), []),
-            (.answered(.v4, [four(1)]), [.startAttempt(four(1)), .cancelAttemptTimer]),
-            (.attemptFailed(four(1)), [.cancelAttemptTimer, .giveUp]),
-            (.attemptSucceeded(four(1)), []),
-        ]),
-        Case("a failure starts the next at once", [
-            (.answered(.v6, [six(1)]), [.startAttempt(six(1)), .cancelAttemptTimer]),
-            (.answered(.v4, [four(1), four(2)]), [next]),
-            (.attemptFailed(six(1)), [.startAttempt(four(1)), next]),
-            (.attemptFailed(six(1)), []),
-            (.attemptFailed(four(1)), [.startAttempt(four(2)), .cancelAttemptTimer]),
-            (.attemptFailed(four(2)), [.cancelAttemptTimer, .giveUp]),
-        ]),
-        Case("failures wait for the other family's answer", [
-            (.answered(.v6, [six(1)]), [.startAttempt(six(1)), .cancelAttemptTimer]),
-            (.attemptFailed(six(1)), []),
-            (.answered(.v4, [four(1)]), [.startAttempt(four(1)), .cancelAttemptTimer]),
-            (.attemptSucceeded(four(1)), [.cancelAttemptTimer, .finish(four(1))]),
-        ]),
-        Case("failures, and then an empty answer", [
-            (.answered(.v6, [six(1)]), [.startAttempt(six(1)), .cancelAttemptTimer]),
-            (.attemptFailed(six(1)), []),
-            (.answered(.v4, []), [.cancelAttemptTimer, .giveUp]),
-        ]),
-        Case("an empty answer while an attempt runs", [
-            (.answered(.v6, [six(1)]), [.startAttempt(six(1)), .cancelAttemptTimer]),
-            (.answered(.v4, []), []),
-            (.answered(.v4, [four(1)]), []),
-            (.attemptFailed(six(1)), [.cancelAttemptTimer, .giveUp]),
-        ]),
-        Case("inputs out of place are ignored", [
-            (.attemptFailed(four(1)), []), (.attemptSucceeded(four(1)), []), (.resolutionDelayPassed, []),
-            (.attemptDelayPassed, []),
-            (.answered(.v4, [four(1)]), [.setResolutionTimer(HappyEyeballs.resolutionDelay)]),
-            (.answered(.v4, [four(2)]), []), (.attemptDelayPassed, []), (.attemptSucceeded(four(1)), []),
-            (.resolutionDelayPassed, [.startAttempt(four(1)), .cancelAttemptTimer]),
-            (.resolutionDelayPassed, []), (.attemptSucceeded(four(2)), []),
-        ]),
-        Case("families take turns as long as both have addresses", [
-            (.answered(.v4, [four(1), four(2), four(3)]), [.setResolutionTimer(HappyEyeballs.resolutionDelay)]),
-            (.answered(.v6, [six(1), six(2)]), [.cancelResolutionTimer, .startAttempt(six(1)), next]),
-            (.attemptDelayPassed, [.startAttempt(four(1)), next]),
-            (.attemptDelayPassed, [.startAttempt(six(2)), next]),
-            (.attemptDelayPassed, [.startAttempt(four(2)), next]),
-            (.attemptDelayPassed, [.startAttempt(four(3)), .cancelAttemptTimer]),
-        ]),
+        Case(
+            "IPv6 first starts at once",
+            [
+                (.answered(.v6, [six(1), six(2)]), [.startAttempt(six(1)), next]),
+                (.answered(.v4, [four(1)]), []),
+                (.attemptDelayPassed, [.startAttempt(four(1)), next]),
+                (.attemptDelayPassed, [.startAttempt(six(2)), .cancelAttemptTimer]),
+                (.attemptDelayPassed, []),
+                (.attemptSucceeded(four(1)), [.cancelAttemptTimer, .finish(four(1))]),
+                (.attemptSucceeded(six(2)), []),
+                (.attemptFailed(six(1)), []),
+            ]),
+        Case(
+            "IPv4 waits for IPv6",
+            [
+                (.answered(.v4, [four(1)]), [.setResolutionTimer(HappyEyeballs.resolutionDelay)]),
+                (.answered(.v6, [six(1)]), [.cancelResolutionTimer, .startAttempt(six(1)), next]),
+                (.attemptSucceeded(six(1)), [.cancelAttemptTimer, .finish(six(1))]),
+            ]),
+        Case(
+            "IPv4 waits no longer than the delay",
+            [
+                (.answered(.v4, [four(1), four(2)]), [.setResolutionTimer(HappyEyeballs.resolutionDelay)]),
+                (.resolutionDelayPassed, [.startAttempt(four(1)), next]),
+                (.answered(.v6, [six(1)]), []),
+                (.attemptDelayPassed, [.startAttempt(six(1)), next]),
+                (.attemptDelayPassed, [.startAttempt(four(2)), .cancelAttemptTimer]),
+            ]),
+        Case(
+            "IPv4 goes when there is no IPv6",
+            [
+                (.answered(.v4, [four(1)]), [.setResolutionTimer(HappyEyeballs.resolutionDelay)]),
+                (.answered(.v6, []), [.cancelResolutionTimer, .startAttempt(four(1)), .cancelAttemptTimer]),
+            ]),
+        Case(
+            "IPv4 alone, after IPv6 failed",
+            [
+                (.answered(.v6, []), []),
+                (.answered(.v4, [four(1)]), [.startAttempt(four(1)), .cancelAttemptTimer]),
+                (.attemptFailed(four(1)), [.cancelAttemptTimer, .giveUp]),
+                (.attemptSucceeded(four(1)), []),
+            ]),
+        Case(
+            "a failure starts the next at once",
+            [
+                (.answered(.v6, [six(1)]), [.startAttempt(six(1)), .cancelAttemptTimer]),
+                (.answered(.v4, [four(1), four(2)]), [next]),
+                (.attemptFailed(six(1)), [.startAttempt(four(1)), next]),
+                (.attemptFailed(six(1)), []),
+                (.attemptFailed(four(1)), [.startAttempt(four(2)), .cancelAttemptTimer]),
+                (.attemptFailed(four(2)), [.cancelAttemptTimer, .giveUp]),
+            ]),
+        Case(
+            "failures wait for the other family's answer",
+            [
+                (.answered(.v6, [six(1)]), [.startAttempt(six(1)), .cancelAttemptTimer]),
+                (.attemptFailed(six(1)), []),
+                (.answered(.v4, [four(1)]), [.startAttempt(four(1)), .cancelAttemptTimer]),
+                (.attemptSucceeded(four(1)), [.cancelAttemptTimer, .finish(four(1))]),
+            ]),
+        Case(
+            "failures, and then an empty answer",
+            [
+                (.answered(.v6, [six(1)]), [.startAttempt(six(1)), .cancelAttemptTimer]),
+                (.attemptFailed(six(1)), []),
+                (.answered(.v4, []), [.cancelAttemptTimer, .giveUp]),
+            ]),
+        Case(
+            "an empty answer while an attempt runs",
+            [
+                (.answered(.v6, [six(1)]), [.startAttempt(six(1)), .cancelAttemptTimer]),
+                (.answered(.v4, []), []),
+                (.answered(.v4, [four(1)]), []),
+                (.attemptFailed(six(1)), [.cancelAttemptTimer, .giveUp]),
+            ]),
+        Case(
+            "inputs out of place are ignored",
+            [
+                (.attemptFailed(four(1)), []), (.attemptSucceeded(four(1)), []), (.resolutionDelayPassed, []),
+                (.attemptDelayPassed, []),
+                (.answered(.v4, [four(1)]), [.setResolutionTimer(HappyEyeballs.resolutionDelay)]),
+                (.answered(.v4, [four(2)]), []), (.attemptDelayPassed, []), (.attemptSucceeded(four(1)), []),
+                (.resolutionDelayPassed, [.startAttempt(four(1)), .cancelAttemptTimer]),
+                (.resolutionDelayPassed, []), (.attemptSucceeded(four(2)), []),
+            ]),
+        Case(
+            "families take turns as long as both have addresses",
+            [
+                (.answered(.v4, [four(1), four(2), four(3)]), [.setResolutionTimer(HappyEyeballs.resolutionDelay)]),
+                (.answered(.v6, [six(1), six(2)]), [.cancelResolutionTimer, .startAttempt(six(1)), next]),
+                (.attemptDelayPassed, [.startAttempt(four(1)), next]),
+                (.attemptDelayPassed, [.startAttempt(six(2)), next]),
+                (.attemptDelayPassed, [.startAttempt(four(2)), next]),
+                (.attemptDelayPassed, [.startAttempt(four(3)), .cancelAttemptTimer]),
+            ]),
     ]
 
     @Test(arguments: cases)

@@ -51,7 +51,9 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks what cha
             wire += name.utf8
         }
         // The list's length has two bytes.
-        guard let count = UInt16(exactly: wire.count).map(UInt32.init), SSL_CTX_set_alpn_protos(context, wire, count) == 0 else {
+        guard let count = UInt16(exactly: wire.count).map(UInt32.init),
+            SSL_CTX_set_alpn_protos(context, wire, count) == 0
+        else {
             throw Self.misconfigured("the application protocols' names are too long")
         }
     }
