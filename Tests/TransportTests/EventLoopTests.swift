@@ -27,6 +27,27 @@ import Testing
         }
     }
 
+    @Test func theEndOfATurnComesAfterItsWork() async {
+        await withLoop { loop in
+            let log = OnLoop<[Int]>([])
+            await withCheckedContinuation { continuation in
+                loop.execute {
+                    loop.atEndOfTurn {
+                        log.value.append(3)
+                        loop.atEndOfTurn {
+                            log.value.append(5)
+                            continuation.resume()
+                        }
+                        loop.executeLater { log.value.append(4) }
+                    }
+                    loop.executeLater { log.value.append(2) }
+                    log.value.append(1)
+                }
+            }
+            #expect(await loop.run { log.value } == [1, 2, 3, 4, 5])
+        }
+    }
+
     @Test func eachThreadsWorkKeepsItsOrder() async {
         let perThread = 5000
         await withLoop { loop in

@@ -96,6 +96,38 @@ import Testing
         }
     }
 
+    @Test func tlsIsPutOnAConnectionThatHasNone() async throws {
+        let peer = try TLSPeer(prelude: { connection in
+            let asked = try connection.read(exactly: 8)
+            guard asked == Array("STARTTLS".utf8) else { throw PeerError(call: "STARTTLS") }
+            try connection.write("OK")
+        }) { connection in
+            try connection.write(try connection.readToEnd())
+            connection.finishWriting()
+        }
+        defer { peer.stop() }
+        let context = try Self.context()
+        await withLoop { loop in
+            let client = Client(loop)
+            #expect(await client.connect(peer.endpoint) == nil)
+            #expect(await client.write("STARTTLS") == nil)
+            #expect(await client.read(2).0 == Array("OK".utf8))
+            #expect(await client.secure(context, "localhost") == nil)
+            #expect(await client.write("hello") == nil)
+            await client.finishWriting()
+            #expect(await client.readToEnd() == (Array("hello".utf8), .orderly))
+            #expect(await client.info?.tls?.protocolVersion == TLSOptions.tls13)
+            let timings = await client.info?.timings
+            #expect(timings?.connectEnd != nil && timings?.tlsEnd != nil)
+            guard case .configuration = await client.secure(context, "localhost")?.cause else {
+                Issue.record("TLS in TLS")
+                return
+            }
+            await client.close()
+        }
+        #expect(peer.failures == [])
+    }
+
     @Test func anEndWithoutClosingMessageIsTruncation() async throws {
         let peer = try TLSPeer { try $0.write("part") }
         defer { peer.stop() }

@@ -144,6 +144,14 @@ package final class ByteStream {
         socket.close()
     }
 
+    /// Gives the connection away, for TLS to be put on it; the stream is as good as closed. `nil` when it is closed, or
+    /// has TLS.
+    func handOver() -> Socket? {
+        guard !socket.isClosed, tls == nil else { return nil }
+        handler = nil
+        return socket.handOver()
+    }
+
     // MARK: Failures
 
     private func failed(_ phase: TransportError.Phase, _ cause: TransportError.Cause) -> ReadResult {

@@ -41,18 +41,38 @@ package final class ConnectAttempt {
     package var timingsSoFar: ConnectTimings { timings }
 
     func start(_ resolver: Resolver, timeout: UInt64?) {
+        start(timeout: timeout) { $0.begin(resolver) }
+    }
+
+    func start(over stream: ByteStream, timeout: UInt64?) {
+        timings = stream.info.timings
+        let remote = stream.info.remote
+        guard let socket = stream.handOver() else {
+            stream.close()
+            start(timeout: nil) { attempt in
+                let cause = TransportError.Cause.configuration("TLS is put on an open connection that has none")
+                attempt.end(.failure(attempt.error(.tls, cause)))
+            }
+            return
+        }
+        start(timeout: timeout) { $0.connected(socket, remote) }
+    }
+
+    private func start(timeout: UInt64?, _ begin: @escaping (ConnectAttempt) -> Void) {
         keepAlive = self
         if let timeout {
             timer = loop.schedule(at: loop.now.advanced(byNanoseconds: timeout)) { [weak self] in self?.timedOut() }
         }
         // Later, so that the caller has this object before it hears of the end.
-        loop.executeLater { [weak self] in self?.begin(resolver) }
+        loop.executeLater { [weak self] in
+            guard let self, case .waiting = self.state else { return }
+            begin(self)
+        }
     }
 
     // MARK: Steps
 
     private func begin(_ resolver: Resolver) {
-        guard case .waiting = state else { return }
         switch endpoint {
         case .tcp(let host, let port):
             timings.resolveStart = loop.currentTime
@@ -88,13 +108,17 @@ package final class ConnectAttempt {
         switch outcome {
         case .success((let socket, let remote)):
             timings.connectEnd = loop.currentTime
-            guard let tls else {
-                succeed(socket, nil, remote)
-                return
-            }
-            secure(socket, remote, tls)
+            connected(socket, remote)
         case .failure(let error): end(.failure(error))
         }
+    }
+
+    private func connected(_ socket: Socket, _ remote: SocketAddress) {
+        guard let tls else {
+            succeed(socket, nil, remote)
+            return
+        }
+        secure(socket, remote, tls)
     }
 
     private func secure(

@@ -23,4 +23,21 @@ package final class Connector {
         attempt.start(resolver, timeout: timeout)
         return attempt
     }
+
+    /// Puts TLS on a connection that has none (a proxy's tunnel, a protocol's "start TLS"), as soon as the peer expects it
+    /// and nothing is left to read. The stream is used up, whatever comes of it.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Whom the connection reaches, when that is not whom the stream was connected to.
+    ///   - timeout: Nanoseconds; `nil` for no limit.
+    ///   - completion: Called once, on the loop, after this call has returned; not when the attempt is cancelled.
+    package func secure(
+        _ stream: ByteStream, endpoint: Endpoint? = nil, tls: (context: TLSContext, serverName: String),
+        timeout: UInt64? = nil, completion: @escaping (Result<ByteStream, TransportError>) -> Void
+    ) -> ConnectAttempt {
+        loop.preconditionCurrent()
+        let attempt = ConnectAttempt(endpoint ?? stream.info.endpoint, tls: tls, on: loop, completion: completion)
+        attempt.start(over: stream, timeout: timeout)
+        return attempt
+    }
 }

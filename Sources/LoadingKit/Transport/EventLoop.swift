@@ -8,7 +8,7 @@ import Synchronization
 /// loop sleeps.
 ///
 /// It is a serial executor and a task executor, so that actors and tasks can live on it.
-package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {  // `inbox` has a lock; the rest is its thread's
+package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {  // inbox: a lock; rest: its thread
     enum Work: @unchecked Sendable {  // closures from other threads are @Sendable; others never leave the loop
         case closure(() -> Void)
         case job(UnownedJob)
@@ -204,11 +204,10 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private func wait(_ milliseconds: Int32) -> Int {
         if epollDescriptor < 0 {
             openDescriptors()
-            if epollDescriptor < 0 {
-                // No descriptors to be had: look at the inbox now and then, and try again.
-                SystemCalls.pause(milliseconds: milliseconds == 0 ? 0 : 10)
-                return 0
-            }
+            // No descriptors to be had: look at the inbox now and then, and try again. With new ones, too, the inbox comes
+            // first: who gave work meanwhile had nothing to wake the loop with.
+            if epollDescriptor < 0, milliseconds != 0 { SystemCalls.pause(milliseconds: 10) }
+            return 0
         }
         return SystemCalls.epollWait(epollDescriptor, events, Int32(Self.maximumEvents), milliseconds: milliseconds)
     }

@@ -62,6 +62,18 @@ final class Socket {
         descriptor = -1
     }
 
+    /// Gives the descriptor to a new object; this one is as good as closed.
+    func handOver() -> Socket {
+        let socket = Socket(descriptor: descriptor, loop: loop)
+        socket.token = token
+        socket.isReadable = isReadable
+        socket.isWritable = isWritable
+        socket.sawHangUp = sawHangUp
+        descriptor = -1
+        token = nil
+        return socket
+    }
+
     /// Sends the socket's events to `source`, from now on.
     func watch(by source: any EventSource) -> SystemCallFailure? {
         if let token {

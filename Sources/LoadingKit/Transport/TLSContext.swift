@@ -2,7 +2,7 @@ import CLoadingKitShims
 import COpenSSL
 
 /// What TLS connections of the same options share: the trusted authorities, and sessions to continue.
-package final class TLSContext: @unchecked Sendable {  // OpenSSL locks what changes in an SSL_CTX; `sessions` has a lock
+package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_CTX; `sessions` has a lock
     package let options: TLSOptions
     let context: OpaquePointer
     let sessions = TLSSessionStore()
@@ -28,9 +28,11 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks what cha
         else { throw Self.misconfigured("the TLS versions asked for cannot be used") }
         let modes = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS
         _ = lk_SSL_CTX_set_mode(context, Int(modes))
+        // A server that starts anew in the middle is refused, as HTTP/2 demands (RFC 9113 §9.2.1).
+        SSL_CTX_set_options(context, lk_SSL_OP_NO_RENEGOTIATION)
         // Several records with one call, where the socket has them.
         lk_SSL_CTX_set_read_ahead(context, 1)
-        SSL_CTX_set_default_read_buffer_len(context, 65_536)
+        SSL_CTX_set_default_read_buffer_len(context, 32_768)
         try setUpALPN()
         try TrustStore.install(options, in: context)
         SSL_CTX_set_verify(context, options.verifiesPeer ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, noteVerification)

@@ -61,6 +61,22 @@ actor Client {
         }
     }
 
+    /// Puts TLS on the stream that is there.
+    func secure(_ context: TLSContext, _ serverName: String) async -> TransportError? {
+        guard let stream else { return TransportError(.tls, "", .cancelled) }
+        return await withCheckedContinuation { continuation in
+            attempt = connector.secure(stream, tls: (context, serverName), timeout: 10_000_000_000) { result in
+                switch result {
+                case .success(let stream):
+                    self.stream = stream
+                    stream.handler = self.ears
+                    continuation.resume(returning: nil)
+                case .failure(let error): continuation.resume(returning: error)
+                }
+            }
+        }
+    }
+
     /// One read, without waiting.
     func readNow(_ count: Int = 65_536) -> ByteStream.ReadResult {
         guard let stream else { return .end }

@@ -20,7 +20,11 @@ final class TLSPeer: @unchecked Sendable {  // the SSL_CTX is set up before the 
     var port: UInt16 { peer.port }
     var failures: [String] { peer.failures }
 
-    init(_ options: Options = Options(), _ script: @escaping @Sendable (TLSPeerConnection) throws -> Void) throws {
+    /// - Parameter prelude: What comes before the handshake, in plain text.
+    init(
+        _ options: Options = Options(), prelude: @escaping @Sendable (PeerConnection) throws -> Void = { _ in },
+        _ script: @escaping @Sendable (TLSPeerConnection) throws -> Void
+    ) throws {
         guard let context = SSL_CTX_new(TLS_server_method()) else { throw PeerError(call: "SSL_CTX_new") }
         self.context = context
         let certificate = try options.certificate ?? TestCertificates.shared.get().server
@@ -33,6 +37,7 @@ final class TLSPeer: @unchecked Sendable {  // the SSL_CTX is set up before the 
         if options.alpn == "h2" { SSL_CTX_set_alpn_select_cb(context, selectH2, nil) }
         let shared = UncheckedContext(context: context)
         peer = try Peer { connection in
+            try prelude(connection)
             guard let ssl = SSL_new(shared.context) else { throw PeerError(call: "SSL_new") }
             defer { SSL_free(ssl) }
             SSL_set_fd(ssl, connection.descriptor)

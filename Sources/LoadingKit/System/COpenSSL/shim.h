@@ -34,5 +34,7 @@ static inline void lk_SSL_CTX_set_session_cache_mode(SSL_CTX *context, long mode
 static inline int lk_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
     return (int)SSL_set_tlsext_host_name(ssl, (char *)name);
 }
+static const uint64_t lk_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
+
 static inline int lk_ERR_GET_LIB(unsigned long code) { return ERR_GET_LIB(code); }
 static inline int lk_ERR_GET_REASON(unsigned long code) { return ERR_GET_REASON(code); }
