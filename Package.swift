@@ -72,13 +72,14 @@ let package = Package(
         .executableTarget(
             name: "loadkit",
             dependencies: [
-                "LoadingKit", "LoadingKitLoopbackServer",
+                "LoadingKit", "LoadingKitLoopbackServer", "LoadingKitPrimitives",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/LoadingKit/CommandLine", swiftSettings: settings),
 
         .target(
-            name: "TestSupport", dependencies: ["LoadingKitLoopbackServer", "COpenSSL"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["LoadingKitLoopbackServer", "LoadingKitPrimitives", "COpenSSL"],
+            path: "Tests/TestSupport",
             swiftSettings: settings),
         tests("PrimitivesTests", ["LoadingKitPrimitives"]),
         tests("HTTP1Tests", ["LoadingKitHTTP1"]),

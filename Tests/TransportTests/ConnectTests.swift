@@ -154,7 +154,7 @@ import Testing
             let client = Client(loop, resolver: resolver)
             async let result = client.connect(.tcp(host: "slow.test", port: 1), timeout: 5_000_000_000)
             while await !client.isAsked { await Task.yield() }
-            asked.wait()
+            await asked.passed()
             time.advance(by: .seconds(5))
             let error = await result
             #expect(error?.phase == .resolve && error?.cause == .timedOut)

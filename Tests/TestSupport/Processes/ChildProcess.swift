@@ -1,6 +1,6 @@
 import Dispatch
 import Foundation
-import Synchronization
+import LoadingKitPrimitives
 
 /// A process in a group of its own, started with `posix_spawn`, without this process's descriptors.
 final class ChildProcess: Sendable {
@@ -10,7 +10,7 @@ final class ChildProcess: Sendable {
     }
 
     let identifier: pid_t
-    private let state = Mutex(State.running)
+    private let state = Guarded(State.running)
 
     /// - Parameters:
     ///   - input: the descriptor that becomes its standard input; nil for an empty one.

@@ -1,10 +1,10 @@
 import Foundation
-import Synchronization
+import LoadingKitPrimitives
 
 /// Ends a group of processes and removes their folder when this process dies without doing so, even by SIGKILL: a small
 /// shell waits at the other end of a pipe that only this process holds open.
 final class Watchdog: Sendable {
-    private let pipe: Mutex<Int32?>
+    private let pipe: Guarded<Int32?>
     private let shell: ChildProcess
 
     init(over process: ChildProcess, folder: String) throws {
@@ -22,7 +22,7 @@ final class Watchdog: Sendable {
             close(output)
             throw error
         }
-        pipe = Mutex(output)
+        pipe = Guarded(output)
     }
 
     deinit { dismiss() }

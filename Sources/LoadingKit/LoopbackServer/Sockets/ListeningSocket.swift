@@ -1,11 +1,11 @@
 import Glibc
-import Synchronization
+import LoadingKitPrimitives
 
 /// A socket that listens on a loopback address. Any thread may shut it down; one thread accepts and closes.
 package final class ListeningSocket: Sendable {
     /// With the port that the system chose.
     package let address: LoopbackAddress
-    private let descriptor: Mutex<Int32?>
+    private let descriptor: Guarded<Int32?>
 
     /// Binds and listens. `backlog` is how many connections the system holds that nobody has accepted.
     package init(_ address: LoopbackAddress, backlog: Int32 = SOMAXCONN) throws(SocketError) {
@@ -19,7 +19,7 @@ package final class ListeningSocket: Sendable {
             Glibc.close(descriptor)
             throw error
         }
-        self.descriptor = Mutex(descriptor)
+        self.descriptor = Guarded(descriptor)
     }
 
     deinit { close() }
