@@ -12,21 +12,18 @@ import Testing
         // Both ends of each connection are in this process.
         let limit = DescriptorCount.raiseLimit()
         try #require(limit > 3 * count, "this test needs \(3 * count) descriptors: ulimit -n")
-        let answer = Signal()
-        let peer = try ScriptedPeer([.expectRequest, .waitFor(answer), .respond("a")])
-        defer { peer.stop() }
+        let server = try CrowdServer(answeringOnce: count, with: "a")
+        defer { server.stop() }
         let session = makeSession { $0.httpMaximumConnectionsPerHost = count }
         try await withTimeout(120) {
-            let request = peer.request()
-            async let outcomes = withTaskGroup(of: Outcome.self, returning: [Outcome].self) { group in
+            let request = URLRequest(url: try #require(URL(string: server.url)))
+            let all = await withTaskGroup(of: Outcome.self, returning: [Outcome].self) { group in
                 for _ in 0..<count { group.addTask { await session.outcome(request) } }
                 return await group.reduce(into: []) { $0.append($1) }
             }
-            await peer.requestCount(reaches: count)
-            answer.fire()
-            let all = await outcomes
             #expect(all.count == count && all.allSatisfy { $0 == .ok("a") })
         }
+        session.invalidateAndCancel()
     }
 
     /// Counts bytes, and notes the largest piece.

@@ -25,7 +25,7 @@ package final class ListeningSocket: Sendable {
     deinit { close() }
 
     /// Blocks until a connection comes. Nil once the socket is shut down or closed.
-    func accept() throws(SocketError) -> StreamSocket? {
+    package func accept() throws(SocketError) -> StreamSocket? {
         while true {
             guard let listening = descriptor.withLock({ $0 }) else { return nil }
             let accepted = Glibc.accept(listening, nil, nil)
@@ -41,7 +41,7 @@ package final class ListeningSocket: Sendable {
     }
 
     /// Wakes the thread that accepts. The descriptor stays taken until `close()`, so that its number names nothing else.
-    func shutDown() {
+    package func shutDown() {
         descriptor.withLock { descriptor in
             if let descriptor { _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
         }
