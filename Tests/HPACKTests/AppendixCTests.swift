@@ -80,7 +80,6 @@ import Testing
 
     private static func response(_ status: String, _ date: String) -> [Pair] {
         let fields = [Pair("cache-control", "private"), Pair("date", date), Pair("location", "https://www.example.com")]
-        // Only the third response has the fields in another order: what the table still had comes first.
         return [Pair(":status", status)] + fields
     }
 
@@ -109,9 +108,10 @@ import Testing
         }
     }
 
-    /// The encoder's choices are those of appendix C.4.
+    /// The encoder chooses what appendix C.4 does, but for the order of `:authority` and `:path`.
     @Test func encodesLikeC4() throws {
         var encoder = HPACKEncoder()
+        var decoder = HPACKDecoder()
         let scheme = ["http", "http", "https"]
         let path = ["/", "/", "/index.html"]
         let more = [fields([:]), fields(["Cache-Control": "no-cache"]), fields(["custom-key": "custom-value"])]
@@ -119,9 +119,7 @@ import Testing
             let block = encoder.encode(
                 .request(method: "GET", scheme: scheme[index], authority: "www.example.com", path: path[index]),
                 more[index])
-            var decoder = HPACKDecoder()
-            if index == 0 { #expect(try decoder.decode(block).pairs == example.pairs) }
-            // The examples have `:path` before `:authority`.
+            #expect(try decoder.decode(block).pairs == example.pairs)
             #expect(block.count == bytes(example.block).count)
             #expect(encoder.tableSize == example.tableSize)
         }

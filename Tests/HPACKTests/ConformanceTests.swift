@@ -36,8 +36,7 @@ import Testing
         }
     }
 
-    /// The whole of it, so that a change that makes blocks longer is seen. The raw lists have 1.6 times as many bytes as
-    /// a block for each without a dynamic table.
+    /// A change that makes blocks longer is to be seen.
     @Test func compresses() throws {
         var raw = 0
         var encoded = 0
@@ -48,7 +47,7 @@ import Testing
                 encoded += encode(test.pairs, with: &encoder).count
             }
         }
-        #expect(encoded * 100 < raw * 45, "\(encoded) of \(raw)")
+        #expect(encoded * 100 < raw * 1, "\(encoded) of \(raw)")
     }
 
     private func encode(_ pairs: [Pair], with encoder: inout HPACKEncoder) -> [UInt8] {
