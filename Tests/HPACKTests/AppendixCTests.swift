@@ -79,13 +79,18 @@ import Testing
     }
 
     private static func response(_ status: String, _ date: String) -> [Pair] {
-        let fields = [Pair("cache-control", "private"), Pair("date", date), Pair("location", "https://www.example.com")]
+        let fields = [
+            Pair("cache-control", "private"), Pair("date", date), Pair("location", "https://www.example.com"),
+        ]
         return [Pair(":status", status)] + fields
     }
 
     @Test func literals() throws {
         let cases: [(String, Pair, Int)] = [
-            ("400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572", Pair("custom-key", "custom-header"), 55),
+            (
+                "400a 6375 7374 6f6d 2d6b 6579 0d63 7573 746f 6d2d 6865 6164 6572", Pair("custom-key", "custom-header"),
+                55
+            ),
             ("040c 2f73 616d 706c 652f 7061 7468", Pair(":path", "/sample/path"), 0),
             ("1008 7061 7373 776f 7264 0673 6563 7265 74", Pair("password", "secret"), 0),
             ("82", Pair(":method", "GET"), 0),

@@ -10,7 +10,8 @@ import Testing
             for before in 0..<8 {
                 for after in 0..<3 {
                     // "0" has a code of 5 bits, "%" one of 6.
-                    let string = [UInt8](repeating: 0x30, count: before) + [byte]
+                    let string =
+                        [UInt8](repeating: 0x30, count: before) + [byte]
                         + [UInt8](repeating: 0x25, count: after)
                     if decoded(encoded(string)) != .success(string) { Issue.record("\(byte) \(before) \(after)") }
                 }
