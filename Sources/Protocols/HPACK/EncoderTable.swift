@@ -68,7 +68,10 @@ struct EncoderTable: Sendable {
         guard Int(entry.nameCount) == field.nameCount else { return false }
         guard !wholeField || entry.byteCount == field.bytes.count else { return false }
         let count = wholeField ? field.bytes.count : field.nameCount
-        return table.withBytes(of: entry) { $0.prefix(count).elementsEqual(field.bytes.prefix(count)) }
+        return table.withBytes(of: entry) {
+            Bytes.areEqual(
+                UnsafeRawBufferPointer(rebasing: $0[..<count]), UnsafeRawBufferPointer(rebasing: field.bytes[..<count]))
+        }
     }
 
     private mutating func growLinks() {

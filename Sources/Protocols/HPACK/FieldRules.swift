@@ -21,18 +21,31 @@ enum FieldRules {
     static func check(value: UnsafeRawBufferPointer, of kind: FieldNameKind) -> HPACKMalformation {
         guard let first = value.first, let last = value.last else { return [] }
         var malformation: HPACKMalformation = []
-        // No early end, so that the loop becomes vector instructions.
-        var hasControl = false
-        for byte in value {
-            let isControl = (byte < 0x20 && byte != 0x09) || byte == 0x7F
-            hasControl = hasControl || isControl
-        }
-        if hasControl { malformation.insert(.invalidValue) }
+        if mayHaveControl(value), value.contains(where: isControl) { malformation.insert(.invalidValue) }
         if isWhitespace(first) || isWhitespace(last) { malformation.insert(.whitespaceAroundValue) }
         if kind == .field(.te), !ASCII.equalsIgnoringCase(value, "trailers") {
             malformation.insert(.connectionSpecificField)
         }
         return malformation
+    }
+
+    private static func isControl(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7F }
+
+    /// Whether any byte is below 0x20 or is 0x7F, eight at a time; the last eight overlap those before.
+    private static func mayHaveControl(_ value: UnsafeRawBufferPointer) -> Bool {
+        guard value.count >= 8 else { return value.contains(where: isControl) }
+        let last = value.count &- 8
+        var offset = 0
+        while true {
+            let word = value.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
+            let deletes = word ^ 0x7F7F_7F7F_7F7F_7F7F
+            // Subtracting sets the highest bit of the first byte that is smaller, which did not have it before.
+            let below = (word &- 0x2020_2020_2020_2020) & ~word
+            let zero = (deletes &- 0x0101_0101_0101_0101) & ~deletes
+            if (below | zero) & 0x8080_8080_8080_8080 != 0 { return true }
+            if offset == last { return false }
+            offset = min(offset &+ 8, last)
+        }
     }
 
     private static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }

@@ -15,6 +15,9 @@ public struct HPACKDecoder: Sendable {
     /// The lowest size announced that the encoder has yet to take up, where it is below the table's.
     private var requiredSize: Int?
     private var hasFailed = false
+    /// What the list before needed, within reason: the next one mostly needs as much.
+    private var expectedBytes = 512
+    private var expectedFields = 16
 
     /// Makes a decoder whose dynamic table may have `maximumTableSize` bytes from the start on: 4096, HTTP/2's initial
     /// value, unless both sides know another one. SETTINGS change it later: see ``setMaximumTableSize(_:)``.
@@ -46,12 +49,16 @@ public struct HPACKDecoder: Sendable {
         _ block: UnsafeRawBufferPointer, into list: inout HPACKHeaderList
     ) throws(HPACKError) {
         list.removeAll()
+        list.store.reserveCapacity(expectedBytes)
+        list.entries.reserveCapacity(expectedFields)
         var reader = BlockReader(block)
         do throws(HPACKError.Kind) {
             if hasFailed { throw .decoderFailed }
             guard block.count <= Self.blockBytes else { throw .blockTooLong }
             try readTableSizes(&reader)
             while !reader.isAtEnd { try readField(&reader, into: &list) }
+            expectedBytes = min(list.store.count, 4096)
+            expectedFields = min(list.entries.count, 64)
         } catch {
             hasFailed = true
             throw HPACKError(error, offset: reader.offset)

@@ -18,8 +18,6 @@ public struct HPACKEncoder: Sendable {
     private var lowestSize: Int
     /// Hashes of fields that were sent without being indexed.
     private var seen = [UInt32](repeating: 0, count: 64)
-    /// The name and value of the field at hand.
-    private var scratch: [UInt8] = []
 
     /// Makes an encoder whose dynamic table has at most `preferredTableSize` bytes: 4096, which holds what repeats in a
     /// client's requests. Until ``setMaximumTableSize(_:)`` says otherwise, the peer is taken to allow 4096, HTTP/2's
@@ -127,16 +125,13 @@ public struct HPACKEncoder: Sendable {
         name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, nameIndex: Int?, indexing: FieldIndexing,
         to block: inout [UInt8]
     ) {
-        var bytes: [UInt8] = []
-        swap(&bytes, &scratch)
-        bytes.removeAll(keepingCapacity: true)
-        for byte in name { bytes.append(ASCII.lowercased(byte)) }
-        bytes.append(contentsOf: value)
-        bytes.withUnsafeBytes { bytes in
-            let field = HashedField(bytes: bytes, nameCount: name.count)
+        let count = name.count + value.count
+        withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { bytes in
+            for (index, byte) in name.enumerated() { bytes[index] = Bytes.lowercased(byte) }
+            UnsafeMutableRawBufferPointer(rebasing: bytes[name.count...]).copyMemory(from: value)
+            let field = HashedField(bytes: UnsafeRawBufferPointer(bytes), nameCount: name.count)
             append(field, nameIndex: nameIndex, indexing: indexing, to: &block)
         }
-        swap(&bytes, &scratch)
     }
 
     private mutating func append(

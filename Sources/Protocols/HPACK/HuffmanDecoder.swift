@@ -23,6 +23,15 @@ enum HuffmanDecoder {
         var count = 0
         while true {
             bits.refill()
+            // Three codes that the table has are within the bits at hand, so that most symbols end here.
+            while bits.available >= 32 {
+                let isInTable =
+                    append(&bits, to: output, at: &count, root: root)
+                    && append(&bits, to: output, at: &count, root: root)
+                    && append(&bits, to: output, at: &count, root: root)
+                guard isInTable else { break }
+                bits.refill()
+            }
             if bits.available == 0 { return .success(count) }
             let entry = root[Int(truncatingIfNeeded: bits.value >> UInt64(64 - HuffmanTable.rootBits))]
             var length = Int(entry & 0xF)
@@ -37,6 +46,20 @@ enum HuffmanDecoder {
             count &+= 1
             bits.skip(length)
         }
+    }
+
+    /// Decodes a symbol whose code is in the table and returns true, or returns false.
+    @inline(__always)
+    private static func append(
+        _ bits: inout BitReader, to output: UnsafeMutableRawBufferPointer, at count: inout Int,
+        root: UnsafeBufferPointer<UInt16>
+    ) -> Bool {
+        let entry = root[Int(truncatingIfNeeded: bits.value >> UInt64(64 - HuffmanTable.rootBits))]
+        guard entry != 0 else { return false }
+        output[count] = UInt8(truncatingIfNeeded: entry >> 4)
+        count &+= 1
+        bits.skip(Int(entry & 0xF))
+        return true
     }
 
     /// The symbol with which 32 bits begin, where its code is longer than ``HuffmanTable/rootBits``, and its length.

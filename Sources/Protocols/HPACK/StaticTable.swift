@@ -49,7 +49,9 @@ struct StaticTable: Sendable {
     func hasValue(_ value: UnsafeRawBufferPointer, at index: Int) -> Bool {
         let entry = self[index]
         guard Int(entry.valueCount) == value.count else { return false }
-        return withBytes(of: entry) { $0.dropFirst(Int(entry.nameCount)).elementsEqual(value) }
+        return withBytes(of: entry) {
+            Bytes.areEqual(UnsafeRawBufferPointer(rebasing: $0[Int(entry.nameCount)...]), value)
+        }
     }
 
     /// The indices of the entries with the name of a pseudo-header field.
