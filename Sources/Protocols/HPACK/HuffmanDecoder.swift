@@ -29,8 +29,8 @@ enum HuffmanDecoder {
                     append(&bits, to: output, at: &count, root: root)
                     && append(&bits, to: output, at: &count, root: root)
                     && append(&bits, to: output, at: &count, root: root)
-                guard isInTable else { break }
                 bits.refill()
+                guard isInTable else { break }
             }
             if bits.available == 0 { return .success(count) }
             let entry = root[Int(truncatingIfNeeded: bits.value >> UInt64(64 - HuffmanTable.rootBits))]
