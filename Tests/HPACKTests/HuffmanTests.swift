@@ -99,7 +99,7 @@ import Testing
     }
 
     private func decoded(_ string: [UInt8]) -> Result<[UInt8], HPACKError.Kind> {
-        var output = [UInt8](repeating: 0, count: HuffmanDecoder.maximumCount(encoded: string.count))
+        var output = [UInt8](repeating: 0, count: HuffmanDecoder.room(encoded: string.count))
         return string.withUnsafeBytes { bytes in
             output.withUnsafeMutableBytes { HuffmanDecoder.decode(bytes, to: $0) }
         }.map { Array(output.prefix($0)) }

@@ -31,6 +31,8 @@ EOS = 256
 LONGEST = 30
 # Bits that the decoder looks at first. Half of the symbols that occur have codes of 5 or 6 bits.
 ROOT_BITS = 9
+# Bits that hold two of the codes of 5 and 6 bits, but for two of 6.
+PAIR_BITS = 11
 
 
 def canonical_codes():
@@ -53,6 +55,23 @@ def root_table(codes):
         if spare >= 0:
             for rest in range(1 << spare):
                 table[code << spare | rest] = symbol << 4 | LENGTHS[symbol]
+    return table
+
+
+def pair_table(codes):
+    """For each value of the next bits: one or two symbols, and how many bits and symbols these are."""
+    table = [0] * (1 << PAIR_BITS)
+    short = [(symbol, code) for symbol, code in codes.items() if LENGTHS[symbol] <= PAIR_BITS]
+    for first, code in short:
+        spare = PAIR_BITS - LENGTHS[first]
+        for rest in range(1 << spare):
+            table[code << spare | rest] = 1 << 24 | LENGTHS[first] << 16 | first
+        for second, next_code in short:
+            spare_after = spare - LENGTHS[second]
+            if spare_after >= 0:
+                for rest in range(1 << spare_after):
+                    index = code << spare | next_code << spare_after | rest
+                    table[index] = 2 << 24 | (PAIR_BITS - spare_after) << 16 | second << 8 | first
     return table
 
 
@@ -101,6 +120,15 @@ enum HuffmanTable {{
     /// For each value of the next bits: the symbol << 4 | its code's length, or 0 where the code is longer.
     static let root: [UInt16] = [
 {literal(root_table(codes), hexadecimal)}
+    ]
+
+    /// How many bits index ``pairs``.
+    static let pairBits = {PAIR_BITS}
+
+    /// For each value of the next bits: how many symbols they begin with (1 or 2) << 24 | the bits of these << 16 |
+    /// the second symbol << 8 | the first one, or 0 where the code is longer.
+    static let pairs: [UInt32] = [
+{literal(pair_table(codes), hexadecimal)}
     ]
 
     /// For each length of the longer codes, in order: the length in bits.

@@ -184,7 +184,7 @@ public struct HPACKDecoder: Sendable {
     private func readString(_ reader: inout BlockReader, to store: inout [UInt8]) throws(HPACKError.Kind) {
         let (bytes, isHuffman) = try reader.string()
         guard isHuffman else { return store.append(contentsOf: bytes) }
-        let room = HuffmanDecoder.maximumCount(encoded: bytes.count)
+        let room = HuffmanDecoder.room(encoded: bytes.count)
         let result = withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { output in
             HuffmanDecoder.decode(bytes, to: output).map { count in
                 store.append(contentsOf: UnsafeRawBufferPointer(rebasing: output[..<count]))

@@ -1,34 +1,38 @@
 /// Decodes strings of RFC 7541 §5.2.
 ///
-/// A look at the next 9 bits gives the symbols that occur in practice; the rest are found by their code's length, which
+/// A look at the next 11 bits gives one or two of the symbols that occur in practice; the rest are found by their code's length, which
 /// in a canonical code follows from comparing the bits with the last code of each length.
 enum HuffmanDecoder {
-    /// How many bytes a coded string can have at most when decoded: the shortest code has 5 bits.
+    /// How much room decoding needs for a coded string: the shortest code has 5 bits, and symbols are written in pairs,
+    /// of which the second may not be one.
     @inline(__always)
-    static func maximumCount(encoded count: Int) -> Int { count / 5 * 8 + count % 5 * 8 / 5 }
+    static func room(encoded count: Int) -> Int { count / 5 * 8 + count % 5 * 8 / 5 + 1 }
 
-    /// Decodes `bytes` to `output`, which has room for ``maximumCount(encoded:)``, and returns how many bytes there
+    /// Decodes `bytes` to `output`, which has room for ``room(encoded:)``, and returns how many bytes there
     /// are.
     static func decode(
         _ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer
     ) -> Result<Int, HPACKError.Kind> {
-        HuffmanTable.root.withUnsafeBufferPointer { root in decode(bytes, to: output, root: root) }
+        HuffmanTable.root.withUnsafeBufferPointer { root in
+            HuffmanTable.pairs.withUnsafeBufferPointer { pairs in
+                decode(bytes, to: output, root: root, pairs: pairs)
+            }
+        }
     }
 
     private static func decode(
         _ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer,
-        root: UnsafeBufferPointer<UInt16>
+        root: UnsafeBufferPointer<UInt16>, pairs: UnsafeBufferPointer<UInt32>
     ) -> Result<Int, HPACKError.Kind> {
         var bits = BitReader(bytes)
         var count = 0
         while true {
             bits.refill()
-            // Three codes that the table has are within the bits at hand, so that most symbols end here.
+            // Two looks are within the bits at hand, so that most symbols end here.
             while bits.available >= 32 {
                 let isInTable =
-                    append(&bits, to: output, at: &count, root: root)
-                    && append(&bits, to: output, at: &count, root: root)
-                    && append(&bits, to: output, at: &count, root: root)
+                    append(&bits, to: output, at: &count, pairs: pairs)
+                    && append(&bits, to: output, at: &count, pairs: pairs)
                 bits.refill()
                 guard isInTable else { break }
             }
@@ -48,17 +52,18 @@ enum HuffmanDecoder {
         }
     }
 
-    /// Decodes a symbol whose code is in the table and returns true, or returns false.
+    /// Decodes one or two symbols whose codes are in the table and returns true, or returns false.
     @inline(__always)
     private static func append(
         _ bits: inout BitReader, to output: UnsafeMutableRawBufferPointer, at count: inout Int,
-        root: UnsafeBufferPointer<UInt16>
+        pairs: UnsafeBufferPointer<UInt32>
     ) -> Bool {
-        let entry = root[Int(truncatingIfNeeded: bits.value >> UInt64(64 - HuffmanTable.rootBits))]
+        let entry = pairs[Int(truncatingIfNeeded: bits.value >> UInt64(64 - HuffmanTable.pairBits))]
         guard entry != 0 else { return false }
-        output[count] = UInt8(truncatingIfNeeded: entry >> 4)
-        count &+= 1
-        bits.skip(Int(entry & 0xF))
+        let symbols = UInt16(truncatingIfNeeded: entry)
+        output.storeBytes(of: symbols.littleEndian, toByteOffset: count, as: UInt16.self)
+        count &+= Int(entry >> 24)
+        bits.skip(Int(entry >> 16 & 0xFF))
         return true
     }
 
