@@ -129,6 +129,17 @@ import Testing
         #expect(complete == 4)
     }
 
+    /// Refused before it is looked at: none of this memory is ever touched.
+    @Test func aBlockIsNotLongerThan256MiB() {
+        let block = UnsafeMutableRawBufferPointer.allocate(byteCount: 256 << 20 + 1, alignment: 8)
+        defer { block.deallocate() }
+        var decoder = HPACKDecoder()
+        var list = HPACKHeaderList()
+        #expect(throws: HPACKError(.blockTooLong)) {
+            try decoder.decode(UnsafeRawBufferPointer(block), into: &list)
+        }
+    }
+
     @Test func errorsSayWhere() {
         var decoder = HPACKDecoder()
         #expect(throws: HPACKError(.invalidIndex, offset: 3)) { try decoder.decode([0x82, 0x84, 0x80, 0x82]) }

@@ -23,19 +23,22 @@ struct HashedField {
     /// A quick hash. Who chooses fields so that they collide wins nothing: a chain is as long as the table at most.
     private static func mixed(_ bytes: UnsafeRawBufferPointer, into start: UInt64) -> UInt64 {
         var hash = start ^ UInt64(bytes.count) &* 0x9E37_79B9_7F4A_7C15
+        guard bytes.count >= 8 else {
+            var word: UInt64 = 0
+            for byte in bytes { word = word << 8 | UInt64(byte) }
+            return step(hash, word)
+        }
+        // The last eight bytes overlap those before.
+        let last = bytes.count &- 8
         var offset = 0
-        while offset &+ 8 <= bytes.count {
+        while true {
             hash = step(hash, bytes.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
-            offset &+= 8
+            if offset == last { return hash }
+            offset = min(offset &+ 8, last)
         }
-        var rest: UInt64 = 0
-        while offset < bytes.count {
-            rest = rest << 8 | UInt64(bytes[offset])
-            offset &+= 1
-        }
-        return step(hash, rest)
     }
 
+    @inline(__always)
     private static func step(_ hash: UInt64, _ word: UInt64) -> UInt64 {
         let product = (hash ^ word) &* 0xD6E8_FEB8_6659_FD93
         return product ^ product >> 32

@@ -19,7 +19,8 @@ enum HuffmanEncoder {
     private static func encode(
         _ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer, codes: UnsafeBufferPointer<UInt64>
     ) {
-        // The lowest `pending` bits of `bits` are still to be written: fewer than 8 between two bytes of the string.
+        // The lowest `pending` bits of `bits` are still to be written: fewer than 32 between two bytes of the string, so
+        // that the longest code, of 30 bits, has room beside them.
         var bits: UInt64 = 0
         var pending: UInt64 = 0
         var offset = 0
@@ -28,11 +29,16 @@ enum HuffmanEncoder {
             let length = code & 0xFF
             bits = bits << length | code >> 8
             pending &+= length
-            while pending >= 8 {
-                pending &-= 8
-                output[offset] = UInt8(truncatingIfNeeded: bits >> pending)
-                offset &+= 1
-            }
+            guard pending >= 32 else { continue }
+            pending &-= 32
+            let word = UInt32(truncatingIfNeeded: bits >> pending)
+            output.storeBytes(of: word.bigEndian, toByteOffset: offset, as: UInt32.self)
+            offset &+= 4
+        }
+        while pending >= 8 {
+            pending &-= 8
+            output[offset] = UInt8(truncatingIfNeeded: bits >> pending)
+            offset &+= 1
         }
         guard pending > 0 else { return }
         // The padding is the beginning of EOS: ones.
