@@ -18,7 +18,8 @@ enum Bytes {
         }
     }
 
-    /// A byte with an ASCII capital letter made small.
+    /// A byte with an ASCII capital letter made small: `ASCII` has the same, but not inlined across modules, which
+    /// would be a call for each byte.
     @inline(__always)
     static func lowercased(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
 }
