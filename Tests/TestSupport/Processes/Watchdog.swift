@@ -17,7 +17,8 @@ final class Watchdog: Sendable {
         do {
             let script = #"read -r line; kill -KILL "-$1"; rm -rf -- "$2""#
             shell = try ChildProcess(
-                "/bin/sh", ["-c", script, "watchdog", String(process.identifier), folder], input: input)
+                "/bin/sh", ["-c", script, "watchdog", String(process.identifier), folder],
+                streams: .init(input: input))
         } catch {
             close(output)
             throw error
