@@ -23,6 +23,7 @@ let package = Package(
         .library(name: "LoadingKit", targets: ["LoadingKit"]),
         .library(name: "LoadingKitHTTP1", targets: ["LoadingKitHTTP1"]),
         .library(name: "LoadingKitHPACK", targets: ["LoadingKitHPACK"]),
+        .library(name: "LoadingKitHTTP2", targets: ["LoadingKitHTTP2"]),
         .executable(name: "loadkit", targets: ["loadkit"]),
     ],
     dependencies: [
@@ -45,6 +46,8 @@ let package = Package(
         module("LoadingKitHTTP1", at: "Protocols/HTTP1", ["LoadingKitPrimitives", "CLoadingKitShims"]),
         module(
             "LoadingKitHPACK", at: "Protocols/HPACK", ["LoadingKitPrimitives"], exclude: ["GenerateHuffmanTable.py"]),
+        module(
+            "LoadingKitHTTP2", at: "Protocols/HTTP2", ["LoadingKitPrimitives", "LoadingKitHPACK"]),
         module("LoadingKitContentCoding", at: "Protocols/ContentCoding", ["LoadingKitPrimitives", "CZlib"]),
         module(
             "LoadingKitTransport", at: "LoadingKit/Transport",
@@ -90,6 +93,7 @@ let package = Package(
         tests("PrimitivesTests", ["LoadingKitPrimitives"]),
         tests("HTTP1Tests", ["LoadingKitHTTP1"]),
         tests("HPACKTests", ["LoadingKitHPACK"]),
+        tests("HTTP2Tests", ["LoadingKitHTTP2"]),
         tests("ContentCodingTests", ["LoadingKitContentCoding", "CZlib"]),
         tests("TransportTests", ["LoadingKitTransport", "COpenSSL"]),
         tests("CoreTests", ["LoadingKitCore"]),
