@@ -58,14 +58,15 @@ let package = Package(
         module(
             "LoadingKitCore", at: "LoadingKit/Core",
             [
-                "LoadingKitTransport", "LoadingKitHTTP1", "LoadingKitPrimitives",
+                "LoadingKitTransport", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitPrimitives",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         module(
             "LoadingKitHTTP", at: "Protocols/HTTP",
             [
-                "LoadingKitCore", "LoadingKitHTTP1", "LoadingKitContentCoding", "LoadingKitTransport",
+                "LoadingKitCore", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitHPACK", "LoadingKitContentCoding",
+                "LoadingKitPrimitives", "LoadingKitTransport",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         module("LoadingKitFile", at: "Protocols/File", ["LoadingKitCore", "LoadingKitTransport"]),

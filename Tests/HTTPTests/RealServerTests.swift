@@ -35,11 +35,12 @@ import Testing
         return Array(bytes.prefix(count))
     }
 
-    @Test func aLongBodyIsTheSameByEveryWay() async throws {
+    @Test(arguments: ["http/1.1", "h2"]) func aLongBodyIsTheSameByEveryWay(version: String) async throws {
         let body = Self.bytes(5_000_001)
         let expected = "\(body.count) \(try SHA256.hash(body))"
         let authority = try CertificateAuthority()
-        let server = try NginxServer(files: ["long.bin": body], identity: try authority.issue())
+        let server = try NginxServer(
+            files: ["long.bin": body], identity: try authority.issue(), speaksHTTP2: version == "h2")
         defer { server.stop() }
         for text in [server.url("/long.bin"), try #require(server.secureURL("/long.bin"))] {
             let url = try #require(URL(string: text))

@@ -14,7 +14,8 @@ final class ConnectionPool: SessionResource {
     let decodeBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     private let connector: Connector
     private var origins: [Origin: OriginPool] = [:]
-    private var tls: Result<TLSContext, TransportError>?
+    /// By whether HTTP/2 is offered.
+    private var tls: [Bool: Result<TLSContext, TransportError>] = [:]
     private var sweepTimer: LoopTimer?
     private(set) var isClosed = false
 
@@ -50,10 +51,10 @@ final class ConnectionPool: SessionResource {
     // MARK: From origins' pools
 
     func connect(
-        _ origin: Origin, _ completion: @escaping (Result<ByteStream, TransportError>) -> Void
+        _ origin: Origin, offersHTTP2: Bool, _ completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) -> ConnectAttempt? {
         do {
-            let secure = origin.isSecure ? (context: try tlsContext(), serverName: origin.host) : nil
+            let secure = origin.isSecure ? (context: try tlsContext(offersHTTP2), serverName: origin.host) : nil
             return connector.connect(to: origin.endpoint, tls: secure, timeout: nil, completion: completion)
         } catch {
             completion(.failure(error))
@@ -61,11 +62,15 @@ final class ConnectionPool: SessionResource {
         }
     }
 
-    private func tlsContext() throws(TransportError) -> TLSContext {
-        if let tls { return try tls.get() }
+    private func tlsContext(_ offersHTTP2: Bool) throws(TransportError) -> TLSContext {
+        if let tls = tls[offersHTTP2] { return try tls.get() }
         let made: Result<TLSContext, TransportError>
-        do { made = .success(try TLSContext(TLSOptions(settings))) } catch { made = .failure(error) }
-        tls = made
+        do {
+            made = .success(try TLSContext(TLSOptions(settings, offersHTTP2: offersHTTP2)))
+        } catch {
+            made = .failure(error)
+        }
+        tls[offersHTTP2] = made
         return try made.get()
     }
 
@@ -100,12 +105,12 @@ final class ConnectionPool: SessionResource {
 }
 
 extension TLSOptions {
-    fileprivate init(_ settings: SessionSettings) {
+    fileprivate init(_ settings: SessionSettings, offersHTTP2: Bool) {
         self.init()
         minimumVersion = settings.tlsMinimumVersion.rawValue
         maximumVersion = settings.tlsMaximumVersion.rawValue
         verifiesPeer = settings.verifiesServer
-        alpn = ["http/1.1"]
+        alpn = offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
         trustRoots =
             switch settings.trustRoots {
             case .system: .system

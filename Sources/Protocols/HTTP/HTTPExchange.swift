@@ -11,6 +11,10 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// How often a request is sent anew because the connection that it was given turned out to be dead.
     private static let maximumReplays = 3
 
+    /// How often a request is sent anew that the server has said it did not look at. A busy HTTP/2 server that ends
+    /// its connections after some requests says so of all that came after those.
+    private static let maximumUnsentReplays = 100
+
     private enum State {
         case new
         /// In the pool's queue.
@@ -28,6 +32,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private var receiver: (any LoadReceiver)?
     private var state = State.new
     private var replays = 0
+    private var unsentReplays = 0
 
     private(set) var target: RequestTarget?
     private(set) var fields = HTTPFields()
@@ -200,7 +205,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     func failed(_ failure: StreamFailure) {
         guard receiver != nil else { return }
         if canReplay(failure.processing) {
-            replays += 1
+            if failure.processing == .notSent { unsentReplays += 1 } else { replays += 1 }
             submit(needsFreshConnection: true)
         } else {
             fail(failure.error)
@@ -209,10 +214,12 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     /// RFC 9110 §9.2.2: what the server never saw may be sent again; what it may have seen, only if that does no harm.
     private func canReplay(_ processing: StreamFailure.Processing) -> Bool {
-        guard replays < Self.maximumReplays, body.isReplayable else { return false }
+        guard body.isReplayable else { return false }
         switch processing {
-        case .notSent: return true
-        case .unknown: return ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+        case .notSent: return unsentReplays < Self.maximumUnsentReplays
+        case .unknown:
+            return replays < Self.maximumReplays
+                && ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
         case .begun: return false
         }
     }
@@ -234,7 +241,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         let length = isCoded ? nil : head.fields[.contentLength].flatMap { Int64($0.prefix { $0 != "," }) }
         return HTTPURLResponse(
             url: request.url ?? URL(fileURLWithPath: "/"), statusCode: head.status,
-            httpVersion: head.version.minor == 0 ? "HTTP/1.0" : "HTTP/1.1", fields: head.fields,
+            httpVersion: head.version.name, fields: head.fields,
             expectedContentLength: length ?? -1)
     }
 
@@ -315,5 +322,16 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private func collect() {
         timings.resourceFetchType = .networkLoad
         receiver?.collect(TransactionRecord(timings: timings, request: request, response: response))
+    }
+}
+
+extension HTTPVersion {
+    /// As users see it; no string is made.
+    fileprivate var name: String {
+        switch (major, minor) {
+        case (2, _): "HTTP/2"
+        case (_, 0): "HTTP/1.0"
+        case _: "HTTP/1.1"
+        }
     }
 }

@@ -11,13 +11,24 @@ final class OriginPool {
         let needsFreshConnection: Bool
     }
 
+    /// What the origin's server speaks, as far as is known.
+    private enum Speaks {
+        /// One connection is made, and its ALPN awaited, before there are more.
+        case unknown
+        case http1
+        case http2
+    }
+
     private let origin: Origin
     /// Held, and holding this while there is something to do for the origin: see `retireIfUnused`.
     private let pool: ConnectionPool
     private let limit: Int
+    private var speaks: Speaks
     /// The last used is used first, so that what is not needed grows old.
     private var idle: [HTTP1Connection] = []
     private var busyCount = 0
+    /// Connections that take new streams, or did and may again.
+    private var multiplexed: [HTTP2Connection] = []
     private var attempts: [ObjectIdentifier: Attempt] = [:]
     private var waiting = Deque<Waiting>()
 
@@ -30,13 +41,21 @@ final class OriginPool {
         self.origin = origin
         self.pool = pool
         limit = max(1, pool.settings.httpMaximumConnectionsPerHost)
+        if origin.isSecure {
+            speaks = pool.settings.allowsHTTP2 ? .unknown : .http1
+        } else {
+            speaks = pool.settings.assumesHTTP2 ? .http2 : .http1
+        }
     }
 
-    var hasIdle: Bool { !idle.isEmpty }
+    var hasIdle: Bool { !idle.isEmpty || multiplexed.contains(where: \.isIdle) }
 
     // MARK: Exchanges
 
     func submit(_ exchange: HTTPExchange, needsFreshConnection: Bool) {
+        if waiting.isEmpty, let connection = multiplexed.first(where: { $0.room > 0 }) {
+            return carry(exchange, on: connection)
+        }
         if !needsFreshConnection, waiting.isEmpty, let connection = popIdle() {
             return carry(exchange, on: connection, isReused: true)
         }
@@ -68,6 +87,11 @@ final class OriginPool {
         connection.carry(exchange, isReused: isReused)
     }
 
+    private func carry(_ exchange: HTTPExchange, on connection: HTTP2Connection) {
+        exchange.isQueued(false)
+        connection.carry(exchange)
+    }
+
     // MARK: Connections
 
     private func popIdle() -> HTTP1Connection? {
@@ -79,15 +103,26 @@ final class OriginPool {
     }
 
     private func openAsNeeded() {
-        while attempts.count < waiting.count, busyCount + idle.count + attempts.count < limit || closeOneIdle() {
+        while attempts.count < wantedAttempts,
+            busyCount + idle.count + multiplexed.count + attempts.count < limit || closeOneIdle()
+        {
             let attempt = Attempt()
             let key = ObjectIdentifier(attempt)
             attempts[key] = attempt
-            let handle = pool.connect(origin) { [weak self] result in
+            let handle = pool.connect(origin, offersHTTP2: speaks != .http1) { [weak self] result in
                 // Kept alive by this closure, so that its identity is not given to another.
                 withExtendedLifetime(attempt) { self?.finish(key, result) }
             }
             attempt.handle = handle
+        }
+    }
+
+    /// One connection carries one exchange in HTTP/1.1, and many in HTTP/2: while it is not known which it will be, those
+    /// that wait are better off with one.
+    private var wantedAttempts: Int {
+        switch speaks {
+        case .http1: waiting.count
+        case .unknown, .http2: min(1, waiting.count)
         }
     }
 
@@ -101,18 +136,28 @@ final class OriginPool {
     private func finish(_ key: ObjectIdentifier, _ result: Result<ByteStream, TransportError>) {
         guard attempts.removeValue(forKey: key) != nil else { return }
         switch result {
-        case .success(let stream):
-            let connection = HTTP1Connection(stream, self)
-            if let next = waiting.popFirst() {
-                carry(next.exchange, on: connection, isReused: false)
-            } else {
-                keep(connection)
-            }
-        case .failure(let error):
-            waiting.popFirst()?.exchange.failedToConnect(error)
+        case .success(let stream): begin(stream)
+        case .failure(let error): waiting.popFirst()?.exchange.failedToConnect(error)
         }
         openAsNeeded()
         retireIfUnused()
+    }
+
+    private func begin(_ stream: ByteStream) {
+        let isHTTP2 = origin.isSecure ? stream.info.tls?.alpn == "h2" : speaks == .http2
+        guard !isHTTP2 else {
+            speaks = .http2
+            let connection = HTTP2Connection(stream, self)
+            multiplexed.append(connection)
+            return hasRoom(connection)
+        }
+        speaks = .http1
+        let connection = HTTP1Connection(stream, self)
+        if let next = waiting.popFirst() {
+            carry(next.exchange, on: connection, isReused: false)
+        } else {
+            keep(connection)
+        }
     }
 
     private func cancelSurplusAttempts() {
@@ -120,6 +165,43 @@ final class OriginPool {
             attempts[key] = nil
             attempt.handle?.cancel()
         }
+    }
+
+    // MARK: From HTTP/2 connections
+
+    /// A stream has ended, or more are allowed.
+    func hasRoom(_ connection: HTTP2Connection) {
+        while connection.room > 0, let next = waiting.popFirst() { carry(next.exchange, on: connection) }
+        cancelSurplusAttempts()
+        guard connection.isIdle else { return }
+        guard !pool.isClosed, connection.room > 0 else { return end(connection) }
+        guard connection.idleUntil == .distantFuture else { return }
+        connection.idleUntil = pool.loop.now.advanced(bySeconds: ConnectionPool.idleTimeout)
+        pool.scheduleSweep()
+    }
+
+    private func end(_ connection: HTTP2Connection) {
+        isLeaving(connection)
+        connection.close()
+        isGone(connection)
+    }
+
+    /// No new streams on this one.
+    func isLeaving(_ connection: HTTP2Connection) { multiplexed.removeAll { $0 === connection } }
+
+    /// The connection is closed, and carries nothing any more.
+    func isGone(_ connection: HTTP2Connection) {
+        isLeaving(connection)
+        openAsNeeded()
+        retireIfUnused()
+    }
+
+    /// The server wants to be asked over HTTP/1.1.
+    func requireHTTP1() {
+        speaks = .http1
+        let leaving = multiplexed
+        multiplexed = []
+        for connection in leaving { connection.retire() }
     }
 
     // MARK: From connections
@@ -164,10 +246,16 @@ final class OriginPool {
         let old = idle.filter { $0.idleUntil <= time || time == .distantFuture }
         idle.removeAll { connection in old.contains { $0 === connection } }
         for connection in old { connection.close() }
+        for connection in multiplexed
+        where connection.isIdle && (connection.idleUntil <= time || time == .distantFuture) {
+            isLeaving(connection)
+            connection.close()
+        }
         retireIfUnused()
     }
 
     private func retireIfUnused() {
-        if idle.isEmpty && busyCount == 0 && attempts.isEmpty && waiting.isEmpty { pool.isUnused(origin) }
+        let isUnused = idle.isEmpty && multiplexed.isEmpty && busyCount == 0 && attempts.isEmpty && waiting.isEmpty
+        if isUnused { pool.isUnused(origin) }
     }
 }

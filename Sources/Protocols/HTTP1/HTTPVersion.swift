@@ -15,6 +15,8 @@ public struct HTTPVersion: Sendable, Hashable {
     public static let http1_0 = HTTPVersion(major: 1, minor: 0)
     /// HTTP/1.1.
     public static let http1_1 = HTTPVersion(major: 1, minor: 1)
+    /// HTTP/2, which has no such line.
+    public static let http2 = HTTPVersion(major: 2, minor: 0)
 }
 
 extension HTTPVersion: CustomStringConvertible {

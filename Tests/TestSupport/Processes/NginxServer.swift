@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitLoopbackServer
 
-/// nginx serving files over http, and over https where it is given an identity (HTTP/1.1 in both).
+/// nginx serving files over http, and over https where it is given an identity (HTTP/1.1, and HTTP/2 where asked).
 package final class NginxServer: Sendable {
     package let process: ServerProcess
     package let httpPort: UInt16
@@ -14,10 +14,13 @@ package final class NginxServer: Sendable {
     /// - Parameters:
     ///   - files: served by their names.
     ///   - identity: for the https listener.
+    ///   - speaksHTTP2: whether the https listener offers HTTP/2, too.
     ///   - directives: added to the `server` block, such as a `location`.
     ///   - hasWorker: whether a master process starts the one that serves, as usual.
     package init(
-        files: [String: [UInt8]] = [:], identity: ServerIdentity? = nil, directives: String = "", hasWorker: Bool = true
+        files: [String: [UInt8]] = [:], identity: ServerIdentity? = nil, speaksHTTP2: Bool = false,
+        directives: String = "",
+        hasWorker: Bool = true
     ) throws {
         process = try ServerProcess.start("nginx", aptPackage: "nginx", portCount: identity == nil ? 1 : 2) { setup in
             try setup.folder.write("", to: "files/.keep")
@@ -26,7 +29,8 @@ package final class NginxServer: Sendable {
                 try setup.folder.write(identity.certificatePEM, to: "certificate.pem")
                 try setup.folder.write(identity.privateKeyPEM, to: "key.pem")
             }
-            let configuration = Self.configuration(setup, directives: directives, hasWorker: hasWorker)
+            let configuration = Self.configuration(
+                setup, speaksHTTP2: speaksHTTP2, directives: directives, hasWorker: hasWorker)
             try setup.folder.write(configuration, to: "nginx.conf")
             return ["-p", setup.folder.path, "-c", "nginx.conf", "-e", "stderr"]
         }
@@ -46,10 +50,10 @@ package final class NginxServer: Sendable {
     }
 
     private static func configuration(
-        _ setup: ServerProcess.Setup, directives: String, hasWorker: Bool
+        _ setup: ServerProcess.Setup, speaksHTTP2: Bool, directives: String, hasWorker: Bool
     ) -> String {
         let listeners = setup.ports.enumerated().map { index, port in
-            "listen 127.0.0.1:\(port)\(index == 1 ? " ssl" : "") backlog=4096;"
+            "listen 127.0.0.1:\(port)\(index == 1 ? speaksHTTP2 ? " ssl http2" : " ssl" : "") backlog=4096;"
         }
         let identity = setup.ports.count > 1 ? "ssl_certificate certificate.pem; ssl_certificate_key key.pem;" : ""
         // Workers of a master that is root would run as another user, who cannot see the private folder.

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitHTTP1
+import LoadingKitHTTP2
 import LoadingKitTransport
 
 /// The one place where the layers' own errors become the `URLError`s that users see.
@@ -16,6 +17,8 @@ extension URLError {
         case let error as TransportError:
             self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
         case let error as HTTP1Error:
+            self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
+        case let error as HTTP2Error:
             self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
         case is CancellationError:
             self.init(.cancelled, text: "cancelled", underlying: error, url: url)
@@ -87,6 +90,15 @@ extension HTTP1Error {
             .startLineTooLong, .tooManyFields, .tooManyInterimResponses, .invalidChunkSize, .chunkSizeOverflow,
             .chunkExtensionTooLong, .missingChunkEnd, .unexpectedBytes:
             .cannotParseResponse
+        }
+    }
+}
+
+extension HTTP2Error {
+    fileprivate var urlErrorCode: URLError.Code {
+        switch scope {
+        case .connection, .stream: .cannotParseResponse
+        case .call: .badURL
         }
     }
 }

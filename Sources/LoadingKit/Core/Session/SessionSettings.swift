@@ -11,6 +11,8 @@ package struct SessionSettings: @unchecked Sendable {  // `protocolClasses` hold
     package var allowsCellularAccess = true
     package var httpAdditionalHeaders: [(String, String)]?
     package var httpMaximumConnectionsPerHost = 6
+    package var allowsHTTP2 = true
+    package var assumesHTTP2 = false
     package var protocolClasses: [AnyClass]?
     package var factories: [SchemeFactory] = []
     package var builtInHandlers: [URLProtocolHandler.Type] = []

@@ -81,6 +81,19 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.httpMaximumConnectionsPerHost = newValue }
     }
 
+    /// Whether HTTP/2 is offered to `https` servers, who choose (ALPN). Default true.
+    open var allowsHTTP2: Bool {
+        get { settings.allowsHTTP2 }
+        set { settings.allowsHTTP2 = newValue }
+    }
+
+    /// Whether `http` servers are spoken to in HTTP/2 from the first byte, as is known before that they speak it
+    /// (RFC 9113 §3.3). Default false: cleartext is HTTP/1.1.
+    open var assumesCleartextHTTP2: Bool {
+        get { settings.assumesHTTP2 }
+        set { settings.assumesHTTP2 = newValue }
+    }
+
     /// Handler classes asked before the built-in ones, in order. Each must be a subclass of ``URLProtocolHandler``;
     /// other classes are ignored.
     open var protocolClasses: [AnyClass]? {

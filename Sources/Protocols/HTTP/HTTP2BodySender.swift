@@ -1,0 +1,89 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP2
+
+/// What is left of a request's body that goes over HTTP/2.
+struct HTTP2BodySender {
+    enum Progress {
+        /// All is sent.
+        case done
+        /// Until a window opens, or what was put has been written.
+        case blocked
+        /// Until the body's stream has given its next piece.
+        case needsPiece(BodyStreamReader)
+        case waiting
+    }
+
+    private enum Rest {
+        case data
+        case stream(BodyStreamReader, isReading: Bool)
+    }
+
+    private var rest: Rest
+    private var piece: Data
+    private var sent = 0
+    /// The server has been asked whether it wants the body.
+    var awaitsContinue: Bool
+
+    /// Nil for a request that has no body to send.
+    init?(_ body: RequestBody, awaitsContinue: Bool) {
+        switch body {
+        case .none: return nil
+        case .data(let data):
+            guard !data.isEmpty else { return nil }
+            (rest, piece) = (.data, data)
+        case .stream(let reader, _): (rest, piece) = (.stream(reader, isReading: false), Data())
+        }
+        self.awaitsContinue = awaitsContinue
+    }
+
+    /// Puts one frame; tells how many bytes of the body were in it.
+    mutating func proceed(
+        _ stream: UInt32, _ codec: inout HTTP2ConnectionStateMachine
+    ) throws(HTTP2Error) -> (Progress, count: Int) {
+        if awaitsContinue { return (.waiting, 0) }
+        guard sent < piece.count else { return try proceedWithoutPiece(stream, &codec) }
+        let count = min(codec.sendableBytes(stream), piece.count - sent)
+        guard count > 0 else { return (.blocked, 0) }
+        let isLast = sent + count == piece.count && isData
+        let start = sent
+        var failure: HTTP2Error?
+        piece.withUnsafeBytes { bytes in
+            let bytes = UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
+            do throws(HTTP2Error) { try codec.sendData(stream, bytes, endStream: isLast) } catch { failure = error }
+        }
+        if let failure { throw failure }
+        sent += count
+        return (isLast ? .done : .blocked, count)
+    }
+
+    private var isData: Bool {
+        if case .data = rest { true } else { false }
+    }
+
+    private mutating func proceedWithoutPiece(
+        _ stream: UInt32, _ codec: inout HTTP2ConnectionStateMachine
+    ) throws(HTTP2Error) -> (Progress, count: Int) {
+        switch rest {
+        case .data: return (.done, 0)
+        case .stream(_, isReading: true): return (.waiting, 0)
+        case .stream(let reader, isReading: false):
+            rest = .stream(reader, isReading: true)
+            return (.needsPiece(reader), 0)
+        }
+    }
+
+    /// The next piece of the body's stream; nil at its end, when an empty frame ends the message. Gives whether it did.
+    mutating func supply(
+        _ data: Data?, _ stream: UInt32, _ codec: inout HTTP2ConnectionStateMachine
+    ) throws(HTTP2Error) -> Bool {
+        guard let data, case .stream(let reader, _) = rest else {
+            try codec.sendData(stream, UnsafeRawBufferPointer(start: nil, count: 0), endStream: true)
+            return true
+        }
+        rest = .stream(reader, isReading: false)
+        piece = data
+        sent = 0
+        return false
+    }
+}

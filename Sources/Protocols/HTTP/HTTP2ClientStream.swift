@@ -1,0 +1,91 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitPrimitives
+
+/// One exchange's stream of an HTTP/2 connection.
+///
+/// A suspended exchange holds back its own stream: its bytes wait here, and its window does not grow.
+final class HTTP2ClientStream: HTTPStream {
+    let number: UInt32
+    private let connection: HTTP2Connection
+    /// Nil once the exchange has been told of its end, or has left.
+    private(set) var exchange: HTTPExchange?
+    var body: HTTP2BodySender?
+    private(set) var hasResponse = false
+    /// What the exchange has had no room for.
+    private var held: [UInt8] = []
+    private var isHolding = false
+    private var hasEnded = false
+
+    init(_ number: UInt32, _ exchange: HTTPExchange, _ connection: HTTP2Connection) {
+        self.number = number
+        self.exchange = exchange
+        self.connection = connection
+    }
+
+    // MARK: From the exchange
+
+    func exchangeIsBusy(_ exchange: HTTPExchange) { isHolding = true }
+
+    func exchangeIsReady(_ exchange: HTTPExchange) {
+        guard isHolding, self.exchange === exchange else { return }
+        isHolding = false
+        let bytes = held
+        held = []
+        if !bytes.isEmpty { bytes.withUnsafeBytes { hand($0, exchange) } }
+        if hasEnded { finish() }
+        connection.flushLater()
+    }
+
+    func abandon(_ exchange: HTTPExchange) {
+        guard self.exchange === exchange else { return }
+        self.exchange = nil
+        held = []
+        connection.abandon(self)
+    }
+
+    // MARK: From the connection
+
+    func receive(_ head: ResponseHead, endStream: Bool) {
+        guard let exchange else { return }
+        if head.status < 200 {
+            exchange.receive(interim: head)
+            return
+        }
+        hasResponse = true
+        if exchange.receive(head, hasBody: !endStream) == .wait, self.exchange === exchange { isHolding = true }
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) {
+        guard let exchange else { return connection.didConsume(bytes.count, of: number) }
+        if isHolding { held.append(contentsOf: bytes) } else { hand(bytes, exchange) }
+    }
+
+    private func hand(_ bytes: UnsafeRawBufferPointer, _ exchange: HTTPExchange) {
+        let flow = exchange.receive(bytes)
+        connection.didConsume(bytes.count, of: number)
+        if flow == .wait, self.exchange === exchange { isHolding = true }
+    }
+
+    func receive(trailers: HTTPFields) { exchange?.receive(trailers: trailers) }
+
+    /// The server has ended its message.
+    func ended() {
+        hasEnded = true
+        finish()
+    }
+
+    private func finish() {
+        guard held.isEmpty, !isHolding, let exchange else { return }
+        self.exchange = nil
+        exchange.ended()
+    }
+
+    func failed(_ failure: StreamFailure) {
+        let exchange = exchange
+        self.exchange = nil
+        held = []
+        exchange?.failed(failure)
+    }
+}

@@ -1,0 +1,68 @@
+import LoadingKitPrimitives
+
+/// Whether the other end of an HTTP/2 connection is still there: a connection that has been quiet is asked with a PING,
+/// when a request is about to use it and while a response is overdue, so that a dead one is found in seconds.
+struct HTTP2Watch {
+    enum Verdict {
+        case fine, ask
+        case dead(String)
+    }
+
+    /// A connection that was quiet for so long is asked, in nanoseconds.
+    static let quietTime: UInt64 = 5_000_000_000
+    /// The answer may take so long, in nanoseconds.
+    static let answerTime: UInt64 = 5_000_000_000
+    /// SETTINGS may take so long to be acknowledged, in nanoseconds (RFC 9113 §6.5.3).
+    static let settingsTime: UInt64 = 30_000_000_000
+    /// A connection of this age takes no new requests, in nanoseconds: addresses and certificates change.
+    static let maximumAge: UInt64 = 3_600_000_000_000
+
+    /// The values of PINGs, by which their answers are known.
+    static let livenessPing: UInt64 = 0x4C4B_4C49_5645_0000
+    static let windowPing: UInt64 = 0x4C4B_5749_4E44_0000
+
+    private let start: MonotonicTime
+    private var lastReceived: MonotonicTime
+    private var askedAt: MonotonicTime?
+    private var awaitsSettings = true
+
+    init(_ now: MonotonicTime) {
+        start = now
+        lastReceived = now
+    }
+
+    var awaitsAnswer: Bool { askedAt != nil || awaitsSettings }
+
+    func isOld(_ now: MonotonicTime) -> Bool { now.nanoseconds(since: start) > Self.maximumAge }
+
+    mutating func received(_ now: MonotonicTime) {
+        lastReceived = now
+        askedAt = nil
+    }
+
+    mutating func settingsAcknowledged() { awaitsSettings = false }
+
+    mutating func asked(_ now: MonotonicTime) { if askedAt == nil { askedAt = now } }
+
+    /// Whether a request that uses the connection now takes a PING along.
+    func asksBeforeUse(_ now: MonotonicTime) -> Bool {
+        askedAt == nil && now.nanoseconds(since: lastReceived) >= Self.quietTime
+    }
+
+    func nextLook(_ now: MonotonicTime) -> MonotonicTime {
+        let time =
+            askedAt?.advanced(byNanoseconds: Self.answerTime) ?? lastReceived.advanced(byNanoseconds: Self.quietTime)
+        return max(time, now.advanced(byNanoseconds: Self.quietTime / 10))
+    }
+
+    func look(_ now: MonotonicTime) -> Verdict {
+        if awaitsSettings, now.nanoseconds(since: start) >= Self.settingsTime {
+            return .dead("the server did not acknowledge HTTP/2's SETTINGS")
+        }
+        if let askedAt {
+            guard now.nanoseconds(since: askedAt) >= Self.answerTime else { return .fine }
+            return .dead("the server answers nothing any more, not even a PING")
+        }
+        return now.nanoseconds(since: lastReceived) >= Self.quietTime ? .ask : .fine
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHPACK
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// The head of a request as HTTP/2 has it (RFC 9113 §8.3.1).
+extension HTTPExchange {
+    var pseudoFields: HPACKPseudoFields {
+        let authority = fields[.host] ?? target?.origin.authority ?? ""
+        if method == "CONNECT" { return .connect(authority: authority) }
+        let scheme = target?.origin.isSecure == false ? "http" : "https"
+        return .request(method: method, scheme: scheme, authority: authority, path: requestTarget)
+    }
+
+    /// Without what concerns a connection of HTTP/1.1, and with the body's length and the priority.
+    var http2Fields: HTTPFields {
+        var fields = fields
+        fields.remove(.host)
+        if body.expectedCount > 0 || (body.expectedCount == 0 && ["POST", "PUT", "PATCH"].contains(method)) {
+            fields.append(.contentLength, "\(body.expectedCount)")
+        }
+        if let urgency, !fields.contains(name: "priority") { fields.append(name: "priority", value: "u=\(urgency)") }
+        return fields
+    }
+
+    /// The task's priority, from 0 to 1, as RFC 9218's urgency, from 7 to 0. Nil for the usual one.
+    private var urgency: Int? {
+        let priority = priority
+        guard priority != URLSessionTask.defaultPriority else { return nil }
+        let urgency = priority > 0.5 ? 3 - Int((priority - 0.5) * 6) : 3 + Int((0.5 - priority) * 8)
+        return urgency == 3 ? nil : min(max(urgency, 0), 7)
+    }
+}
+
+extension ConnectionInfo {
+    func http2Metrics(_ metrics: TransactionTimings) -> TransactionTimings {
+        var metrics = metrics
+        metrics.networkProtocolName = "h2"
+        return metrics
+    }
+}
