@@ -63,7 +63,7 @@ import Testing
         }
         #expect(counter.count == members * size)
         #expect(counter.largest <= 1 << 20)
-        // Other tests run beside this one; a quarter of the whole is far more than they and the pieces take.
-        #expect(try ResidentMemory.current() < before + members * size / 4)
+        // Other tests run beside this one; half of the whole is more than they and the pieces take.
+        #expect(try ResidentMemory.current() < before + members * size / 2)
     }
 }

@@ -12,7 +12,8 @@ package struct DataURL {
         guard whole.prefix(scheme.utf8.count).elementsEqual(scheme.utf8, by: { $0 | 0x20 == $1 | 0x20 }) else {
             return nil
         }
-        let rest = whole.dropFirst(scheme.utf8.count)
+        let rest = Self.serialized(whole.dropFirst(scheme.utf8.count))
+        guard Self.hasNoWrongPort(rest) else { return nil }
         guard let comma = rest.firstIndex(of: UInt8(ascii: ",")) else { return nil }
         var type = Self.trimmed(Array(rest[..<comma]))
         var body = Self.percentDecoded(rest[rest.index(after: comma)...])
@@ -26,6 +27,33 @@ package struct DataURL {
         else { return nil }
         self.mimeType = mimeType
         self.body = body
+    }
+
+    /// As the URL Standard's parser leaves it: no tabs and line ends, and control characters and what is not ASCII
+    /// percent-encoded.
+    private static func serialized(_ text: Substring.UTF8View) -> [UInt8] {
+        var result: [UInt8] = []
+        let digits = Array("0123456789ABCDEF".utf8)
+        for byte in text {
+            switch byte {
+            case 0x09, 0x0a, 0x0d: continue
+            case 0x20...0x7e: result.append(byte)
+            case _: result += [UInt8(ascii: "%"), digits[Int(byte >> 4)], digits[Int(byte & 0xf)]]
+            }
+        }
+        return result
+    }
+
+    /// What follows two slashes is an authority, whose port must be a number.
+    private static func hasNoWrongPort(_ text: [UInt8]) -> Bool {
+        guard text.starts(with: "//".utf8) else { return true }
+        let authority = text.dropFirst(2).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
+        guard let colon = authority.lastIndex(of: UInt8(ascii: ":")), authority.last != UInt8(ascii: "]") else {
+            return true
+        }
+        let port = authority[(colon + 1)...]
+        return port.isEmpty
+            || (port.allSatisfy { 0x30...0x39 ~= $0 } && UInt16(String(decoding: port, as: UTF8.self)) != nil)
     }
 
     private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
