@@ -9,77 +9,105 @@ package final class ContentDecoder {
     /// Codings one upon the other; more than these no server has a reason for.
     private static let maximumCodings = 4
 
-    /// The coding to undo, the last that was applied.
-    private let coding: ContentCoding
-    private let stream: InflateStream
-    /// Undoes the codings below it, from a buffer of what this one has decoded.
-    private let below: ContentDecoder?
-    private let buffer: UnsafeMutableRawBufferPointer
-    private var bufferPosition = 0
-    private var bufferEnd = 0
+    /// One coding, undone. What it decodes waits in its buffer for the layer after it; the last layer has none, as it
+    /// decodes into its reader's memory.
+    private final class Layer {
+        let coding: ContentCoding
+        let stream: InflateStream
+        let buffer: UnsafeMutableRawBufferPointer
+        var unread = 0..<0
+        /// Decoded bytes up to now.
+        var produced = 0
+
+        init(_ coding: ContentCoding, isLast: Bool) {
+            self.coding = coding
+            stream = InflateStream(coding)
+            buffer = .allocate(byteCount: isLast ? 0 : 16 * 1024, alignment: 1)
+        }
+
+        deinit { buffer.deallocate() }
+    }
+
+    /// In the order of undoing: the first takes the body's bytes.
+    private let layers: [Layer]
     private let limits: DecompressionLimits
-    /// Coded bytes of the body, and decoded bytes of all codings.
+    /// Coded bytes of the body up to now.
     private var consumed = 0
-    private var produced = 0
 
     /// - Parameter contentEncoding: the field's value. Nil where it names nothing that needs decoding, or a coding that
     ///   is not built in: then the body passes through as it came.
-    package convenience init?(contentEncoding: String, limits: DecompressionLimits = DecompressionLimits()) {
+    package init?(contentEncoding: String, limits: DecompressionLimits = DecompressionLimits()) {
         var codings: [ContentCoding] = []
         for token in contentEncoding.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
             if token.lowercased() == "identity" { continue }
             guard let coding = ContentCoding(token: token) else { return nil }
             codings.append(coding)
         }
-        guard codings.count <= Self.maximumCodings else { return nil }
-        self.init(codings[...], limits)
-    }
-
-    private init?(_ codings: ArraySlice<ContentCoding>, _ limits: DecompressionLimits) {
-        guard let last = codings.last else { return nil }
-        coding = last
-        stream = InflateStream(last)
+        guard !codings.isEmpty, codings.count <= Self.maximumCodings else { return nil }
+        // The field names them in the order of their application, so the last is undone first.
+        layers = codings.indices.reversed().map { Layer(codings[$0], isLast: $0 == 0) }
         self.limits = limits
-        below = ContentDecoder(codings.dropLast(), limits)
-        buffer = .allocate(byteCount: below == nil ? 0 : 16 * 1024, alignment: 1)
     }
-
-    deinit { buffer.deallocate() }
 
     /// Decodes from `input`, whose position moves, into `output`.
     ///
+    /// - Parameter output: room for one byte or more.
     /// - Returns: how many bytes were put there; 0 when all of the input is used, and more is needed.
     package func decode(
         _ input: UnsafeRawBufferPointer, position: inout Int, into output: UnsafeMutableRawBufferPointer
     ) throws(ContentCodingError) -> Int {
-        let start = position
-        let count = try undo(input, &position, output)
-        consumed += position - start
-        produced += count
-        if produced > limits.minimumSize && produced / limits.ratio > consumed {
-            throw ContentCodingError(coding: coding, kind: .expandsTooFar(ratio: limits.ratio))
+        try decode(layers.count - 1, input, &position, output)
+    }
+
+    private func decode(
+        _ index: Int, _ input: UnsafeRawBufferPointer, _ position: inout Int, _ output: UnsafeMutableRawBufferPointer
+    ) throws(ContentCodingError) -> Int {
+        let layer = layers[index]
+        var count = 0
+        if index == 0 {
+            let start = position
+            count = try layer.stream.decode(input, &position, into: output)
+            consumed += position - start
+        } else {
+            let source = layers[index - 1]
+            var hasMore = true
+            while count == 0 && hasMore {
+                // Even with nothing unread: this layer may have had more than there was room for.
+                count = try Self.decode(layer, from: source, into: output)
+                if count == 0 { hasMore = try refill(source, index - 1, &position, input) }
+            }
+        }
+        layer.produced += count
+        // Each layer's, and not only what comes out in the end: a layer that others swallow costs time all the same.
+        if layer.produced > limits.minimumSize && layer.produced / limits.ratio > consumed {
+            throw ContentCodingError(coding: layer.coding, kind: .expandsTooFar(ratio: limits.ratio))
         }
         return count
     }
 
-    private func undo(
-        _ input: UnsafeRawBufferPointer, _ position: inout Int, _ output: UnsafeMutableRawBufferPointer
+    private static func decode(
+        _ layer: Layer, from source: Layer, into output: UnsafeMutableRawBufferPointer
     ) throws(ContentCodingError) -> Int {
-        guard let below else { return try stream.decode(input, &position, into: output) }
-        repeat {
-            // Even with nothing in the buffer: the coding below may have more than there was room for.
-            let piece = UnsafeRawBufferPointer(rebasing: buffer[..<bufferEnd])
-            let count = try below.undo(piece, &bufferPosition, output)
-            if count > 0 { return count }
-            bufferPosition = 0
-            bufferEnd = try stream.decode(input, &position, into: buffer)
-        } while bufferEnd > 0
-        return 0
+        let piece = UnsafeRawBufferPointer(rebasing: source.buffer[source.unread])
+        var used = 0
+        defer { source.unread = source.unread.dropFirst(used) }
+        return try layer.stream.decode(piece, &used, into: output)
     }
 
-    /// The body has ended: throws when its codings have not.
+    /// False where more of the body is needed.
+    private func refill(
+        _ source: Layer, _ index: Int, _ position: inout Int, _ input: UnsafeRawBufferPointer
+    ) throws(ContentCodingError) -> Bool {
+        source.unread = 0..<(try decode(index, input, &position, source.buffer))
+        return !source.unread.isEmpty
+    }
+
+    /// The body has ended: throws when its codings have not. A body without a byte is complete, whatever its coding: the
+    /// answers that have none often keep the field.
     package func finish() throws(ContentCodingError) {
-        guard stream.isComplete else { throw ContentCodingError(coding: coding, kind: .truncated) }
-        try below?.finish()
+        guard consumed > 0 else { return }
+        for layer in layers where !layer.stream.isComplete {
+            throw ContentCodingError(coding: layer.coding, kind: .truncated)
+        }
     }
 }
