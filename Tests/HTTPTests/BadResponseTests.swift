@@ -113,7 +113,7 @@ import Testing
         let peer = try ScriptedPeer(scripts: [test.steps, [.expectRequest, .respond("unharmed"), .close]])
         defer { peer.stop() }
         let session = makeSession()
-        try await withTimeout(30, test.name) {
+        try await withTimeout(60, test.name) {
             #expect(await session.outcome(peer.request()) == test.outcome)
             #expect(await session.outcome(peer.request()) == .ok("unharmed"))
         }

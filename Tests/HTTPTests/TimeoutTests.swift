@@ -51,9 +51,13 @@ import Testing
             var iterator = bytes.makeAsyncIterator()
             #expect(try await iterator.next() == UInt8(ascii: "a"))
             time.advance(by: .seconds(9))
+            // The loop has seen the new time once it answers this.
+            _ = await session.allTasks
             first.fire()
             #expect(try await iterator.next() == UInt8(ascii: "b"))
             time.advance(by: .seconds(9))
+            // The loop has seen the new time once it answers this.
+            _ = await session.allTasks
             second.fire()
             #expect(try await iterator.next() == UInt8(ascii: "c"))
             time.advance(by: .seconds(8))

@@ -1,69 +1,85 @@
 import DequeModule
-import Foundation
-import Synchronization
+import Glibc
+import LoadingKitPrimitives
 
-/// Threads for what blocks: files, `getaddrinfo`. As many as there is work, up to a bound; the rest waits.
-package final class BlockingPool: Sendable {
+/// A few threads for what blocks: files, name resolution, databases.
+///
+/// It grows to sixteen threads as work waits; a thread that had nothing to do for a while ends.
+package final class BlockingPool: @unchecked Sendable {  // all state is guarded by `mutex`
     package static let shared = BlockingPool()
 
-    /// The most threads.
-    private static let maximumThreads = 16
-    /// How long a thread waits for work before it ends, in seconds.
-    private static let idleTime = 10
+    private static let idleSeconds = 10
 
-    private struct State {
-        var work = Deque<@Sendable () -> Void>()
-        var threads = 0
-        var idle = 0
+    private let maximumThreads: Int
+    private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
+    private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
+    private var work: Deque<@Sendable () -> Void> = []
+    private var threads = 0
+    private var idleThreads = 0
+
+    package init(maximumThreads: Int = 16) {
+        self.maximumThreads = max(1, maximumThreads)
+        pthread_mutex_init(mutex, nil)
+        var attributes = pthread_condattr_t()
+        pthread_condattr_init(&attributes)
+        pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC)
+        pthread_cond_init(condition, &attributes)
+        pthread_condattr_destroy(&attributes)
     }
 
-    private let state = Mutex(State())
-    private let available = Semaphore()
+    deinit {
+        pthread_cond_destroy(condition)
+        pthread_mutex_destroy(mutex)
+        condition.deallocate()
+        mutex.deallocate()
+    }
 
-    /// Runs `work` on one of the threads.
-    package func run(_ work: @escaping @Sendable () -> Void) {
-        let needsThread = state.withLock { state -> Bool in
-            state.work.append(work)
-            guard state.idle < state.work.count, state.threads < Self.maximumThreads else { return false }
-            state.threads += 1
-            return true
+    /// Runs `body` on one of the threads, when one is free.
+    package func run(_ body: @escaping @Sendable () -> Void) {
+        let item: @Sendable () -> Void
+        if let plan = FaultPlan.current { item = { plan.run(body) } } else { item = body }
+        pthread_mutex_lock(mutex)
+        work.append(item)
+        let needsThread = work.count > idleThreads && threads < maximumThreads
+        if needsThread { threads += 1 }
+        pthread_cond_signal(condition)
+        pthread_mutex_unlock(mutex)
+        if needsThread { startThread() }
+    }
+
+    private func startThread() {
+        if let thread = NativeThread.start(name: "LoadingKit-file", { self.serve() }) {
+            thread.detach()
+            return
         }
-        available.signal()
-        guard needsThread, !LoopThread.start("LoadingKit-io", { self.serve() }) else { return }
-        // Without a thread at all the work would never be done: then it is done here.
-        let orphans = state.withLock { state -> Deque<@Sendable () -> Void> in
-            state.threads -= 1
-            guard state.threads == 0 else { return [] }
-            defer { state.work = [] }
-            return state.work
-        }
-        for work in orphans { work() }
+        pthread_mutex_lock(mutex)
+        threads -= 1
+        // Where no thread at all can be had, the work is done here rather than never.
+        let stranded = threads == 0 ? work.popFirst() : nil
+        pthread_mutex_unlock(mutex)
+        stranded?()
     }
 
     private func serve() {
+        while let body = take() { body() }
+    }
+
+    /// Waits for work; `nil` when the thread shall end.
+    private func take() -> (@Sendable () -> Void)? {
+        pthread_mutex_lock(mutex)
+        defer { pthread_mutex_unlock(mutex) }
+        var deadline = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &deadline)
+        deadline.tv_sec += Self.idleSeconds
         while true {
-            if let work = state.withLock({ $0.work.popFirst() }) {
-                work()
-                continue
+            if let body = work.popFirst() { return body }
+            idleThreads += 1
+            let result = pthread_cond_timedwait(condition, mutex, &deadline)
+            idleThreads -= 1
+            if result == ETIMEDOUT, work.isEmpty {
+                threads -= 1
+                return nil
             }
-            state.withLock { $0.idle += 1 }
-            let isSignalled = available.wait(seconds: Self.idleTime)
-            let ends = state.withLock { state -> Bool in
-                state.idle -= 1
-                guard !isSignalled && state.work.isEmpty else { return false }
-                state.threads -= 1
-                return true
-            }
-            if ends { return }
         }
     }
-}
-
-/// A counting semaphore that can be waited for a bounded time.
-private final class Semaphore: Sendable {
-    private let semaphore = DispatchSemaphore(value: 0)
-
-    func signal() { semaphore.signal() }
-
-    func wait(seconds: Int) -> Bool { semaphore.wait(timeout: .now() + .seconds(seconds)) == .success }
 }

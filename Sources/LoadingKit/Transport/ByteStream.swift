@@ -1,142 +1,190 @@
 import CLoadingKitShims
-import Foundation
+import Glibc
 import LoadingKitPrimitives
 
-/// Who is told when a stream can be read or written again. Each change is told once.
+/// Whom a ``ByteStream`` tells what happens.
 package protocol ByteStreamHandler: AnyObject {
+    /// There may be something to read: bytes, the end, or a failure. Called again after a later change, not repeatedly.
     func streamIsReadable(_ stream: ByteStream)
+    /// There is room again after a write gave ``ByteStream/WriteResult/wouldBlock`` or took a part.
     func streamIsWritable(_ stream: ByteStream)
 }
 
-/// One connected socket, perhaps with TLS. Confined to its loop.
+/// A connected socket, perhaps with TLS. Confined to its loop.
 ///
-/// Its owner reads until `.wouldBlock`, or stops when it wants; then it calls `read` again later.
-package final class ByteStream: LoopChannel {
+/// The owner reads until ``ReadResult/wouldBlock``, or stops when it wants and reads again later.
+package final class ByteStream {
     package enum ReadResult {
         case bytes(Int)
+        /// Nothing now; the handler hears when there is.
         case wouldBlock
-        /// The other side has ended in order: FIN, or close_notify under TLS.
+        /// The peer said that it has sent all: a FIN, or under TLS its closing message.
         case end
         case failed(TransportError)
     }
 
     package enum WriteResult {
+        /// So many bytes were taken. When that is not all, the handler hears when there is room.
         case bytes(Int)
+        /// Nothing was taken; the handler hears when there is room.
         case wouldBlock
         case failed(TransportError)
     }
 
-    package let loop: EventLoop
-    package internal(set) var info: ConnectionInfo
-    /// Held until `close()`.
-    package var handler: (any ByteStreamHandler)?
-    private let socket: StreamSocket
-    private let tls: TLSSession?
+    /// Who is told of readiness, and is held until `close()`: a connection that nobody else holds may still be reading
+    /// the rest of a response. A new handler hears of input that waits already.
+    package var handler: (any ByteStreamHandler)? {
+        didSet { if handler != nil, mayHaveInput { tellLater() } }
+    }
 
-    init(_ socket: StreamSocket, tls: TLSSession?, _ info: ConnectionInfo, _ loop: EventLoop) {
+    package let loop: EventLoop
+    package let info: ConnectionInfo
+
+    private let socket: Socket
+    private let tls: TLSSession?
+    private var wantsWritable = false
+
+    init(socket: Socket, tls: TLSSession?, info: ConnectionInfo) {
         self.socket = socket
         self.tls = tls
         self.info = info
-        self.loop = loop
-        loop.replace(self, socket.descriptor)
+        loop = socket.loop
     }
 
+    /// Starts to hear of the socket's events.
+    func start() -> SystemCallFailure? { socket.watch(by: self) }
+
+    /// Whether the stream has been closed, on this side.
+    package var isClosed: Bool { socket.isClosed }
+
+    // MARK: Reading
+
+    /// Reads what there is, at most what `buffer` holds.
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
-        guard !socket.isClosed, !buffer.isEmpty else { return .wouldBlock }
-        if let tls { return tls.read(into: buffer).mapError { error(.read, $0) } }
-        let count = socket.receive(buffer)
-        switch count {
-        case 1...: return .bytes(count)
-        case 0: return .end
-        case Int(-EAGAIN): return .wouldBlock
-        default: return .failed(error(.read, .systemCall("recv", code: Int32(-count))))
+        assert(loop.isCurrent)
+        guard let base = buffer.baseAddress, buffer.count > 0 else { return .bytes(0) }
+        guard !socket.isClosed else { return failed(.read, .cancelled) }
+        if let tls {
+            switch tls.read(base, buffer.count) {
+            case .bytes(let count): return .bytes(count)
+            case .wouldBlock: return .wouldBlock
+            case .end: return .end
+            case .failed(let cause): return failed(.read, cause)
+            }
         }
+        let result = socket.receive(base, buffer.count)
+        if result > 0 { return .bytes(result) }
+        if result == 0 { return .end }
+        return result == -Int(EAGAIN) ? .wouldBlock : failed(.read, .systemCall(.recv, errno: Int32(-result)))
     }
 
+    /// Whether a stream that waits for nothing is of no use any more: it was closed or reset, or the peer sent bytes that
+    /// nobody asked for. Makes one system call, never blocks.
+    package var isDead: Bool {
+        assert(loop.isCurrent)
+        guard !socket.isClosed else { return true }
+        // Under TLS, bytes may be session tickets, which concern nobody but TLS.
+        if let tls { return !tls.isQuiet() }
+        return socket.peek() != -Int(EAGAIN)
+    }
+
+    // MARK: Writing
+
+    /// Writes what there is room for.
     package func write(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
-        guard !socket.isClosed, !bytes.isEmpty else { return .bytes(0) }
-        if let tls { return tls.write(bytes).mapError { error(.write, $0) } }
-        return result(socket.send(bytes))
+        assert(loop.isCurrent)
+        guard !bytes.isEmpty else { return .bytes(0) }
+        guard !socket.isClosed else { return writeFailed(.cancelled) }
+        if let tls { return written(tls.write(bytes), of: bytes.count) }
+        return sent(socket.send(bytes), of: bytes.count, .send)
     }
 
-    /// Two pieces: by one system call, or, where they are small, in one TLS record.
+    /// Writes one after the other, as if they were one: one system call, or one TLS record where both are small.
     package func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> WriteResult {
-        guard !socket.isClosed else { return .bytes(0) }
-        guard tls == nil else { return writeRecord(first, second) }
-        return result(socket.send(first, second))
+        assert(loop.isCurrent)
+        guard !second.isEmpty else { return write(first) }
+        guard !first.isEmpty else { return write(second) }
+        guard !socket.isClosed else { return writeFailed(.cancelled) }
+        let total = first.count &+ second.count
+        if let tls { return written(tls.write(first, second), of: total) }
+        return sent(socket.send(first, second), of: total, .sendmsg)
     }
 
-    private func writeRecord(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> WriteResult {
-        let largest = 16 * 1024
-        guard first.count < largest else { return write(first) }
-        let rest = UnsafeRawBufferPointer(rebasing: second.prefix(largest - first.count))
-        return withUnsafeTemporaryAllocation(byteCount: largest, alignment: 1) { record in
-            record.copyMemory(from: first)
-            UnsafeMutableRawBufferPointer(rebasing: record[first.count...]).copyMemory(from: rest)
-            return write(UnsafeRawBufferPointer(rebasing: record[..<(first.count + rest.count)]))
+    private func sent(_ result: Int, of count: Int, _ name: SystemCalls.Name) -> WriteResult {
+        if result < count { wantsWritable = true }
+        if result >= 0 { return .bytes(result) }
+        return result == -Int(EAGAIN) ? .wouldBlock : writeFailed(.systemCall(name, errno: Int32(-result)))
+    }
+
+    private func written(_ result: TLSSession.WriteResult, of count: Int) -> WriteResult {
+        switch result {
+        case .bytes(let taken):
+            if taken < count { wantsWritable = true }
+            return .bytes(taken)
+        case .wouldBlock:
+            wantsWritable = true
+            return .wouldBlock
+        case .failed(let cause): return writeFailed(cause)
         }
     }
 
-    private func result(_ count: Int) -> WriteResult {
-        if count >= 0 { return .bytes(count) }
-        if count == Int(-EAGAIN) { return .wouldBlock }
-        return .failed(error(.write, .systemCall("send", code: Int32(-count))))
-    }
-
-    /// Says that no more will be sent; receiving goes on.
+    /// Tells the peer that all has been sent; reading goes on. Nothing may be written any more.
     package func finishWriting() {
+        assert(loop.isCurrent)
         guard !socket.isClosed else { return }
-        tls?.sendCloseNotify()
-        socket.shutdownWriting()
+        if let tls { tls.sendCloseNotify() } else { _ = SystemCalls.shutdownWriting(socket.descriptor) }
     }
 
-    /// Ends the connection. The handler hears nothing more.
+    /// Closes the stream, without waiting for anything. The handler hears nothing more.
     package func close() {
-        handler = nil
+        assert(loop.isCurrent)
         guard !socket.isClosed else { return }
+        handler = nil
         tls?.sendCloseNotify()
-        tls?.free()
         socket.close()
     }
 
-    /// Whether a connection that nothing is expected on has ended, or received something. Does not block.
-    package var isDead: Bool {
-        guard !socket.isClosed else { return true }
-        return socket.hasEndedOrBytes
+    /// Gives the connection away, for TLS to be put on it; the stream is as good as closed. `nil` when it is closed, or
+    /// has TLS.
+    func handOver() -> Socket? {
+        guard !socket.isClosed, tls == nil else { return nil }
+        handler = nil
+        return socket.handOver()
     }
 
-    func isReady(_ events: UInt32) {
-        let canWrite = socket.note(events)
-        if socket.isReadable { handler?.streamIsReadable(self) }
-        if canWrite { handler?.streamIsWritable(self) }
+    // MARK: Failures
+
+    private func failed(_ phase: TransportError.Phase, _ cause: TransportError.Cause) -> ReadResult {
+        .failed(TransportError(phase, info.endpoint.description, cause))
     }
 
-    private func error(_ phase: TransportError.Phase, _ cause: TransportError.Cause) -> TransportError {
-        TransportError(phase: phase, endpoint: remote, cause: cause)
-    }
-
-    private var remote: String {
-        let address = info.remoteAddress ?? "unknown"
-        return info.remotePort.map { "\(address) port \($0)" } ?? address
+    private func writeFailed(_ cause: TransportError.Cause) -> WriteResult {
+        .failed(TransportError(.write, info.endpoint.description, cause))
     }
 }
 
-extension TLSSession.Result {
-    fileprivate func mapError(_ error: (TransportError.Cause) -> TransportError) -> ByteStream.ReadResult {
-        switch self {
-        case .bytes(let count): .bytes(count)
-        case .wouldBlock: .wouldBlock
-        case .end: .end
-        case .failed(let cause): .failed(error(cause))
+// MARK: - Events
+
+extension ByteStream: EventSource {
+    func handle(events: UInt32) {
+        socket.note(events)
+        if Socket.means(readable: events) { handler?.streamIsReadable(self) }
+        guard !socket.isClosed, socket.isWritable else { return }
+        // What TLS made and the socket did not take goes first.
+        if let tls, !tls.flush() { return }
+        if wantsWritable {
+            wantsWritable = false
+            handler?.streamIsWritable(self)
         }
     }
 
-    fileprivate func mapError(_ error: (TransportError.Cause) -> TransportError) -> ByteStream.WriteResult {
-        switch self {
-        case .bytes(let count): .bytes(count)
-        case .wouldBlock: .wouldBlock
-        case .end: .failed(error(.systemCall("send", code: EPIPE)))
-        case .failed(let cause): .failed(error(cause))
+    private var mayHaveInput: Bool { !socket.isClosed && (socket.isReadable || tls?.hasPendingInput == true) }
+
+    /// The event for this input came before the handler.
+    private func tellLater() {
+        loop.executeLater { [weak self] in
+            guard let self, self.mayHaveInput else { return }
+            self.handler?.streamIsReadable(self)
         }
     }
 }

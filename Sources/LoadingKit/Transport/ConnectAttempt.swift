@@ -1,227 +1,199 @@
-import Foundation
 import LoadingKitPrimitives
 
-/// One connection being made. Confined to its loop, which keeps it until it is over.
-package final class ConnectAttempt: @unchecked Sendable {  // confined to `loop`
-    private enum Phase {
-        case connecting
-        case securing(StreamSocket, TLSSession)
-        case over
+/// A connection that is being made. Confined to its loop; it goes on when nobody holds it.
+package final class ConnectAttempt {
+    private enum State {
+        case waiting
+        case racing(AddressRace)
+        case connectingUnix(SocketConnect)
+        case securing(TLSHandshake)
+        case finished
     }
 
-    private let loop: EventLoop
-    private let resolver: Resolver
     private let endpoint: Endpoint
     private let tls: (context: TLSContext, serverName: String)?
+    private let loop: EventLoop
     private var completion: ((Result<ByteStream, TransportError>) -> Void)?
-    private var phase = Phase.connecting
-    private var race = HappyEyeballs()
-    private var racers: [SocketAddress: Racer] = [:]
-    private var raceTimer: LoopTimer?
-    private var timeout: LoopTimer?
-    private var lookupFailure: TransportError.Cause?
+    private var state = State.waiting
+    private var timer: LoopTimer?
     private var timings = ConnectTimings()
+    /// Keeps this object while it has something to do.
+    private var keepAlive: ConnectAttempt?
 
     init(
-        _ loop: EventLoop, _ resolver: Resolver, _ endpoint: Endpoint,
-        _ tls: (context: TLSContext, serverName: String)?,
-        _ completion: @escaping (Result<ByteStream, TransportError>) -> Void
+        _ endpoint: Endpoint, tls: (context: TLSContext, serverName: String)?, on loop: EventLoop,
+        completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) {
-        self.loop = loop
-        self.resolver = resolver
         self.endpoint = endpoint
         self.tls = tls
+        self.loop = loop
         self.completion = completion
     }
 
-    /// Ends the attempt; its completion is not called.
+    /// Ends the attempt; its completion is not called. Does nothing once it was.
     package func cancel() {
+        loop.preconditionCurrent()
+        stop()
         completion = nil
-        finish(.failure(error(.connect, .timedOut)))
     }
 
-    func begin(_ nanoseconds: UInt64?) {
-        if let nanoseconds {
-            timeout = loop.schedule(at: loop.now.advanced(byNanoseconds: nanoseconds)) { [weak self] in self?.timedOut()
+    /// What has been measured so far.
+    package var timingsSoFar: ConnectTimings { timings }
+
+    func start(_ resolver: Resolver, timeout: UInt64?) {
+        start(timeout: timeout) { $0.begin(resolver) }
+    }
+
+    func start(over stream: ByteStream, timeout: UInt64?) {
+        timings = stream.info.timings
+        let remote = stream.info.remote
+        guard let socket = stream.handOver() else {
+            stream.close()
+            start(timeout: nil) { attempt in
+                let cause = TransportError.Cause.configuration("TLS is put on an open connection that has none")
+                attempt.end(.failure(attempt.error(.tls, cause)))
             }
+            return
         }
-        // Not before `connect` has returned.
-        loop.execute { self.start() }
+        start(timeout: timeout) { $0.connected(socket, remote) }
     }
 
-    private func start() {
-        guard case .connecting = phase else { return }
+    private func start(timeout: UInt64?, _ begin: @escaping (ConnectAttempt) -> Void) {
+        keepAlive = self
+        if let timeout {
+            timer = loop.schedule(at: loop.now.advanced(byNanoseconds: timeout)) { [weak self] in self?.timedOut() }
+        }
+        // Later, so that the caller has this object before it hears of the end.
+        loop.executeLater { [weak self] in
+            guard let self, case .waiting = self.state else { return }
+            begin(self)
+        }
+    }
+
+    // MARK: Steps
+
+    private func begin(_ resolver: Resolver) {
         switch endpoint {
-        case .tcp(let host, let port): resolve(host, port)
+        case .tcp(let host, let port):
+            timings.resolveStart = loop.currentTime
+            let race = AddressRace(
+                host: host, port: port, on: loop, note: { [weak self] in self?.note($0) },
+                completion: { [weak self] in self?.raced($0) })
+            state = .racing(race)
+            race.start(resolver)
         case .unix(let path):
-            guard let address = SocketAddress(path: path) else { return fail(.connect, .badPath) }
-            race = HappyEyeballs()
-            act(race.handle(.answer(.v6, [address])) + race.handle(.answer(.v4, [])))
-        }
-    }
-
-    private func resolve(_ host: String, _ port: UInt16) {
-        timings.resolveStart = loop.now
-        for family in [HappyEyeballs.Family.v6, .v4] {
-            resolver.resolve(host, port: port, family, now: loop.now) { [loop] answer in
-                loop.execute { self.answered(family, answer) }
+            timings.connectStart = loop.currentTime
+            let address = SocketAddress.unix(path: path)
+            let connect = SocketConnect(address, on: loop)
+            state = .connectingUnix(connect)
+            connect.start { [weak self] result in
+                let failed = TransportError.Cause.init(_:)
+                self?.raced(
+                    result.map { ($0, address) }
+                        .mapError { TransportError(.connect, path, failed($0)) })
             }
         }
     }
 
-    private func answered(_ family: HappyEyeballs.Family, _ answer: Resolver.Answer) {
-        guard case .connecting = phase else { return }
-        switch answer {
-        case .addresses: break
-        case .notFound(let text): lookupFailure = lookupFailure ?? .nameNotFound(text)
-        case .failed(let text): lookupFailure = .resolverFailed(text)
-        }
-        timings.resolveEnd = loop.now
-        act(race.handle(.answer(family, answer.addresses)))
-    }
-
-    // MARK: The race
-
-    private func act(_ actions: [HappyEyeballs.Action]) {
-        for action in actions {
-            guard case .connecting = phase else { return }
-            switch action {
-            case .start(let address): startRacer(address)
-            case .setTimer(let delay): setRaceTimer(delay)
-            case .cancelTimer: raceTimer?.cancel()
-            case .won(let address): won(address)
-            case .gaveUp: gaveUp()
-            }
+    private func note(_ moment: AddressRace.Moment) {
+        switch moment {
+        case .resolved:
+            if timings.resolveEnd == nil { timings.resolveEnd = loop.currentTime }
+        case .connecting:
+            if timings.connectStart == nil { timings.connectStart = loop.currentTime }
         }
     }
 
-    private func setRaceTimer(_ delay: UInt64) {
-        raceTimer?.cancel()
-        raceTimer = loop.schedule(at: loop.now.advanced(byNanoseconds: delay)) { [weak self] in
-            guard let self else { return }
-            act(race.handle(.timer))
+    private func raced(_ outcome: AddressRace.Outcome) {
+        switch outcome {
+        case .success((let socket, let remote)):
+            timings.connectEnd = loop.currentTime
+            connected(socket, remote)
+        case .failure(let error): end(.failure(error))
         }
     }
 
-    private func startRacer(_ address: SocketAddress) {
-        if timings.connectStart == nil { timings.connectStart = loop.now }
-        let racer = Racer { [weak self] code in self?.ended(address, code) }
-        switch StreamSocket.connect(to: address, racer, loop) {
-        case .success(let socket):
-            racer.socket = socket
-            racers[address] = racer
-        case .failure(let error):
-            act(race.handle(.failed(address, code: error.code)))
+    private func connected(_ socket: Socket, _ remote: SocketAddress) {
+        guard let tls else {
+            succeed(socket, nil, remote)
+            return
         }
+        secure(socket, remote, tls)
     }
 
-    private func ended(_ address: SocketAddress, _ code: Int32) {
-        guard case .connecting = phase else { return }
-        if code == 0 { return act(race.handle(.connected(address))) }
-        racers.removeValue(forKey: address)?.socket?.close()
-        act(race.handle(.failed(address, code: code)))
-    }
-
-    private func gaveUp() {
-        if race.failures.isEmpty, let lookupFailure { return fail(.resolve, lookupFailure) }
-        fail(.connect, .addresses(race.failures.map { ($0.0.description, code: $0.code) }))
-    }
-
-    private func won(_ address: SocketAddress) {
-        guard let socket = racers.removeValue(forKey: address)?.socket else { return }
-        closeRacers()
-        timings.connectEnd = loop.now
-        guard let tls else { return succeed(socket, nil) }
-        timings.tlsStart = loop.now
-        guard let session = TLSSession(tls.context, serverName: tls.serverName, port: endpoint.port, socket) else {
+    private func secure(
+        _ socket: Socket, _ remote: SocketAddress, _ tls: (context: TLSContext, serverName: String)
+    ) {
+        timings.tlsStart = loop.currentTime
+        let key = "\(tls.serverName) \(endpoint)"
+        guard let session = TLSSession(tls.context, socket: socket, serverName: tls.serverName, sessionKey: key) else {
             socket.close()
-            return fail(.tls, .handshake("there is no memory for it"))
+            end(.failure(error(.tls, .configuration("“\(tls.serverName)” cannot be a server's name"))))
+            return
         }
-        phase = .securing(socket, session)
-        loop.replace(Racer(onEvents: { [weak self] events in self?.handshake(events) }), socket.descriptor)
-        handshake(0)
+        let handshake = TLSHandshake(session, over: socket) { [weak self] outcome in
+            guard let self else { return }
+            switch outcome {
+            case .success(let session):
+                self.timings.tlsEnd = self.loop.currentTime
+                self.succeed(socket, session, remote)
+            case .failure(let cause): self.end(.failure(self.error(.tls, cause)))
+            }
+        }
+        state = .securing(handshake)
+        handshake.start()
     }
 
-    // MARK: TLS
+    // MARK: Ends
 
-    private func handshake(_ events: UInt32) {
-        guard case .securing(let socket, let session) = phase else { return }
-        _ = socket.note(events)
-        switch session.handshake() {
-        case .waits: break
-        case .done:
-            timings.tlsEnd = loop.now
-            succeed(socket, session)
-        case .failed(let cause):
-            fail(.tls, cause)
+    private func succeed(_ socket: Socket, _ session: TLSSession?, _ remote: SocketAddress) {
+        let info = ConnectionInfo(
+            endpoint: endpoint, local: socket.localAddress ?? .unknown, remote: remote, tls: session?.info,
+            timings: timings)
+        let stream = ByteStream(socket: socket, tls: session, info: info)
+        if let failure = stream.start() {
+            stream.close()
+            end(.failure(error(.connect, .init(failure))))
+        } else {
+            state = .finished
+            end(.success(stream))
         }
     }
-
-    // MARK: The end
 
     private func timedOut() {
-        if case .securing = phase { return fail(.tls, .timedOut) }
-        fail(timings.connectStart == nil ? .resolve : .connect, .timedOut)
+        switch state {
+        case .waiting: end(.failure(error(.connect, .timedOut)))
+        case .racing(let race):
+            var error = error(race.isConnecting ? .connect : .resolve, .timedOut)
+            error.failedAddresses = race.addressesSoFar
+            end(.failure(error))
+        case .connectingUnix: end(.failure(error(.connect, .timedOut)))
+        case .securing: end(.failure(error(.tls, .timedOut)))
+        case .finished: break
+        }
     }
 
-    private func succeed(_ socket: StreamSocket, _ session: TLSSession?) {
-        var info = ConnectionInfo(socket.descriptor, timings)
-        info.tls = session?.info
-        phase = .over
-        finish(.success(ByteStream(socket, tls: session, info, loop)))
+    private func end(_ result: Result<ByteStream, TransportError>) {
+        guard let completion else { return }
+        self.completion = nil
+        stop()
+        completion(result)
     }
 
-    private func fail(_ phase: TransportError.Phase, _ cause: TransportError.Cause) {
-        finish(.failure(error(phase, cause)))
+    private func stop() {
+        timer?.cancel()
+        timer = nil
+        switch state {
+        case .waiting, .finished: break
+        case .racing(let race): race.cancel()
+        case .connectingUnix(let connect): connect.cancel()
+        case .securing(let handshake): handshake.cancel()
+        }
+        state = .finished
+        keepAlive = nil
     }
 
     private func error(_ phase: TransportError.Phase, _ cause: TransportError.Cause) -> TransportError {
-        TransportError(phase: phase, endpoint: endpoint.description, cause: cause)
-    }
-
-    private func finish(_ result: Result<ByteStream, TransportError>) {
-        if case .securing(let socket, let session) = phase {
-            session.free()
-            socket.close()
-        }
-        phase = .over
-        timeout?.cancel()
-        raceTimer?.cancel()
-        closeRacers()
-        let completion = completion
-        self.completion = nil
-        completion?(result)
-    }
-
-    private func closeRacers() {
-        for racer in racers.values { racer.socket?.close() }
-        racers = [:]
-    }
-}
-
-/// A socket that is connecting: hears of its end, once, or of each event.
-private final class Racer: LoopChannel {
-    private var onEnd: ((Int32) -> Void)?
-    private let onEvents: ((UInt32) -> Void)?
-    var socket: StreamSocket?
-
-    init(_ onEnd: @escaping (Int32) -> Void) {
-        self.onEnd = onEnd
-        onEvents = nil
-    }
-
-    init(onEvents: @escaping (UInt32) -> Void) { self.onEvents = onEvents }
-
-    func isReady(_ events: UInt32) {
-        if let onEvents { return onEvents(events) }
-        let end = onEnd
-        onEnd = nil
-        if let socket { end?(socket.error) }
-    }
-}
-
-extension Endpoint {
-    fileprivate var port: UInt16 {
-        if case .tcp(_, let port) = self { port } else { 0 }
+        TransportError(phase, endpoint.description, cause)
     }
 }

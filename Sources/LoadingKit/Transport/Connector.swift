@@ -1,7 +1,4 @@
-import Foundation
-import LoadingKitPrimitives
-
-/// Makes connections: resolves, races addresses, does the TLS handshake. Confined to its loop.
+/// Makes connections. Confined to its loop.
 package final class Connector {
     private let loop: EventLoop
     private let resolver: Resolver
@@ -11,15 +8,36 @@ package final class Connector {
         self.resolver = resolver
     }
 
-    /// Calls `completion` once, on the loop, not before this returns; never, if the attempt is cancelled before.
+    /// Resolves, races the addresses, and does the TLS handshake.
     ///
-    /// - Parameter timeout: nanoseconds for all of it; nil for no bound.
+    /// - Parameters:
+    ///   - tls: With it, the connection is secured; the name is verified, and sent when it is not a literal address.
+    ///   - timeout: Nanoseconds for all of it; `nil` for no limit.
+    ///   - completion: Called once, on the loop, after this call has returned; not when the attempt is cancelled.
     package func connect(
-        to endpoint: Endpoint, tls: (context: TLSContext, serverName: String)?, timeout: UInt64?,
+        to endpoint: Endpoint, tls: (context: TLSContext, serverName: String)? = nil, timeout: UInt64? = nil,
         completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) -> ConnectAttempt {
-        let attempt = ConnectAttempt(loop, resolver, endpoint, tls, completion)
-        attempt.begin(timeout)
+        loop.preconditionCurrent()
+        let attempt = ConnectAttempt(endpoint, tls: tls, on: loop, completion: completion)
+        attempt.start(resolver, timeout: timeout)
+        return attempt
+    }
+
+    /// Puts TLS on a connection that has none (a proxy's tunnel, a protocol's "start TLS"), as soon as the peer expects it
+    /// and nothing is left to read. The stream is used up, whatever comes of it.
+    ///
+    /// - Parameters:
+    ///   - endpoint: Whom the connection reaches, when that is not whom the stream was connected to.
+    ///   - timeout: Nanoseconds; `nil` for no limit.
+    ///   - completion: Called once, on the loop, after this call has returned; not when the attempt is cancelled.
+    package func secure(
+        _ stream: ByteStream, endpoint: Endpoint? = nil, tls: (context: TLSContext, serverName: String),
+        timeout: UInt64? = nil, completion: @escaping (Result<ByteStream, TransportError>) -> Void
+    ) -> ConnectAttempt {
+        loop.preconditionCurrent()
+        let attempt = ConnectAttempt(endpoint ?? stream.info.endpoint, tls: tls, on: loop, completion: completion)
+        attempt.start(over: stream, timeout: timeout)
         return attempt
     }
 }

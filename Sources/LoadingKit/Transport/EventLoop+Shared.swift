@@ -1,21 +1,18 @@
-import Foundation
+import Glibc
 import Synchronization
 
 extension EventLoop {
-    /// The most loops that a process has.
-    private static let maximumCount = 4
-
+    /// The process's loops: one a core, four at most.
     private static let shared: [EventLoop] = {
-        let count = min(max(ProcessInfo.processInfo.activeProcessorCount, 1), maximumCount)
-        return (0..<count).map { EventLoop(name: "LoadingKit-\($0)") }
+        let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
+        return (0..<min(cores, 4)).map { EventLoop(name: "LoadingKit-\($0)") }
     }()
 
     private static let turn = Atomic<Int>(0)
 
-    /// One of the process's loops, in turn. They are made when the first is asked for, and never end.
+    /// One of the process's shared loops, in turn. They start when the first is asked for, and never stop.
     package static func next() -> EventLoop {
-        let loops = shared
-        let index = turn.wrappingAdd(1, ordering: .relaxed).oldValue
-        return loops[abs(index % loops.count)]
+        let ticket = turn.wrappingAdd(1, ordering: .relaxed).oldValue
+        return shared[Int(UInt(bitPattern: ticket) % UInt(shared.count))]
     }
 }

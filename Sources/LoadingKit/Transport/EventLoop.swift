@@ -1,156 +1,245 @@
 import CLoadingKitShims
-import Foundation
+import DequeModule
+import Glibc
 import LoadingKitPrimitives
 import Synchronization
 
-/// One thread, one epoll instance, a heap of timers, and an inbox that is woken by an eventfd, which is written to only
-/// while the loop sleeps.
+/// One thread, one epoll instance, a heap of timers, and an inbox woken by an eventfd that is written only when the
+/// loop sleeps.
 ///
-/// It is an executor of Swift concurrency too. What says "on the loop only" must be called on its thread.
-package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {  // on its thread, but for the inbox
-    private enum Item {
-        case work(@Sendable () -> Void)
+/// It is a serial executor and a task executor, so that actors and tasks can live on it.
+package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {  // inbox: a lock; rest: its thread
+    enum Work: @unchecked Sendable {  // closures from other threads are @Sendable; others never leave the loop
+        case closure(() -> Void)
         case job(UnownedJob)
     }
 
-    private struct Inbox {
-        var items: [Item] = []
-        var isSleeping = false
-        var isStopping = false
+    private enum Phase {
+        case running, stopping, ended
     }
 
-    private let inbox = Mutex(Inbox())
-    private let time: TimeSource
-    private let epoll: Int32
-    private let wakeUp: Int32
-    private let thread = Atomic<UInt>(0)
-    private var local: [Item] = []
-    private var channels = ChannelTable()
-    /// What is to be told to other threads when the turn ends.
-    private var endOfTurn: [() -> Void] = []
-    var timers = TimerHeap()
+    private struct Inbox {
+        var work: Deque<Work> = []
+        var phase = Phase.running
+        /// Whether the loop waits, or is about to, and has to be woken.
+        var sleeps = false
+        var eventDescriptor: Int32 = -1
+        var thread: NativeThread?
+    }
 
-    /// The time of the last wake-up. On the loop only.
+    /// The thread's name, for debuggers.
+    package let name: String
+    /// 64 KiB for whoever runs on the loop, until it returns to the loop.
+    package let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 64)
+    /// Room for one TLS record that is put together. On the loop only.
+    let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: TLSSession.maximumRecord, alignment: 64)
+    /// The time at which the loop woke up last. On the loop only.
     package private(set) var now: MonotonicTime
 
-    /// Memory to receive into. On the loop only, and only until it is given back to the loop.
-    package let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+    private let time: TimeSource
+    private let inbox = Mutex(Inbox())
+    private var ready: Deque<Work> = []
+    /// What is to be told to other threads when the turn ends.
+    private var endOfTurn: [() -> Void] = []
+    private var faultPlan: FaultPlan?
+    private var epollDescriptor: Int32 = -1
+    private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: maximumEvents)
+    var timers = TimerHeap()
+    var sources = EventSourceTable()
 
-    /// A loop of one's own; `stop()` ends it.
+    private static let maximumEvents = 256
+    /// So often the loop looks for further events before it tells other threads of those it had.
+    private static let maximumPostponements = 8
+    /// After so many pieces of work the loop looks at its sockets and timers again.
+    private static let maximumTurns = 1024
+    /// The epoll data of the loop's own eventfd; no slot has this number.
+    static let wakeUpToken = UInt64.max
+
+    /// A loop of one's own, which runs until ``stop()``.
     package init(name: String, time: TimeSource = .system) {
+        self.name = name
         self.time = time
         now = time.now
-        epoll = Int32(clamping: SystemCalls.makeEpoll())
-        wakeUp = Int32(clamping: SystemCalls.makeEvent())
-        _ = SystemCalls.epollAdd(epoll, wakeUp, events: EPOLLIN.rawValue, key: ChannelTable.wakeUpKey)
-        if case .manual(let clock) = time { clock.attach(self) }
-        LoopThread.start(name) { self.run() }
+        openDescriptors()
+        if case .manual(let manual) = time { manual.attach(self) }
+        // The system may have no thread to give right now. Then the first work given to the loop asks again.
+        inbox.withLock { startThread(&$0) }
     }
 
-    deinit { scratch.deallocate() }
+    deinit {
+        scratch.deallocate()
+        recordBuffer.deallocate()
+        events.deallocate()
+    }
 
-    /// Ends a loop that was made with `init`, when all that it was given has run.
-    package func stop() {
-        let sleeps = inbox.withLock { inbox -> Bool in
-            inbox.isStopping = true
-            defer { inbox.isSleeping = false }
-            return inbox.isSleeping
+    /// The time as it is, not as it was at the last wake-up; for what is measured. On the loop only.
+    package var currentTime: MonotonicTime {
+        switch time {
+        case .system: time.now
+        case .manual: now
         }
-        if sleeps { SystemCalls.signalEvent(wakeUp) }
     }
 
-    // MARK: From any thread
+    // MARK: Giving it work
 
-    /// Whether the calling thread is the loop's.
-    package var isCurrent: Bool { thread.load(ordering: .relaxed) == UInt(pthread_self()) }
-
-    /// Ends the process if called elsewhere than on the loop: a programmer's mistake.
-    package func preconditionCurrent() { precondition(isCurrent, "this must be called on its event loop") }
-
-    /// Runs `work` on the loop, after what it was given before.
-    package func execute(_ work: @escaping @Sendable () -> Void) { add(.work(work)) }
-
-    package func enqueue(_ job: consuming ExecutorJob) { add(.job(UnownedJob(job))) }
-
-    package func checkIsolated() { preconditionCurrent() }
-
-    package func isSameExclusiveExecutionContext(other: EventLoop) -> Bool { self === other }
-
-    private func add(_ item: Item) {
-        if isCurrent { return local.append(item) }
-        let sleeps = inbox.withLock { inbox -> Bool in
-            inbox.items.append(item)
-            defer { inbox.isSleeping = false }
-            return inbox.isSleeping
-        }
-        if sleeps { SystemCalls.signalEvent(wakeUp) }
+    /// Whether the calling thread is this loop's.
+    @inline(__always)
+    package var isCurrent: Bool {
+        lk_thread_event_loop() == Unmanaged.passUnretained(self).toOpaque()
     }
 
-    // MARK: On the loop
-
-    /// Runs `work` at a time, once; the timer can then be set again. On the loop only.
-    package func schedule(at deadline: MonotonicTime, _ work: @escaping () -> Void) -> LoopTimer {
-        let timer = LoopTimer(self, deadline, work)
-        timers.insert(timer)
-        return timer
+    /// Traps when the calling thread is not this loop's.
+    package func preconditionCurrent() {
+        precondition(isCurrent, "this may only be called on the event loop \(name)")
     }
 
-    /// Runs `work` when all that this turn of the loop brings is done. Waking other threads then, in one burst, lets
-    /// each of them find more than one thing to do. On the loop only.
+    /// Runs `work` on the loop, after the work given to it before. From any thread.
+    package func execute(_ work: @escaping @Sendable () -> Void) { submit(.closure(work)) }
+
+    /// Runs `work` on the loop, after what runs now. On the loop only.
+    package func executeLater(_ work: @escaping () -> Void) {
+        preconditionCurrent()
+        ready.append(.closure(work))
+    }
+
+    /// Runs `work` when all that this turn of the loop brings is done. Waking other threads then, in one burst, lets each
+    /// of them find more than one thing to do. On the loop only.
     package func atEndOfTurn(_ work: @escaping () -> Void) { endOfTurn.append(work) }
 
-    /// Has the channel told of its descriptor's readiness, each change once. Gives 0, or the negative of `errno`.
-    func register(_ channel: any LoopChannel, _ descriptor: Int32) -> Int {
-        let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
-        return SystemCalls.epollAdd(epoll, descriptor, events: events, key: channels.add(channel, descriptor))
+    /// `false`, and the work is dropped, when the loop has ended.
+    @discardableResult
+    func submit(_ work: Work) -> Bool {
+        if isCurrent {
+            ready.append(work)
+            return true
+        }
+        let (accepted, wakeUp) = inbox.withLock { inbox -> (Bool, Int32) in
+            guard inbox.phase != .ended else { return (false, -1) }
+            inbox.work.append(work)
+            startThread(&inbox)
+            guard inbox.sleeps else { return (true, -1) }
+            inbox.sleeps = false
+            return (true, inbox.eventDescriptor)
+        }
+        if wakeUp >= 0 { SystemCalls.wakeUp(wakeUp) }
+        return accepted
     }
 
-    /// Another object takes over the descriptor.
-    func replace(_ channel: any LoopChannel, _ descriptor: Int32) { channels.replace(channel, descriptor) }
+    /// Ends the loop when it has done the work it was given; waits for that, unless it is called on the loop. Timers
+    /// that are not due are dropped. Work given to it later is dropped, too.
+    package func stop() {
+        let (thread, wakeUp) = inbox.withLock { inbox -> (NativeThread?, Int32) in
+            guard inbox.phase == .running else { return (nil, -1) }
+            inbox.phase = .stopping
+            defer { inbox.thread = nil }
+            let wakeUp = inbox.sleeps ? inbox.eventDescriptor : -1
+            inbox.sleeps = false
+            return (inbox.thread, wakeUp)
+        }
+        if wakeUp >= 0 { SystemCalls.wakeUp(wakeUp) }
+        if isCurrent { thread?.detach() } else { thread?.join() }
+    }
 
-    /// To be followed by closing the descriptor, which takes it out of the epoll instance.
-    func unregister(_ descriptor: Int32) { channels.remove(descriptor) }
+    /// Makes system calls of this loop's thread go wrong by `plan`, or well again. From any thread, by tests.
+    package func attach(_ plan: FaultPlan?) {
+        execute {
+            self.faultPlan = plan
+            lk_set_thread_fault_plan(plan.map { Unmanaged.passUnretained($0).toOpaque() })
+        }
+    }
 
-    // MARK: Running
+    // MARK: The thread
+
+    private func startThread(_ inbox: inout Inbox) {
+        guard inbox.thread == nil, inbox.phase == .running else { return }
+        inbox.thread = NativeThread.start(name: name) { self.run() }
+    }
 
     private func run() {
-        thread.store(UInt(pthread_self()), ordering: .relaxed)
-        let events = UnsafeMutableBufferPointer<epoll_event>.allocate(capacity: 256)
-        defer { events.deallocate() }
-        while true {
-            runItems()
-            runEndOfTurn()
-            guard let timeout = timeoutOrStop() else { break }
-            handle(events, SystemCalls.epollWait(epoll, events, timeout: timeout))
-            while let timer = timers.popDue(now) { timer.fire() }
-            runEndOfTurn()
+        lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
+        var postponements = Self.maximumPostponements
+        while let milliseconds = prepareToWait() {
+            let count = wait(milliseconds)
+            // Manual time moves only when its timers run, so that each of them sees its own.
+            now = currentTime
+            awake()
+            for index in 0..<max(count, 0) { dispatch(events[index]) }
+            runTimers(upTo: now)
+            runReady()
+            if count <= 0 || postponements == 0 {
+                runEndOfTurn()
+                postponements = Self.maximumPostponements
+            } else {
+                postponements -= 1
+            }
         }
-        FaultPlan.remove()
-        SystemCalls.close(epoll)
-        SystemCalls.close(wakeUp)
+        end()
     }
 
-    private func runItems() {
-        var batch: [Item] = []
-        swap(&batch, &local)
+    /// How long to wait: -1 for ever, 0 when there is work; `nil` when the loop shall end.
+    private func prepareToWait() -> Int32? {
         inbox.withLock { inbox in
-            if batch.isEmpty {
-                swap(&batch, &inbox.items)
+            if !inbox.work.isEmpty || !ready.isEmpty || !endOfTurn.isEmpty { return 0 }
+            if inbox.phase == .stopping {
+                inbox.phase = .ended
+                return nil
+            }
+            let milliseconds = millisecondsToNextTimer()
+            inbox.sleeps = milliseconds != 0
+            return milliseconds
+        }
+    }
+
+    private func millisecondsToNextTimer() -> Int32 {
+        guard let next = timers.nextTime, next != .distantFuture else { return -1 }
+        switch time {
+        case .manual: return next <= now ? 0 : -1
+        case .system:
+            let nanoseconds = next.nanoseconds(since: now)
+            // Rounded up: an early wake-up would find nothing due and spin.
+            return Int32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1))
+        }
+    }
+
+    private func wait(_ milliseconds: Int32) -> Int {
+        if epollDescriptor < 0 {
+            openDescriptors()
+            // No descriptors to be had: look at the inbox now and then, and try again. With new ones, too, the inbox comes
+            // first: who gave work meanwhile had nothing to wake the loop with.
+            if epollDescriptor < 0, milliseconds != 0 { SystemCalls.pause(milliseconds: 10) }
+            return 0
+        }
+        return SystemCalls.epollWait(epollDescriptor, events, Int32(Self.maximumEvents), milliseconds: milliseconds)
+    }
+
+    private func awake() {
+        inbox.withLock { inbox in
+            inbox.sleeps = false
+            if ready.isEmpty {
+                swap(&ready, &inbox.work)
             } else {
-                batch.append(contentsOf: inbox.items)
-                inbox.items.removeAll(keepingCapacity: true)
+                ready.append(contentsOf: inbox.work)
+                inbox.work.removeAll(keepingCapacity: true)
             }
         }
-        for item in batch {
-            switch item {
-            case .work(let work): work()
+    }
+
+    private func dispatch(_ event: epoll_event) {
+        // The eventfd is edge-triggered: it need not be read.
+        guard event.data.u64 != Self.wakeUpToken, let source = sources[event.data.u64] else { return }
+        source.handle(events: event.events)
+    }
+
+    private func runReady() {
+        var turns = Self.maximumTurns
+        while turns > 0, let work = ready.popFirst() {
+            turns -= 1
+            switch work {
+            case .closure(let body): body()
             case .job(let job):
-                job.runSynchronously(isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+                job.runSynchronously(
+                    isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
             }
-        }
-        if local.isEmpty {
-            batch.removeAll(keepingCapacity: true)
-            swap(&batch, &local)
         }
     }
 
@@ -160,41 +249,82 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         swap(&batch, &endOfTurn)
         for work in batch { work() }
         guard endOfTurn.isEmpty else { return }
+        // Keeps the memory for the next turn.
         batch.removeAll(keepingCapacity: true)
         swap(&batch, &endOfTurn)
     }
 
-    /// In milliseconds; nil when the loop is to end. From here on, until the wait is over, adding must wake the loop.
-    private func timeoutOrStop() -> Int32? {
-        guard local.isEmpty else { return 0 }
-        let timeout = timeUntilTimer()
-        return inbox.withLock { inbox in
-            guard inbox.items.isEmpty else { return 0 }
-            if inbox.isStopping { return nil }
-            inbox.isSleeping = timeout != 0
-            return timeout
+    private func openDescriptors() {
+        let epoll = SystemCalls.epollCreate()
+        guard epoll >= 0 else { return }
+        let event = SystemCalls.eventfd()
+        let events = EPOLLIN.rawValue | EPOLLET.rawValue
+        guard event >= 0,
+            SystemCalls.epollAdd(Int32(epoll), Int32(event), events: events, data: Self.wakeUpToken) == 0
+        else {
+            if event >= 0 { SystemCalls.close(Int32(event)) }
+            SystemCalls.close(Int32(epoll))
+            return
         }
+        epollDescriptor = Int32(epoll)
+        inbox.withLock { $0.eventDescriptor = Int32(event) }
     }
 
-    /// Rounded up, so that the loop does not wake before the timer is due.
-    private func timeUntilTimer() -> Int32 {
-        guard let earliest = timers.earliest else { return -1 }
-        if case .manual(let clock) = time { return earliest <= clock.now ? 0 : -1 }
-        let now = time.now
-        guard earliest > now else { return 0 }
-        return Int32(clamping: (earliest.nanoseconds(since: now) + 999_999) / 1_000_000)
+    private func end() {
+        let dropped = timers.removeAll()
+        for timer in dropped { timer.cancel() }
+        lk_set_thread_fault_plan(nil)
+        faultPlan = nil
+        let event = inbox.withLock { inbox in
+            defer { inbox.eventDescriptor = -1 }
+            return inbox.eventDescriptor
+        }
+        if event >= 0 { SystemCalls.close(event) }
+        if epollDescriptor >= 0 { SystemCalls.close(epollDescriptor) }
+        epollDescriptor = -1
+        lk_set_thread_event_loop(nil)
+    }
+}
+
+// MARK: - Timers
+
+extension EventLoop {
+    /// Runs `work` at `time` (as soon as possible, when that has passed). On the loop only.
+    package func schedule(at time: MonotonicTime, _ work: @escaping () -> Void) -> LoopTimer {
+        assert(isCurrent)
+        let timer = LoopTimer(loop: self, work: work)
+        timers.insert(timer, at: time)
+        return timer
     }
 
-    private func handle(_ events: UnsafeMutableBufferPointer<epoll_event>, _ count: Int) {
-        inbox.withLock { $0.isSleeping = false }
-        now = time.now
-        guard count > 0 else { return }
-        for event in events[..<min(count, events.count)] {
-            if event.data.u64 == ChannelTable.wakeUpKey {
-                SystemCalls.clearEvent(wakeUp)
-            } else {
-                channels.find(event.data.u64)?.isReady(event.events)
-            }
+    /// Runs the timers that are due at `limit`, in order. When the clock was moved by a test, each of them sees its
+    /// own time.
+    func runTimers(upTo limit: MonotonicTime) {
+        // A timer that is set again for a time that has passed waits for the next turn.
+        let sequence = limit > now ? .max : timers.nextSequence
+        while let due = timers.popDue(limit, before: sequence) {
+            now = max(now, due.time)
+            due.timer.fire()
         }
+        now = max(now, limit)
+    }
+}
+
+// MARK: - Descriptors
+
+extension EventLoop {
+    /// Watches a descriptor for all events, edge-triggered, until it is closed. On the loop only.
+    /// Gives the token of the source, or a negated `errno`.
+    func register(_ descriptor: Int32, _ source: any EventSource) -> Result<UInt64, SystemCallFailure> {
+        assert(isCurrent)
+        guard epollDescriptor >= 0 else { return .failure(SystemCallFailure(name: .epollCreate, code: EMFILE)) }
+        let token = sources.insert(source)
+        let events = EPOLLIN.rawValue | EPOLLOUT.rawValue | EPOLLRDHUP.rawValue | EPOLLET.rawValue
+        let result = SystemCalls.epollAdd(epollDescriptor, descriptor, events: events, data: token)
+        guard result >= 0 else {
+            sources.remove(token)
+            return .failure(SystemCallFailure(name: .epollControl, code: Int32(-result)))
+        }
+        return .success(token)
     }
 }

@@ -1,84 +1,87 @@
-import Foundation
+import CLoadingKitShims
 import Synchronization
 
-/// Which system calls of one thread are to fail, for tests.
+/// What a test wants to go wrong: the n-th call of a system call's name fails, or moves fewer bytes than asked.
 ///
-/// While no plan is installed anywhere, it costs the reading of one flag a call.
-package struct FaultPlan: Sendable {
-    package enum Call: Sendable, CaseIterable {
-        case socket, connect, receive, send, epollCreate, eventCreate, epollControl, open, read
-    }
-
-    package enum Fault: Sendable {
-        /// The call fails with this `errno`.
-        case error(Int32)
-        /// The call transfers at most so many bytes.
+/// A plan belongs to the threads that it is attached to, so that tests that run side by side do not disturb each other.
+/// Work that such a thread gives to the ``BlockingPool`` takes the plan along.
+package final class FaultPlan: Sendable {
+    /// What happens instead of the call.
+    package enum Fault: Sendable, Equatable {
+        /// The call is not made and fails with this `errno`.
+        case fail(Int32)
+        /// The call is made for at most so many bytes.
         case short(Int)
     }
 
-    private struct Rule {
-        let call: Call
-        let range: ClosedRange<Int>
+    /// Which calls it happens to.
+    package enum Occurrence: Sendable {
+        /// The n-th call of the name since the plan was made, counted from one.
+        case nth(Int)
+        /// The n-th call and all that follow.
+        case from(Int)
+    }
+
+    /// One thing to go wrong.
+    package struct Entry: Sendable {
+        let name: SystemCalls.Name
+        let occurrence: Occurrence
         let fault: Fault
-    }
 
-    private var rules: [Rule] = []
-    private var counts: [Call: Int] = [:]
-
-    package init() {}
-
-    /// Makes the calls with these numbers, counted from 1 since the plan was installed, fail.
-    package mutating func add(_ call: Call, _ numbers: ClosedRange<Int>, _ fault: Fault) {
-        rules.append(Rule(call: call, range: numbers, fault: fault))
-    }
-
-    // MARK: Plans by thread
-
-    private static let activeCount = Atomic<Int>(0)
-    private static let plans = Mutex<[UInt: FaultPlan]>([:])
-
-    @inline(__always)
-    static var isAnyActive: Bool { activeCount.load(ordering: .relaxed) != 0 }
-
-    /// Installs a plan for the calling thread, which replaces an earlier one.
-    package static func install(_ plan: FaultPlan) {
-        let isNew = plans.withLock { $0.updateValue(plan, forKey: UInt(pthread_self())) == nil }
-        if isNew { activeCount.wrappingAdd(1, ordering: .relaxed) }
-    }
-
-    /// Takes the calling thread's plan away; does nothing when it has none.
-    package static func remove() {
-        let wasThere = plans.withLock { $0.removeValue(forKey: UInt(pthread_self())) != nil }
-        if wasThere { activeCount.wrappingSubtract(1, ordering: .relaxed) }
-    }
-
-    /// Counts a call, and says whether it is to fail.
-    static func nextError(of call: Call) -> Int32? {
-        plans.withLock { plans in
-            guard plans[UInt(pthread_self())] != nil else { return nil }
-            return plans[UInt(pthread_self())]?.countError(call)
+        package init(_ name: SystemCalls.Name, _ occurrence: Occurrence, _ fault: Fault) {
+            self.name = name
+            self.occurrence = occurrence
+            self.fault = fault
         }
     }
 
-    /// How many bytes the call that comes next may transfer.
-    static func limit(of call: Call, _ wanted: Int) -> Int {
-        plans.withLock { plans in plans[UInt(pthread_self())]?.limit(call, wanted) ?? wanted }
+    private struct State {
+        var counts: [SystemCalls.Name: Int] = [:]
+        var injected = 0
     }
 
-    private mutating func countError(_ call: Call) -> Int32? {
-        let number = counts[call, default: 0] + 1
-        counts[call] = number
-        for rule in rules where rule.call == call && rule.range.contains(number) {
-            if case .error(let code) = rule.fault { return code }
-        }
-        return nil
+    private let entries: [Entry]
+    private let state = Mutex(State())
+
+    package init(_ entries: [Entry]) { self.entries = entries }
+
+    package convenience init(_ name: SystemCalls.Name, _ occurrence: Occurrence, _ fault: Fault) {
+        self.init([Entry(name, occurrence, fault)])
     }
 
-    private func limit(_ call: Call, _ wanted: Int) -> Int {
-        let number = counts[call, default: 0] + 1
-        for rule in rules where rule.call == call && rule.range.contains(number) {
-            if case .short(let count) = rule.fault { return min(count, wanted) }
+    /// How often calls of `name` were made under this plan.
+    package func count(of name: SystemCalls.Name) -> Int { state.withLock { $0.counts[name] ?? 0 } }
+
+    /// How many calls had another result because of this plan.
+    package var injectedCount: Int { state.withLock { $0.injected } }
+
+    /// Counts a call of `name`, and says what shall happen to it.
+    func next(_ name: SystemCalls.Name) -> Fault? {
+        state.withLock { state in
+            let count = (state.counts[name] ?? 0) + 1
+            state.counts[name] = count
+            let entry = entries.first { entry in
+                guard entry.name == name else { return false }
+                switch entry.occurrence {
+                case .nth(let n): return n == count
+                case .from(let n): return n <= count
+                }
+            }
+            if entry != nil { state.injected += 1 }
+            return entry?.fault
         }
-        return wanted
+    }
+
+    /// Runs `body` on this thread with the plan attached to it.
+    package func run<T>(_ body: () throws -> T) rethrows -> T {
+        let before = lk_thread_fault_plan()
+        lk_set_thread_fault_plan(Unmanaged.passUnretained(self).toOpaque())
+        defer { lk_set_thread_fault_plan(before) }
+        return try withExtendedLifetime(self) { try body() }
+    }
+
+    /// The plan that is attached to the calling thread.
+    static var current: FaultPlan? {
+        lk_thread_fault_plan().map { Unmanaged<FaultPlan>.fromOpaque($0).takeUnretainedValue() }
     }
 }

@@ -1,96 +1,160 @@
-import LoadingKitPrimitives
-
-/// Happy Eyeballs, version 2 (RFC 8305): which address to try when. Pure: inputs in, actions out.
+/// Happy Eyeballs version 2 (RFC 8305): in which order, and when, the addresses of a name are tried.
 ///
-///     answers ──▶ queue (families alternating) ──▶ attempt ──250 ms or failure──▶ next attempt …
-///                                                     └── the first that succeeds wins; the others are cancelled
-package struct HappyEyeballs {
-    package enum Family: Sendable { case v6, v4 }
+/// Pure: it takes what happened and says what to do; clocks and sockets are the caller's.
+package struct HappyEyeballs: Sendable {
+    package typealias Family = IPAddress.Family
 
-    package enum Input: Sendable {
-        /// One family's lookup has ended: its addresses in the resolver's order, or none.
-        case answer(Family, [SocketAddress])
-        case failed(SocketAddress, code: Int32)
-        case connected(SocketAddress)
-        /// The timer that an action set has fired.
-        case timer
+    package enum Input: Sendable, Hashable {
+        /// A family's lookup is over; without addresses when it failed.
+        case answered(Family, [IPAddress])
+        case resolutionDelayPassed
+        case attemptDelayPassed
+        case attemptFailed(IPAddress)
+        case attemptSucceeded(IPAddress)
     }
 
-    package enum Action: Sendable, Equatable {
-        case start(SocketAddress)
-        /// Replaces a timer set before.
-        case setTimer(nanoseconds: UInt64)
-        case cancelTimer
-        case won(SocketAddress)
-        /// Every address failed, or there was none.
-        case gaveUp
+    package enum Action: Sendable, Hashable {
+        case startAttempt(IPAddress)
+        /// Give ``Input/resolutionDelayPassed`` after so many nanoseconds.
+        case setResolutionTimer(UInt64)
+        case cancelResolutionTimer
+        /// Give ``Input/attemptDelayPassed`` after so many nanoseconds, instead of when it was set before.
+        case setAttemptTimer(UInt64)
+        case cancelAttemptTimer
+        /// This attempt is the one; the others end.
+        case finish(IPAddress)
+        /// There is no address left to try.
+        case giveUp
     }
 
-    /// How long a v4 answer waits for the v6 answer (RFC 8305 §3).
+    /// RFC 8305 §3: how long IPv4 addresses wait for the IPv6 addresses.
     package static let resolutionDelay: UInt64 = 50_000_000
-    /// How long one attempt has before the next begins beside it (RFC 8305 §5).
+    /// RFC 8305 §5: how long after an attempt the next begins.
     package static let attemptDelay: UInt64 = 250_000_000
 
-    private enum Phase {
-        /// No attempt yet; `delayed` once a v4 answer waits for v6.
-        case resolving(delayed: Bool)
-        case attempting
-        case over
+    private enum State {
+        /// No family has answered with an address.
+        case resolving(unanswered: Set<Family>)
+        /// IPv4 has answered, and gives IPv6 a head start (§3).
+        case waitingForV6([IPAddress])
+        case attempting(Attempts)
+        case finished
     }
 
-    private var phase = Phase.resolving(delayed: false)
-    private var awaited: Set<Family> = [.v6, .v4]
-    private var waiting: [Family: [SocketAddress]] = [:]
-    private var running: [SocketAddress] = []
-    private var lastStarted: Family?
-    package private(set) var failures: [(SocketAddress, code: Int32)] = []
+    /// The addresses that are left and the attempts that run.
+    private struct Attempts {
+        var unanswered: Set<Family>
+        var v6: ArraySlice<IPAddress>
+        var v4: ArraySlice<IPAddress>
+        var next = Family.v6
+        var running: [IPAddress] = []
+
+        /// §4: the families take turns, as long as both have addresses.
+        mutating func pop() -> IPAddress? {
+            switch (next, v6.isEmpty, v4.isEmpty) {
+            case (_, true, true): return nil
+            case (.v6, false, _), (.v4, false, true):
+                next = .v4
+                return v6.popFirst()
+            case (.v4, _, false), (.v6, true, false):
+                next = .v6
+                return v4.popFirst()
+            }
+        }
+
+        mutating func add(_ addresses: [IPAddress], _ family: Family) {
+            unanswered.remove(family)
+            switch family {
+            case .v6: v6 += addresses
+            case .v4: v4 += addresses
+            }
+        }
+    }
+
+    private var state = State.resolving(unanswered: [.v4, .v6])
 
     package init() {}
 
-    package mutating func handle(_ input: Input) -> [Action] {
-        switch (phase, input) {
-        case (.over, _): return []
-        case (_, .answer(let family, let addresses)):
-            guard awaited.remove(family) != nil else { return [] }
-            waiting[family] = addresses
-            return answered(family)
-        case (.resolving(delayed: true), .timer): return startNext()
-        case (.resolving(delayed: false), .timer): return []
-        case (.attempting, .timer): return startNext()
-        case (_, .failed(let address, let code)):
-            running.removeAll { $0 == address }
-            failures.append((address, code))
-            return startNext()
-        case (_, .connected(let address)):
-            phase = .over
-            return [.cancelTimer, .won(address)]
+    /// Takes what happened, gives what to do, in order.
+    package mutating func receive(_ input: Input) -> [Action] {
+        switch state {
+        case .resolving(let unanswered): resolving(unanswered, input)
+        case .waitingForV6(let v4): waitingForV6(v4, input)
+        case .attempting(let attempts): attempting(attempts, input)
+        case .finished: []
         }
     }
 
-    private mutating func answered(_ family: Family) -> [Action] {
-        if case .attempting = phase { return running.isEmpty ? startNext() : [] }
-        // v6 first, or nothing to wait for any more; v4 alone waits a little for v6.
-        if family == .v6 || awaited.isEmpty {
-            return (waiting[.v6] ?? []).isEmpty && !awaited.isEmpty ? [] : startNext()
+    private mutating func resolving(_ unanswered: Set<Family>, _ input: Input) -> [Action] {
+        switch input {
+        case .answered(let family, let addresses):
+            let rest = unanswered.subtracting([family])
+            if addresses.isEmpty {
+                state = rest.isEmpty ? .finished : .resolving(unanswered: rest)
+                return rest.isEmpty ? [.giveUp] : []
+            }
+            if family == .v4, rest.contains(.v6) {
+                state = .waitingForV6(addresses)
+                return [.setResolutionTimer(Self.resolutionDelay)]
+            }
+            var attempts = Attempts(unanswered: rest, v6: [], v4: [])
+            attempts.add(addresses, family)
+            return startNext(attempts)
+        case .resolutionDelayPassed, .attemptDelayPassed, .attemptFailed, .attemptSucceeded:
+            return []
         }
-        if (waiting[.v4] ?? []).isEmpty { return [] }
-        phase = .resolving(delayed: true)
-        return [.setTimer(nanoseconds: Self.resolutionDelay)]
     }
 
-    /// The families in turn, v6 first (RFC 8305 §4).
-    private mutating func startNext() -> [Action] {
-        let order: [Family] = lastStarted == .v6 ? [.v4, .v6] : [.v6, .v4]
-        for family in order {
-            guard let address = waiting[family]?.first else { continue }
-            waiting[family]?.removeFirst()
-            lastStarted = family
-            running.append(address)
-            phase = .attempting
-            return [.start(address), .setTimer(nanoseconds: Self.attemptDelay)]
+    private mutating func waitingForV6(_ v4: [IPAddress], _ input: Input) -> [Action] {
+        switch input {
+        case .answered(.v6, let addresses):
+            return [.cancelResolutionTimer]
+                + startNext(Attempts(unanswered: [], v6: addresses[...], v4: v4[...]))
+        case .resolutionDelayPassed:
+            return startNext(Attempts(unanswered: [.v6], v6: [], v4: v4[...]))
+        case .answered(.v4, _), .attemptDelayPassed, .attemptFailed, .attemptSucceeded:
+            return []
         }
-        guard running.isEmpty && awaited.isEmpty else { return [] }
-        phase = .over
-        return [.cancelTimer, .gaveUp]
+    }
+
+    private mutating func attempting(_ old: Attempts, _ input: Input) -> [Action] {
+        var attempts = old
+        switch input {
+        case .answered(let family, let addresses):
+            guard attempts.unanswered.contains(family) else { return [] }
+            attempts.add(addresses, family)
+            // An attempt that runs has a timer that will start the next.
+            guard attempts.running.isEmpty else {
+                let timer = old.v4.isEmpty && old.v6.isEmpty && !addresses.isEmpty
+                state = .attempting(attempts)
+                return timer ? [.setAttemptTimer(Self.attemptDelay)] : []
+            }
+            return startNext(attempts)
+        case .attemptDelayPassed: return startNext(attempts)
+        case .attemptFailed(let address):
+            guard let index = attempts.running.firstIndex(of: address) else { return [] }
+            attempts.running.remove(at: index)
+            // §5: a failure does not wait for the timer.
+            return startNext(attempts)
+        case .attemptSucceeded(let address):
+            guard attempts.running.contains(address) else { return [] }
+            state = .finished
+            return [.cancelAttemptTimer, .finish(address)]
+        case .resolutionDelayPassed: return []
+        }
+    }
+
+    /// Starts the next attempt, when there is an address for it.
+    private mutating func startNext(_ old: Attempts) -> [Action] {
+        var attempts = old
+        guard let address = attempts.pop() else {
+            let isOver = attempts.running.isEmpty && attempts.unanswered.isEmpty
+            state = isOver ? .finished : .attempting(attempts)
+            return isOver ? [.cancelAttemptTimer, .giveUp] : []
+        }
+        attempts.running.append(address)
+        let isLast = attempts.v4.isEmpty && attempts.v6.isEmpty
+        state = .attempting(attempts)
+        return [.startAttempt(address), isLast ? .cancelAttemptTimer : .setAttemptTimer(Self.attemptDelay)]
     }
 }

@@ -1,18 +1,25 @@
-import Foundation
+import Glibc
 
-/// Writes TLS secrets to the file that SSLKEYLOGFILE names, for those who look at the traffic of their own programs.
-enum KeyLog {
-    private static let descriptor: Int32 = {
-        guard let path = ProcessInfo.processInfo.environment["SSLKEYLOGFILE"], !path.isEmpty else { return -1 }
-        return Int32(clamping: SystemCalls.openForAppending(path, mode: 0o600))
-    }()
+/// The file that connections' keys are appended to, a line each (draft-ietf-tls-keylogfile), for tools that decrypt
+/// captures. Only where a user asked for it.
+final class KeyLog: Sendable {
+    private let descriptor: Int32
 
-    static var isWanted: Bool { descriptor >= 0 }
+    private init(descriptor: Int32) { self.descriptor = descriptor }
 
-    /// A line is one write to a file opened for appending, so that those of several processes do not mix.
-    static let write: @convention(c) (OpaquePointer?, UnsafePointer<CChar>?) -> Void = { _, line in
-        guard let line else { return }
-        let text = Array(String(cString: line).utf8) + [UInt8(ascii: "\n")]
-        _ = text.withUnsafeBytes { Glibc.write(descriptor, $0.baseAddress, $0.count) }
+    deinit { SystemCalls.close(descriptor) }
+
+    /// The log at `path`, or where the environment says; `nil` when nowhere, or where it cannot be opened.
+    static func open(_ path: String?) -> KeyLog? {
+        guard let path = path ?? getenv("SSLKEYLOGFILE").map({ String(cString: $0) }), !path.isEmpty else { return nil }
+        let descriptor = SystemCalls.open(path, O_WRONLY | O_APPEND | O_CREAT)
+        return descriptor >= 0 ? KeyLog(descriptor: Int32(descriptor)) : nil
+    }
+
+    /// One call a line, which `O_APPEND` keeps whole among threads and processes.
+    func append(_ line: String) {
+        var text = line
+        text += "\n"
+        text.withUTF8 { _ = SystemCalls.write(descriptor, UnsafeRawBufferPointer($0)) }
     }
 }

@@ -1,99 +1,150 @@
-import Foundation
+import Glibc
 import LoadingKitPrimitives
 import Synchronization
 
-/// Looks names up, each family by itself, on the pool for what blocks; remembers answers for a short while.
+/// Finds the addresses of names.
+///
+/// Each family is a lookup of its own, so that the first to answer can be used (RFC 8305 §3). Answers are kept for a
+/// short time; whoever asks for a name that is being looked up shares that lookup.
 package final class Resolver: Sendable {
-    package typealias Family = HappyEyeballs.Family
+    package typealias Family = IPAddress.Family
+    package typealias Answer = Result<[IPAddress], ResolverFailure>
+    /// Finds a name's addresses of a family. May block; runs on the pool.
+    package typealias Lookup = @Sendable (String, Family) -> Answer
 
-    /// A lookup's answer: addresses, or why there are none.
-    package enum Answer: Sendable {
-        case addresses([SocketAddress])
-        case notFound(String)
-        case failed(String)
-
-        package var addresses: [SocketAddress] {
-            if case .addresses(let found) = self { found } else { [] }
-        }
+    /// A question that may be taken back.
+    package final class Request {
+        fileprivate var isCancelled = false
+        /// No answers any more. On the loop of the request.
+        package func cancel() { isCancelled = true }
     }
-
-    package typealias Lookup = @Sendable (_ host: String, _ port: UInt16, _ family: Family) -> Answer
 
     private struct Key: Hashable {
-        let host: String
-        let port: UInt16
-        let family: Family
+        var name: String
+        var family: Family
     }
 
-    private struct State {
-        var cached: [Key: (answer: Answer, until: MonotonicTime)] = [:]
-        var waiting: [Key: [@Sendable (Answer) -> Void]] = [:]
+    private enum Entry {
+        case pending([@Sendable (Answer) -> Void])
+        case answered(Answer, until: MonotonicTime)
     }
 
-    /// How long answers are remembered, in seconds; and how many. Short, as `getaddrinfo` does not say how long they
-    /// hold.
-    private static let positiveTime = 60.0
-    private static let negativeTime = 2.0
-    private static let capacity = 512
+    /// How long an answer is used. The system's interface does not tell the record's time to live.
+    package static let lifetime: UInt64 = 60_000_000_000
+    /// How long a failure is believed.
+    package static let failureLifetime: UInt64 = 3_000_000_000
+    /// More names than this are not kept.
+    package static let maximumNames = 256
 
+    /// The process's own, with the system's lookup.
     package static let shared = Resolver()
 
+    /// Threads of its own, so that a name server that hangs does not keep files waiting.
+    private static let namePool = BlockingPool(maximumThreads: 8)
+
+    private let pool: BlockingPool
+    private let time: TimeSource
     private let lookup: Lookup
-    private let state = Mutex(State())
+    private let entries = Mutex<[Key: Entry]>([:])
 
-    /// - Parameter lookup: blocks; called on the pool for what does.
-    package init(lookup: @escaping Lookup = Resolver.systemLookup) { self.lookup = lookup }
-
-    /// Calls `done` once, on any thread, or at once when the answer is known.
-    package func resolve(
-        _ host: String, port: UInt16, _ family: Family, now: MonotonicTime, _ done: @escaping @Sendable (Answer) -> Void
+    package init(
+        pool: BlockingPool? = nil, time: TimeSource = .system, lookup: @escaping Lookup = Resolver.systemLookup
     ) {
-        if let known = Self.withoutLookup(host, port, family) { return done(known) }
-        let key = Key(host: host, port: port, family: family)
-        let (cached, isFirst) = state.withLock { state -> (Answer?, Bool) in
-            if let entry = state.cached[key], entry.until > now { return (entry.answer, false) }
-            state.waiting[key, default: []].append(done)
-            return (nil, state.waiting[key]?.count == 1)
-        }
-        if let cached { return done(cached) }
-        guard isFirst else { return }
-        BlockingPool.shared.run { self.finish(key, self.lookup(host, port, family), now) }
+        self.pool = pool ?? Self.namePool
+        self.time = time
+        self.lookup = lookup
     }
 
-    private func finish(_ key: Key, _ answer: Answer, _ asked: MonotonicTime) {
-        let waiting = state.withLock { state -> [@Sendable (Answer) -> Void] in
-            if state.cached.count >= Self.capacity { state.cached.removeAll() }
-            let seconds = answer.addresses.isEmpty ? Self.negativeTime : Self.positiveTime
-            state.cached[key] = (answer, asked.advanced(bySeconds: seconds))
-            return state.waiting.removeValue(forKey: key) ?? []
+    /// Calls `answer` once for each family, on `loop`, which is the caller's: at once for literals, `localhost` and what
+    /// is known, else later.
+    package func resolve(
+        _ host: String, on loop: EventLoop, answer: @escaping (Family, Answer) -> Void
+    ) -> Request {
+        loop.preconditionCurrent()
+        let request = Request()
+        if let known = Self.addressesWithoutLookup(of: host) {
+            for family in Family.allCases where !request.isCancelled {
+                let addresses = known.filter { $0.family == family }
+                answer(family, addresses.isEmpty ? .failure(.notFound("no such address")) : .success(addresses))
+            }
+            return request
         }
-        for done in waiting { done(answer) }
+        guard !host.isEmpty, !host.utf8.contains(0), host.utf8.count <= 255 else {
+            for family in Family.allCases { answer(family, .failure(.notFound("not a name"))) }
+            return request
+        }
+        let box = LoopConfined(Waiter(request: request, answer: answer))
+        for family in Family.allCases {
+            ask(Key(name: host.lowercased(), family: family), box, loop)
+        }
+        return request
     }
 
-    /// Addresses, and `localhost`, which is loopback whatever the resolver says (RFC 6761 §6.3).
-    private static func withoutLookup(_ host: String, _ port: UInt16, _ family: Family) -> Answer? {
-        if let address = SocketAddress(literal: host, port: port) {
-            return .addresses(address.isIPv6 == (family == .v6) ? [address] : [])
+    private struct Waiter {
+        let request: Request
+        let answer: (Family, Answer) -> Void
+
+        func deliver(_ family: Family, _ result: Answer) {
+            if !request.isCancelled { answer(family, result) }
         }
-        let name = host.hasSuffix(".") ? host.dropLast() : host[...]
-        guard name == "localhost" || name.hasSuffix(".localhost") else { return nil }
-        return .addresses([SocketAddress(literal: family == .v6 ? "::1" : "127.0.0.1", port: port)].compactMap { $0 })
     }
 
-    /// EAI_NODATA, which Glibc declares for GNU sources alone: the name exists, without addresses of this family.
-    private static let noData: Int32 = -5
-
-    package static let systemLookup: Lookup = { host, port, family in
-        var hints = addrinfo()
-        hints.ai_family = family == .v6 ? AF_INET6 : AF_INET
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        do {
-            return .addresses(try SocketAddress.lookUp(host, port, hints))
-        } catch let error as SocketAddress.LookupError {
-            let isNotFound = [EAI_NONAME, noData].contains(error.code)
-            return isNotFound ? .notFound(error.text) : .failed(error.text)
-        } catch {
-            return .failed("\(error)")
+    private func ask(_ key: Key, _ waiter: LoopConfined<Waiter>, _ loop: EventLoop) {
+        let now = time.now
+        let deliver: @Sendable (Answer) -> Void = { result in
+            loop.execute { waiter.value.deliver(key.family, result) }
         }
+        let (known, isFirst) = entries.withLock { entries -> (Answer?, Bool) in
+            switch entries[key] {
+            case .answered(let answer, let until) where now < until: return (answer, false)
+            case .pending(var waiters):
+                waiters.append(deliver)
+                entries[key] = .pending(waiters)
+                return (nil, false)
+            case .answered, nil:
+                entries[key] = .pending([deliver])
+                return (nil, true)
+            }
+        }
+        if let known { waiter.value.deliver(key.family, known) }
+        if isFirst { pool.run { self.finish(key, self.lookup(key.name, key.family)) } }
+    }
+
+    private func finish(_ key: Key, _ answer: Answer) {
+        let lifetime: UInt64
+        switch answer {
+        case .success: lifetime = Self.lifetime
+        case .failure: lifetime = Self.failureLifetime
+        }
+        let now = time.now
+        let waiters = entries.withLock { entries -> [@Sendable (Answer) -> Void] in
+            defer {
+                entries[key] = .answered(answer, until: now.advanced(byNanoseconds: lifetime))
+                Self.trim(&entries, now)
+            }
+            guard case .pending(let waiters) = entries[key] else { return [] }
+            return waiters
+        }
+        for waiter in waiters { waiter(answer) }
+    }
+
+    /// Keeps the number of names bounded: what is over goes first, then what is over soonest.
+    private static func trim(_ entries: inout [Key: Entry], _ now: MonotonicTime) {
+        let limit = maximumNames * Family.allCases.count
+        guard entries.count > limit else { return }
+        let answered = entries.compactMap { key, entry -> (Key, MonotonicTime)? in
+            guard case .answered(_, let until) = entry else { return nil }
+            return (key, until)
+        }
+        // A quarter more than needed, so that this is not done for each new name.
+        let excess = entries.count - limit + limit / 4
+        for (key, _) in answered.sorted(by: { $0.1 < $1.1 }).prefix(excess) { entries[key] = nil }
+    }
+
+    /// Literals, and the names that mean this machine (RFC 6761 §6.3).
+    private static func addressesWithoutLookup(of host: String) -> [IPAddress]? {
+        if let literal = IPAddress(host) { return [literal] }
+        let name = host.utf8.last == UInt8(ascii: ".") ? host.dropLast().lowercased() : host.lowercased()
+        return name == "localhost" || name.hasSuffix(".localhost") ? [.loopback6, .loopback4] : nil
     }
 }

@@ -1,114 +1,97 @@
-import Foundation
+import Glibc
 
-/// The address of a socket: IPv4, IPv6 or a path.
-package struct SocketAddress: @unchecked Sendable, Hashable, CustomStringConvertible {  // plain bytes
-    private let storage: sockaddr_storage
-    private let length: socklen_t
+/// An address that a socket is connected to or bound to.
+package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
+    case ip(IPAddress, port: UInt16)
+    case unix(path: String)
 
-    init(_ storage: sockaddr_storage, length: socklen_t) {
-        self.storage = storage
-        self.length = length
-    }
+    /// Where the system does not tell.
+    static let unknown = SocketAddress.ip(.v4(0), port: 0)
 
-    /// An address in text, IPv6 perhaps with a zone; nil for a name.
-    package init?(literal: String, port: UInt16) {
-        var hints = addrinfo()
-        hints.ai_flags = Int32(AI_NUMERICHOST)
-        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
-        // `getaddrinfo` takes shortened forms such as `127.1`, which no URL means.
-        guard literal.contains(":") || literal.split(separator: ".").count == 4,
-            let first = try? SocketAddress.lookUp(literal, port, hints).first
-        else { return nil }
-        self = first
-    }
-
-    /// The path of a Unix-domain socket; nil when it is too long for one.
-    init?(path: String) {
-        var address = sockaddr_un()
-        address.sun_family = sa_family_t(AF_UNIX)
-        let bytes = Array(path.utf8)
-        guard !bytes.isEmpty, !bytes.contains(0), bytes.count < MemoryLayout.size(ofValue: address.sun_path) else {
-            return nil
-        }
-        withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: bytes) }
-        var storage = sockaddr_storage()
-        withUnsafeMutableBytes(of: &storage) { to in withUnsafeBytes(of: address) { to.copyMemory(from: $0) } }
-        self.init(storage, length: socklen_t(MemoryLayout<sockaddr_un>.size))
-    }
-
-    struct LookupError: Error {
-        let code: Int32
-        let text: String
-    }
-
-    /// What `getaddrinfo` says; blocks unless the hints are numeric.
-    static func lookUp(_ host: String, _ port: UInt16, _ hints: addrinfo) throws -> [SocketAddress] {
-        var hints = hints
-        var list: UnsafeMutablePointer<addrinfo>?
-        let code = getaddrinfo(host, String(port), &hints, &list)
-        guard code == 0 else {
-            let text = code == EAI_SYSTEM ? String(cString: strerror(errno)) : String(cString: gai_strerror(code))
-            throw LookupError(code: code, text: text)
-        }
-        defer { freeaddrinfo(list) }
-        var found: [SocketAddress] = []
-        var next = list
-        while let entry = next?.pointee {
-            if let address = entry.ai_addr { found.append(SocketAddress(copying: address, entry.ai_addrlen)) }
-            next = entry.ai_next
-        }
-        return found
-    }
-
-    private init(copying address: UnsafePointer<sockaddr>, _ length: socklen_t) {
-        var storage = sockaddr_storage()
-        let count = min(Int(length), MemoryLayout<sockaddr_storage>.size)
-        withUnsafeMutableBytes(of: &storage) {
-            $0.copyMemory(from: UnsafeRawBufferPointer(start: address, count: count))
-        }
-        self.init(storage, length: socklen_t(count))
-    }
-
-    var family: Int32 { Int32(storage.ss_family) }
-    package var isIPv6: Bool { family == AF_INET6 }
-    package var isIPv4: Bool { family == AF_INET }
-
-    func withPointer<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R? {
-        withUnsafeBytes(of: storage) { bytes in
-            bytes.baseAddress.map { body($0.assumingMemoryBound(to: sockaddr.self), length) }
+    /// The address without the port; for a Unix socket its path.
+    package var address: String {
+        switch self {
+        case .ip(let address, _): address.description
+        case .unix(let path): path
         }
     }
 
-    /// The address in text without its port, and the port; for a path, the path.
-    package var text: (address: String, port: UInt16?) {
-        guard isIPv4 || isIPv6 else {
-            return (
-                withUnsafeBytes(of: storage) { String(decoding: $0.dropFirst(2).prefix { $0 != 0 }, as: UTF8.self) },
-                nil
-            )
+    /// The port; a Unix socket has none.
+    package var port: UInt16? {
+        switch self {
+        case .ip(_, let port): port
+        case .unix: nil
         }
-        var host = [CChar](repeating: 0, count: 128)
-        var service = [CChar](repeating: 0, count: 16)
-        let flags = Int32(NI_NUMERICHOST) | Int32(NI_NUMERICSERV)
-        let code = withPointer {
-            getnameinfo($0, $1, &host, socklen_t(host.count), &service, socklen_t(service.count), flags)
-        }
-        guard code == 0 else { return ("unknown", nil) }
-        return (Self.string(host), UInt16(Self.string(service)))
-    }
-
-    private static func string(_ text: [CChar]) -> String {
-        String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
     }
 
     package var description: String {
-        let (address, port) = text
-        guard let port else { return address }
-        return isIPv6 ? "[\(address)]:\(port)" : "\(address):\(port)"
+        switch self {
+        case .ip(.v4, let port): "\(address):\(port)"
+        case .ip(.v6, let port): "[\(address)]:\(port)"
+        case .unix(let path): path
+        }
     }
 
-    private var bytes: [UInt8] { withUnsafeBytes(of: storage) { Array($0.prefix(Int(length))) } }
+    var family: Int32 {
+        switch self {
+        case .ip(let address, _): address.family.number
+        case .unix: AF_UNIX
+        }
+    }
 
-    package static func == (a: SocketAddress, b: SocketAddress) -> Bool { a.bytes == b.bytes }
-    package func hash(into hasher: inout Hasher) { hasher.combine(bytes) }
+    /// Calls `body` with the system's form of the address; `nil` when there is none (a path that is too long, or holds
+    /// a NUL).
+    func withSystemAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R? {
+        switch self {
+        case .ip(.v4(let bits), let port):
+            var address = sockaddr_in()
+            address.sin_family = sa_family_t(AF_INET)
+            address.sin_port = port.bigEndian
+            address.sin_addr.s_addr = bits.bigEndian
+            return Self.rebound(&address, body)
+        case .ip(let six, let port):
+            var address = sockaddr_in6()
+            address.sin6_family = sa_family_t(AF_INET6)
+            address.sin6_port = port.bigEndian
+            address.sin6_addr = six.in6
+            if case .v6(_, _, let zone) = six { address.sin6_scope_id = zone }
+            return Self.rebound(&address, body)
+        case .unix(let path):
+            var address = sockaddr_un()
+            address.sun_family = sa_family_t(AF_UNIX)
+            let capacity = MemoryLayout.size(ofValue: address.sun_path)
+            guard !path.isEmpty, path.utf8.count < capacity, !path.utf8.contains(0) else { return nil }
+            withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8) }
+            return Self.rebound(&address, body)
+        }
+    }
+
+    private static func rebound<A, R>(_ address: inout A, _ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R {
+        withUnsafePointer(to: &address) { pointer in
+            pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { body($0, socklen_t(MemoryLayout<A>.size)) }
+        }
+    }
+
+    /// What the system says of a socket; `nil` for families that are not used here.
+    init?(_ storage: sockaddr_storage) {
+        let address: SocketAddress? = withUnsafeBytes(of: storage) { bytes in
+            switch Int32(storage.ss_family) {
+            case AF_INET:
+                let four = bytes.loadUnaligned(as: sockaddr_in.self)
+                return .ip(.v4(UInt32(bigEndian: four.sin_addr.s_addr)), port: UInt16(bigEndian: four.sin_port))
+            case AF_INET6:
+                let six = bytes.loadUnaligned(as: sockaddr_in6.self)
+                let ip = IPAddress(six.sin6_addr, zone: six.sin6_scope_id)
+                return .ip(ip, port: UInt16(bigEndian: six.sin6_port))
+            case AF_UNIX:
+                let offset = MemoryLayout<sockaddr_un>.offset(of: \.sun_path) ?? 2
+                let capacity = MemoryLayout<sockaddr_un>.size - offset
+                let path = bytes[offset..<(offset + capacity)].prefix { $0 != 0 }
+                return .unix(path: String(decoding: path, as: UTF8.self))
+            case _: return nil
+            }
+        }
+        guard let address else { return nil }
+        self = address
+    }
 }

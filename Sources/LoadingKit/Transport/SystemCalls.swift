@@ -1,160 +1,266 @@
 import CLoadingKitShims
-import Foundation
-import LoadingKitPrimitives
+import Glibc
 
-/// Every system call of the transport, in one place, where a test can make the n-th one fail.
+/// Every system call that the library makes.
 ///
-/// Each gives the call's result, or the negative of `errno`; a call that a signal interrupted is made again.
+/// A function answers with the call's result, or with the negated `errno` when the call failed; interrupted calls are
+/// made again. A test can make the n-th call of a name fail or be short, with a ``FaultPlan``; without one, that costs
+/// a load from thread-local memory.
 package enum SystemCalls {
-    static func socket(_ domain: Int32, _ type: Int32) -> Int {
-        let flags = Int32(SOCK_NONBLOCK.rawValue) | Int32(SOCK_CLOEXEC.rawValue)
-        return call(.socket) { Int(Glibc.socket(domain, type | flags, 0)) }
+    /// The names by which a fault plan refers to calls.
+    package enum Name: String, Sendable, CaseIterable {
+        case socket, connect, recv, send, sendmsg, shutdown, close, getsockopt, setsockopt, getsockname, getpeername
+        case epollCreate, epollControl, epollWait, eventfd
+        case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fsync, unlink, rename, mkdir, rmdir, poll
+    }
+
+    /// Whether a fault plan is attached to this thread: then a short result need not be the system's.
+    @inline(__always)
+    static var hasFaults: Bool { lk_thread_fault_plan() != nil }
+
+    /// Calls `body` until it is not interrupted, unless a fault plan has another result for this call.
+    @inline(__always)
+    private static func call(_ name: Name, _ body: () -> Int) -> Int {
+        while true {
+            let result: Int
+            if let plan = lk_thread_fault_plan() {
+                result = faulted(plan, name, count: 0) { _ in body() }
+            } else {
+                let value = body()
+                result = value >= 0 ? value : -Int(errno)
+            }
+            if result != -Int(EINTR) { return result }
+        }
+    }
+
+    /// As `call`, for calls that move at most `count` bytes, which a plan can make short.
+    @inline(__always)
+    private static func transfer(_ name: Name, _ count: Int, _ body: (Int) -> Int) -> Int {
+        while true {
+            let result: Int
+            if let plan = lk_thread_fault_plan() {
+                result = faulted(plan, name, count: count, body)
+            } else {
+                let value = body(count)
+                result = value >= 0 ? value : -Int(errno)
+            }
+            if result != -Int(EINTR) { return result }
+        }
+    }
+
+    @inline(never)
+    private static func faulted(
+        _ plan: UnsafeMutableRawPointer, _ name: Name, count: Int, _ body: (Int) -> Int
+    ) -> Int {
+        let fault = Unmanaged<FaultPlan>.fromOpaque(plan).takeUnretainedValue().next(name)
+        let value: Int
+        switch fault {
+        case .fail(let code): return -Int(code)
+        case .short(let limit): value = body(min(count, max(limit, 0)))
+        case nil: value = body(count)
+        }
+        return value >= 0 ? value : -Int(errno)
+    }
+}
+
+// MARK: - Sockets
+
+extension SystemCalls {
+    /// A stream socket that does not block and is closed on exec.
+    static func streamSocket(_ family: Int32) -> Int {
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        return call(.socket) { Int(Glibc.socket(family, type, 0)) }
     }
 
     static func connect(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int {
         call(.connect) { Int(Glibc.connect(descriptor, address, length)) }
     }
 
-    static func receive(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, flags: Int32 = 0) -> Int {
-        guard FaultPlan.isAnyActive else {
-            return plain { Glibc.recv(descriptor, buffer.baseAddress, buffer.count, flags) }
-        }
-        let limit = FaultPlan.limit(of: .receive, buffer.count)
-        return call(.receive) { Glibc.recv(descriptor, buffer.baseAddress, limit, flags) }
+    @inline(__always)
+    static func recv(
+        _ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int, flags: Int32 = 0
+    ) -> Int {
+        transfer(.recv, count) { Glibc.recv(descriptor, buffer, $0, flags) }
     }
 
-    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
-        let flags = Int32(MSG_NOSIGNAL)
-        guard FaultPlan.isAnyActive else {
-            return plain { Glibc.send(descriptor, bytes.baseAddress, bytes.count, flags) }
-        }
-        let limit = FaultPlan.limit(of: .send, bytes.count)
-        return call(.send) { Glibc.send(descriptor, bytes.baseAddress, limit, flags) }
+    /// Never raises SIGPIPE.
+    @inline(__always)
+    static func send(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+        transfer(.send, count) { Glibc.send(descriptor, buffer, $0, Int32(MSG_NOSIGNAL)) }
     }
 
-    /// Two pieces by one call.
+    /// Both parts with one call. Never raises SIGPIPE.
     static func send(_ descriptor: Int32, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
-        // Short writes are injected in the first piece alone: then the second is not sent at all.
-        if FaultPlan.isAnyActive, FaultPlan.limit(of: .send, first.count) < first.count {
-            return send(descriptor, first)
-        }
-        return withUnsafeTemporaryAllocation(of: iovec.self, capacity: 2) { pieces in
-            pieces.initializeElement(
-                at: 0, to: iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: first.count))
-            pieces.initializeElement(
-                at: 1, to: iovec(iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress), iov_len: second.count)
+        let (total, overflow) = first.count.addingReportingOverflow(second.count)
+        return transfer(.sendmsg, overflow ? .max : total) { limit in
+            let head = min(first.count, limit)
+            let vectors = (
+                iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: head),
+                iovec(
+                    iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress),
+                    iov_len: min(second.count, limit - head))
             )
-            var message = msghdr()
-            message.msg_iov = pieces.baseAddress
-            message.msg_iovlen = 2
-            return call(.send) { Glibc.sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL)) }
+            return withUnsafePointer(to: vectors) { pointer in
+                pointer.withMemoryRebound(to: iovec.self, capacity: 2) { iov in
+                    var message = msghdr()
+                    message.msg_iov = UnsafeMutablePointer(mutating: iov)
+                    message.msg_iovlen = 2
+                    return Glibc.sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL))
+                }
+            }
         }
     }
 
-    static func shutdownWriting(_ descriptor: Int32) { _ = Glibc.shutdown(descriptor, Int32(SHUT_WR)) }
+    static func shutdownWriting(_ descriptor: Int32) -> Int {
+        call(.shutdown) { Int(Glibc.shutdown(descriptor, Int32(SHUT_WR))) }
+    }
 
-    /// Not made again when interrupted: on Linux the descriptor is gone all the same.
-    static func close(_ descriptor: Int32) { _ = Glibc.close(descriptor) }
+    /// Closes a descriptor. Linux frees it even when the call was interrupted, so this is never made again.
+    @discardableResult
+    package static func close(_ descriptor: Int32) -> Int {
+        if let plan = lk_thread_fault_plan() {
+            return faulted(plan, .close, count: 0) { _ in Int(Glibc.close(descriptor)) }
+        }
+        return Int(Glibc.close(descriptor)) == 0 ? 0 : -Int(errno)
+    }
 
-    /// The error that a non-blocking connect ended with; 0 for none.
-    static func socketError(_ descriptor: Int32) -> Int32 {
-        var error: Int32 = 0
+    /// The error that the socket has pending (and clears by this), or the call's own failure negated.
+    static func pendingError(_ descriptor: Int32) -> Int {
+        var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
-        guard getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &error, &length) == 0 else { return errno }
-        return error
+        let result = call(.getsockopt) { Int(Glibc.getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)) }
+        return result < 0 ? result : Int(code)
     }
 
-    static func setOption(_ descriptor: Int32, _ level: Int32, _ name: Int32, _ value: Int32) {
-        var value = value
-        _ = setsockopt(descriptor, level, name, &value, socklen_t(MemoryLayout<Int32>.size))
-    }
-
-    /// The address of this end or the other; nil when there is none.
-    static func name(of descriptor: Int32, isPeer: Bool) -> SocketAddress? {
-        var storage = sockaddr_storage()
-        var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
-        let result = withUnsafeMutableBytes(of: &storage) { bytes -> Int32 in
-            guard let address = bytes.baseAddress?.assumingMemoryBound(to: sockaddr.self) else { return -1 }
-            return isPeer ? getpeername(descriptor, address, &length) : getsockname(descriptor, address, &length)
+    @discardableResult
+    static func enable(_ descriptor: Int32, level: Int32, option: Int32) -> Int {
+        var one: Int32 = 1
+        return call(.setsockopt) {
+            Int(Glibc.setsockopt(descriptor, level, option, &one, socklen_t(MemoryLayout<Int32>.size)))
         }
-        return result == 0 ? SocketAddress(storage, length: length) : nil
     }
 
-    static func makeEpoll() -> Int { call(.epollCreate) { Int(epoll_create1(Int32(bitPattern: 0o2000000))) } }
+    static func localAddress(_ descriptor: Int32, _ storage: inout sockaddr_storage) -> Int {
+        address(.getsockname, &storage) { Glibc.getsockname(descriptor, $0, $1) }
+    }
 
-    static func makeEvent() -> Int { call(.eventCreate) { Int(eventfd(0, Int32(bitPattern: 0o2004000))) } }
+    static func peerAddress(_ descriptor: Int32, _ storage: inout sockaddr_storage) -> Int {
+        address(.getpeername, &storage) { Glibc.getpeername(descriptor, $0, $1) }
+    }
 
-    static func epollAdd(_ epoll: Int32, _ descriptor: Int32, events: UInt32, key: UInt64) -> Int {
-        var event = epoll_event(events: events, data: epoll_data_t(u64: key))
+    private static func address(
+        _ name: Name, _ storage: inout sockaddr_storage,
+        _ body: (UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) -> Int {
+        call(name) {
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            return withUnsafeMutablePointer(to: &storage) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { Int(body($0, &length)) }
+            }
+        }
+    }
+}
+
+// MARK: - Readiness and time
+
+extension SystemCalls {
+    static func epollCreate() -> Int { call(.epollCreate) { Int(epoll_create1(Int32(EPOLL_CLOEXEC))) } }
+
+    static func eventfd() -> Int {
+        call(.eventfd) { Int(CLoadingKitShims.eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))) }
+    }
+
+    static func epollAdd(_ epoll: Int32, _ descriptor: Int32, events: UInt32, data: UInt64) -> Int {
+        var event = epoll_event(events: events, data: epoll_data_t(u64: data))
         return call(.epollControl) { Int(epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event)) }
     }
 
-    static func epollWait(_ epoll: Int32, _ events: UnsafeMutableBufferPointer<epoll_event>, timeout: Int32) -> Int {
-        // An interruption is not retried: the loop computes its timeout anew.
-        let count = Int(epoll_wait(epoll, events.baseAddress, Int32(clamping: events.count), timeout))
-        return count < 0 ? Int(-errno) : count
+    /// Unlike the others it gives an interruption back, since the caller has a deadline.
+    static func epollWait(
+        _ epoll: Int32, _ events: UnsafeMutablePointer<epoll_event>, _ count: Int32, milliseconds: Int32
+    ) -> Int {
+        if let plan = lk_thread_fault_plan() {
+            return faulted(plan, .epollWait, count: 0) { _ in Int(epoll_wait(epoll, events, count, milliseconds)) }
+        }
+        let result = Int(epoll_wait(epoll, events, count, milliseconds))
+        return result >= 0 ? result : -Int(errno)
     }
 
-    static func signalEvent(_ descriptor: Int32) {
-        var one: UInt64 = 1
-        _ = Glibc.write(descriptor, &one, 8)
-    }
+    /// Waits for time alone.
+    static func pause(milliseconds: Int32) { _ = Glibc.poll(nil, 0, milliseconds) }
 
-    static func clearEvent(_ descriptor: Int32) {
-        var count: UInt64 = 0
-        _ = Glibc.read(descriptor, &count, 8)
-    }
-
-    static func monotonicTime() -> MonotonicTime {
+    static func monotonicNanoseconds() -> UInt64 {
         var time = timespec()
         clock_gettime(CLOCK_MONOTONIC, &time)
-        return MonotonicTime(nanoseconds: UInt64(time.tv_sec) &* 1_000_000_000 &+ UInt64(time.tv_nsec))
+        return UInt64(truncatingIfNeeded: time.tv_sec) &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec)
     }
 
-    // MARK: Files
+    static func wakeUp(_ eventDescriptor: Int32) {
+        var one: UInt64 = 1
+        // Cannot be short, and fails only when the counter is full, when the loop is awake anyway.
+        _ = Glibc.write(eventDescriptor, &one, 8)
+    }
+}
 
-    package static func openForReading(_ path: String) -> Int {
-        // Not blocking, so that a FIFO without a writer gives a descriptor to look at instead of a wait.
-        call(.open) { Int(Glibc.open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK)) }
+// MARK: - Files (all of them may block: on the blocking pool only)
+
+extension SystemCalls {
+    /// Opens a file, closed on exec. `mode` counts when the file is created.
+    package static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) -> Int {
+        call(.open) { Int(Glibc.open(path, flags | O_CLOEXEC, mode)) }
     }
 
-    package static func openForAppending(_ path: String, mode: mode_t) -> Int {
-        call(.open) { Int(Glibc.open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, mode)) }
+    package static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        transfer(.read, buffer.count) { Glibc.read(descriptor, buffer.baseAddress, $0) }
     }
 
-    package static func status(of descriptor: Int32) -> stat? {
-        var status = stat()
-        return fstat(descriptor, &status) == 0 ? status : nil
+    package static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        transfer(.write, bytes.count) { Glibc.write(descriptor, bytes.baseAddress, $0) }
     }
 
     package static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
-        let limit = FaultPlan.isAnyActive ? FaultPlan.limit(of: .read, buffer.count) : buffer.count
-        return call(.read) { pread(descriptor, buffer.baseAddress, limit, off_t(offset)) }
+        transfer(.pread, buffer.count) { Glibc.pread(descriptor, buffer.baseAddress, $0, off_t(offset)) }
     }
 
-    package static func closeFile(_ descriptor: Int32) { close(descriptor) }
+    package static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Int {
+        transfer(.pwrite, bytes.count) { Glibc.pwrite(descriptor, bytes.baseAddress, $0, off_t(offset)) }
+    }
 
-    // MARK: Calling
+    package static func fstat(_ descriptor: Int32, _ status: inout stat) -> Int {
+        call(.fstat) { Int(Glibc.fstat(descriptor, &status)) }
+    }
 
-    private static func call(_ name: FaultPlan.Call, _ body: () -> Int) -> Int {
-        guard FaultPlan.isAnyActive else { return plain(body) }
-        while true {
-            let result = FaultPlan.nextError(of: name).map { Int(-$0) } ?? plainOnce(body)
-            if result != Int(-EINTR) { return result }
+    package static func stat(_ path: String, _ status: inout stat) -> Int {
+        call(.stat) { Int(fstatat(AT_FDCWD, path, &status, 0)) }
+    }
+
+    package static func seek(_ descriptor: Int32, to offset: Int64) -> Int {
+        call(.lseek) { Int(Glibc.lseek(descriptor, off_t(offset), SEEK_SET)) }
+    }
+
+    package static func truncate(_ descriptor: Int32, to length: Int64) -> Int {
+        call(.ftruncate) { Int(Glibc.ftruncate(descriptor, off_t(length))) }
+    }
+
+    package static func synchronize(_ descriptor: Int32) -> Int { call(.fsync) { Int(Glibc.fsync(descriptor)) } }
+
+    package static func unlink(_ path: String) -> Int { call(.unlink) { Int(Glibc.unlink(path)) } }
+
+    package static func rename(_ old: String, _ new: String) -> Int { call(.rename) { Int(Glibc.rename(old, new)) } }
+
+    package static func makeDirectory(_ path: String, mode: UInt32 = 0o700) -> Int {
+        call(.mkdir) { Int(Glibc.mkdir(path, mode)) }
+    }
+
+    package static func removeDirectory(_ path: String) -> Int { call(.rmdir) { Int(Glibc.rmdir(path)) } }
+
+    /// The text that belongs to an `errno`.
+    package static func text(ofError code: Int32) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+            guard let base = buffer.baseAddress, strerror_r(code, base, buffer.count) == 0 else {
+                return "error \(code)"
+            }
+            return String(cString: base)
         }
-    }
-
-    @inline(__always)
-    private static func plain(_ body: () -> Int) -> Int {
-        while true {
-            let result = plainOnce(body)
-            if result != Int(-EINTR) { return result }
-        }
-    }
-
-    @inline(__always)
-    private static func plainOnce(_ body: () -> Int) -> Int {
-        let result = body()
-        return result < 0 ? Int(-errno) : result
     }
 }

@@ -1,105 +1,92 @@
+import CLoadingKitShims
 import COpenSSL
-import Foundation
-import Synchronization
 
-/// OpenSSL's context: options, trusted roots and remembered sessions. For all connections of a session.
-package final class TLSContext: @unchecked Sendable {  // the context is made once; OpenSSL counts its references itself
-    let pointer: OpaquePointer
-    let options: TLSOptions
-    let sessions = TLSSessionCache()
+/// What TLS connections of the same options share: the trusted authorities, and sessions to continue.
+package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_CTX; `sessions` has a lock
+    package let options: TLSOptions
+    let context: OpaquePointer
+    let sessions = TLSSessionStore()
+    let keyLog: KeyLog?
 
     package init(_ options: TLSOptions) throws(TransportError) {
-        guard let pointer = SSL_CTX_new(TLS_client_method()) else { throw Self.configurationError("no context") }
-        self.pointer = pointer
+        ERR_clear_error()
+        guard let context = SSL_CTX_new(TLS_client_method()) else { throw Self.misconfigured(OpenSSLError.text()) }
+        self.context = context
         self.options = options
-        guard LK_SSL_CTX_set_versions(pointer, Int32(options.minimumVersion), Int32(options.maximumVersion)) == 1 else {
-            throw Self.configurationError("TLS versions \(options.minimumVersion) to \(options.maximumVersion)")
-        }
-        LK_SSL_CTX_set_modes(pointer)
-        LK_SSL_CTX_set_read_ahead(pointer)
-        SSL_CTX_set_default_read_buffer_len(pointer, 32 * 1024)
-        SSL_CTX_set_verify(pointer, options.verifiesPeer ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, nil)
-        if options.verifiesPeer { try loadRoots() }
-        try setALPN()
-        LK_SSL_CTX_keep_sessions(pointer, TLSSessionCache.remember)
-        if KeyLog.isWanted { SSL_CTX_set_keylog_callback(pointer, KeyLog.write) }
+        keyLog = KeyLog.open(options.keyLogFile)
+        try setUp()
     }
 
-    deinit { SSL_CTX_free(pointer) }
+    deinit { SSL_CTX_free(context) }
 
-    private static func configurationError(_ what: String) -> TransportError {
-        TransportError(
-            phase: .tls, endpoint: "configuration", cause: .configuration("\(what): \(OpenSSLErrors.take())"))
+    static func misconfigured(_ text: String) -> TransportError { TransportError(.tls, "TLS", .configuration(text)) }
+
+    private func setUp() throws(TransportError) {
+        guard lk_SSL_CTX_set_min_proto_version(context, Int32(options.minimumVersion)) == 1,
+            lk_SSL_CTX_set_max_proto_version(context, Int32(options.maximumVersion)) == 1,
+            options.minimumVersion <= options.maximumVersion
+        else { throw Self.misconfigured("the TLS versions asked for cannot be used") }
+        let modes = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS
+        _ = lk_SSL_CTX_set_mode(context, Int(modes))
+        // A server that starts anew in the middle is refused, as HTTP/2 demands (RFC 9113 §9.2.1).
+        SSL_CTX_set_options(context, lk_SSL_OP_NO_RENEGOTIATION)
+        // Several records with one call, where the socket has them.
+        lk_SSL_CTX_set_read_ahead(context, 1)
+        SSL_CTX_set_default_read_buffer_len(context, 32_768)
+        try setUpALPN()
+        try TrustStore.install(options, in: context)
+        SSL_CTX_set_verify(context, options.verifiesPeer ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, noteVerification)
+        lk_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
+        SSL_CTX_sess_set_new_cb(context, keepSession)
+        if keyLog != nil { SSL_CTX_set_keylog_callback(context, logKeys) }
     }
 
-    private func setALPN() throws(TransportError) {
+    /// RFC 7301 §3.1: each name with its length in a byte before it.
+    private func setUpALPN() throws(TransportError) {
+        guard !options.alpn.isEmpty else { return }
         var wire: [UInt8] = []
         for name in options.alpn {
-            guard let count = UInt8(exactly: name.utf8.count), count > 0 else { throw Self.configurationError("ALPN") }
-            wire.append(count)
-            wire.append(contentsOf: name.utf8)
-        }
-        guard !wire.isEmpty else { return }
-        if SSL_CTX_set_alpn_protos(pointer, wire, UInt32(wire.count)) != 0 { throw Self.configurationError("ALPN") }
-    }
-
-    private func loadRoots() throws(TransportError) {
-        switch options.trustRoots {
-        case .system:
-            loadSystemRoots()
-        case .file(let path):
-            guard SSL_CTX_load_verify_locations(pointer, path, nil) == 1 else {
-                throw Self.configurationError("the file of trusted certificates, \(path), cannot be read")
+            guard let length = UInt8(exactly: name.utf8.count), length > 0 else {
+                throw Self.misconfigured("an application protocol's name has 1 to 255 bytes, unlike “\(name)”")
             }
-        case .pem(let bytes):
-            guard try addRoots(bytes) > 0 else {
-                throw Self.configurationError("there is no certificate in the PEM text")
-            }
+            wire.append(length)
+            wire += name.utf8
         }
-    }
-
-    /// OpenSSL's own defaults respect SSL_CERT_FILE and SSL_CERT_DIR; the usual places are for systems where its
-    /// defaults point elsewhere.
-    private func loadSystemRoots() {
-        SSL_CTX_set_default_verify_paths(pointer)
-        let environment = ProcessInfo.processInfo.environment
-        guard environment["SSL_CERT_FILE"] == nil && environment["SSL_CERT_DIR"] == nil else { return }
-        let usual = [
-            "/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/ca-bundle.pem",
-            "/etc/ssl/cert.pem",
-        ]
-        let standard = X509_get_default_cert_file().map { String(cString: $0) } ?? ""
-        guard !FileManager.default.isReadableFile(atPath: standard),
-            let file = usual.first(where: { FileManager.default.isReadableFile(atPath: $0) })
-        else { return }
-        SSL_CTX_load_verify_locations(pointer, file, nil)
-    }
-
-    private func addRoots(_ pem: [UInt8]) throws(TransportError) -> Int {
-        guard let bio = BIO_new_mem_buf(pem, Int32(clamping: pem.count)) else { return 0 }
-        defer { BIO_free(bio) }
-        let store = SSL_CTX_get_cert_store(pointer)
-        var count = 0
-        while let certificate = PEM_read_bio_X509(bio, nil, nil, nil) {
-            X509_STORE_add_cert(store, certificate)
-            X509_free(certificate)
-            count += 1
+        // The list's length has two bytes.
+        guard let count = UInt16(exactly: wire.count).map(UInt32.init),
+            SSL_CTX_set_alpn_protos(context, wire, count) == 0
+        else {
+            throw Self.misconfigured("the application protocols' names are too long")
         }
-        // The end of the text is reported as an error too.
-        ERR_clear_error()
-        return count
     }
 }
 
-/// What OpenSSL has put into the calling thread's queue of errors.
-enum OpenSSLErrors {
-    static func take() -> String {
-        var text = "no reason given"
-        var code = ERR_get_error()
-        while code != 0 {
-            if let reason = ERR_reason_error_string(code) { text = String(cString: reason) }
-            code = ERR_get_error()
-        }
-        return text
-    }
+// MARK: - What OpenSSL calls
+
+/// The connection that OpenSSL calls for.
+private func session(of ssl: OpaquePointer?) -> TLSSession? {
+    guard let ssl, let pointer = SSL_get_ex_data(ssl, 0) else { return nil }
+    return Unmanaged<TLSSession>.fromOpaque(pointer).takeUnretainedValue()
+}
+
+private func noteVerification(_ isFine: Int32, _ store: OpaquePointer?) -> Int32 {
+    guard isFine == 0, let store else { return isFine }
+    let index = SSL_get_ex_data_X509_STORE_CTX_idx()
+    let ssl = X509_STORE_CTX_get_ex_data(store, index).map { OpaquePointer($0) }
+    let subject = X509_STORE_CTX_get_current_cert(store).flatMap { X509_get_subject_name($0) }
+    session(of: ssl)?.certificateFailure = CertificateFailure(
+        code: X509_STORE_CTX_get_error(store), subject: subject.map(Certificate.text(of:)) ?? "unknown",
+        depth: Int(X509_STORE_CTX_get_error_depth(store)))
+    return 0
+}
+
+private func keepSession(_ ssl: OpaquePointer?, _ resumable: OpaquePointer?) -> Int32 {
+    guard let resumable, let session = session(of: ssl) else { return 0 }
+    session.keep(resumable)
+    return 1  // the reference is ours now
+}
+
+private func logKeys(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
+    guard let line else { return }
+    session(of: ssl)?.context.keyLog?.append(String(cString: line))
 }

@@ -1,250 +1,253 @@
 import COpenSSL
-import Foundation
+import Glibc
 
-/// TLS over one socket, by OpenSSL. Confined to the socket's loop.
-///
-/// OpenSSL reads and writes through functions of ours instead of the descriptor itself: so it gains what the socket
-/// knows of its readiness, and a test can make its calls fail too.
+/// One TLS connection over a socket. Confined to the socket's loop.
 final class TLSSession {
-    enum Result {
+    enum ReadResult {
         case bytes(Int)
         case wouldBlock
         case end
         case failed(TransportError.Cause)
     }
 
-    enum HandshakeProgress {
+    enum WriteResult {
+        case bytes(Int)
+        case wouldBlock
+        case failed(TransportError.Cause)
+    }
+
+    enum HandshakeResult {
         case done
-        case waits
+        case wouldBlock
         case failed(TransportError.Cause)
     }
 
     let context: TLSContext
-    let serverKey: String
-    private let socket: StreamSocket
-    private var pointer: OpaquePointer?
-    private var isEstablished = false
-    private var socketError: Int32 = 0
+    /// What the verification of the peer's certificate found.
+    var certificateFailure: CertificateFailure?
 
-    /// - Parameter serverName: a name, or an address without brackets.
-    init?(_ context: TLSContext, serverName: String, port: UInt16, _ socket: StreamSocket) {
-        guard let pointer = SSL_new(context.pointer), let bio = SocketBIO.make() else { return nil }
+    private let bio: SocketBIO
+    private let ssl: OpaquePointer
+    private let sessionKey: String
+    /// A failure that was found after bytes had been read, and is told with the next read.
+    private var deferred: TransportError.Cause?
+    private var failed = false
+    private var sentCloseNotify = false
+
+    static let maximumRecord = 16_384
+
+    /// `nil` when memory is out, or when the name cannot be one.
+    init?(_ context: TLSContext, socket: Socket, serverName: String, sessionKey: String) {
         self.context = context
-        self.socket = socket
-        self.pointer = pointer
-        serverKey = "\(serverName):\(port)"
-        let owner = Unmanaged.passUnretained(self).toOpaque()
-        BIO_set_data(bio, owner)
-        BIO_set_init(bio, 1)
-        SSL_set_bio(pointer, bio, bio)
-        LK_SSL_set_owner(pointer, owner)
-        SSL_set_connect_state(pointer)
-        setName(serverName)
-        if let session = context.sessions.take(serverKey) {
-            SSL_set_session(pointer, session)
-            SSL_SESSION_free(session)
-        }
-    }
-
-    deinit { free() }
-
-    /// SNI is for names alone (RFC 6066 §3); verification is for names and addresses.
-    private func setName(_ name: String) {
-        guard let pointer else { return }
-        let name = name.hasSuffix(".") ? String(name.dropLast()) : name
-        let parameters = SSL_get0_param(pointer)
-        if let address = SocketAddress(literal: name, port: 0) {
-            X509_VERIFY_PARAM_set1_ip_asc(parameters, address.text.address.split(separator: "%").first.map(String.init))
-        } else {
-            LK_SSL_set_server_name(pointer, name)
-            X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
-            X509_VERIFY_PARAM_set1_host(parameters, name, 0)
-        }
-    }
-
-    func free() {
-        guard let freed = pointer else { return }
-        pointer = nil
-        SSL_free(freed)
-    }
-
-    // MARK: The handshake
-
-    func handshake() -> HandshakeProgress {
-        guard let pointer else { return .failed(.handshake("the connection is closed")) }
+        self.sessionKey = sessionKey
+        bio = SocketBIO(socket: socket)
         ERR_clear_error()
-        let result = SSL_do_handshake(pointer)
-        if result == 1 {
-            isEstablished = true
-            return .done
-        }
-        switch SSL_get_error(pointer, result) {
-        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .waits
-        default: return .failed(handshakeFailure(pointer))
-        }
+        guard let ssl = SSL_new(context.context) else { return nil }
+        self.ssl = ssl
+        guard let pointer = bio.makeBIO() else { return nil }
+        SSL_set_bio(ssl, pointer, pointer)
+        SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
+        SSL_set_connect_state(ssl)
+        guard name(serverName) else { return nil }
+        if let resumable = context.sessions.take(for: sessionKey) { SSL_set_session(ssl, resumable.session) }
     }
 
-    private func handshakeFailure(_ pointer: OpaquePointer) -> TransportError.Cause {
-        let verification = Int32(clamping: SSL_get_verify_result(pointer))
-        if verification != X509_V_OK {
-            let text = X509_verify_cert_error_string(Int(verification)).map { String(cString: $0) } ?? "no reason given"
-            return .certificate(Self.problem(verification), text)
+    deinit { SSL_free(ssl) }
+
+    /// RFC 6066 §3: literal addresses are not sent as names. They are verified as addresses (RFC 9110 §4.3.5).
+    private func name(_ serverName: String) -> Bool {
+        let parameters = SSL_get0_param(ssl)
+        if let address = IPAddress(serverName) {
+            let text = address.description.prefix { $0 != "%" }
+            return X509_VERIFY_PARAM_set1_ip_asc(parameters, String(text)) == 1
         }
-        let code = ERR_peek_error()
-        let reason = LK_ERR_reason(code)
-        if reason == SSL_R_WRONG_VERSION_NUMBER || reason == SSL_R_HTTP_REQUEST || reason == SSL_R_UNEXPECTED_MESSAGE
-            || reason == SSL_R_PACKET_LENGTH_TOO_LONG
-        {
-            ERR_clear_error()
-            return .notTLS
-        }
-        if code != 0 { return .handshake(OpenSSLErrors.take()) }
-        if socketError != 0 { return .systemCall("recv", code: socketError) }
-        return .handshake("the server closed the connection during the TLS handshake")
+        // The dot of an absolute name is not part of what certificates hold.
+        let name = serverName.hasSuffix(".") ? String(serverName.dropLast()) : serverName
+        guard !name.isEmpty, !name.utf8.contains(0) else { return false }
+        X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
+        return X509_VERIFY_PARAM_set1_host(parameters, name, 0) == 1 && lk_SSL_set_tlsext_host_name(ssl, name) == 1
     }
 
-    private static func problem(_ code: Int32) -> TransportError.CertificateProblem {
-        switch code {
-        case X509_V_ERR_CERT_HAS_EXPIRED: .expired
-        case X509_V_ERR_CERT_NOT_YET_VALID: .notYetValid
-        case X509_V_ERR_DEPTH_ZERO_SELF_SIGNED_CERT: .selfSigned
-        case X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT, X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY,
-            X509_V_ERR_UNABLE_TO_VERIFY_LEAF_SIGNATURE, X509_V_ERR_SELF_SIGNED_CERT_IN_CHAIN:
-            .unknownAuthority
-        case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .hostMismatch
-        default: .other
-        }
-    }
+    // MARK: Handshake
 
-    var info: TLSInfo? {
-        guard let pointer, isEstablished else { return nil }
-        let cipher = SSL_get_current_cipher(pointer)
-        var name: UnsafePointer<UInt8>?
-        var length: UInt32 = 0
-        SSL_get0_alpn_selected(pointer, &name, &length)
-        let alpn = name.map { String(decoding: UnsafeBufferPointer(start: $0, count: Int(length)), as: UTF8.self) }
-        let certificates = PeerCertificates(pointer)
-        return TLSInfo(
-            version: UInt16(truncatingIfNeeded: SSL_version(pointer)),
-            cipherSuite: UInt16(truncatingIfNeeded: SSL_CIPHER_get_protocol_id(cipher)),
-            cipherName: SSL_CIPHER_get_name(cipher).map { String(cString: $0) } ?? "", alpn: alpn,
-            wasResumed: SSL_session_reused(pointer) == 1, peerCertificates: certificates.der,
-            subject: certificates.subject, issuer: certificates.issuer)
-    }
-
-    // MARK: Bytes
-
-    func read(into buffer: UnsafeMutableRawBufferPointer) -> Result {
-        guard let pointer else { return .wouldBlock }
+    func handshake() -> HandshakeResult {
         ERR_clear_error()
-        let count = SSL_read(pointer, buffer.baseAddress, Int32(clamping: buffer.count))
-        return count > 0 ? .bytes(Int(count)) : outcome(pointer, count, "recv")
+        let result = SSL_do_handshake(ssl)
+        if result == 1 { return .done }
+        switch SSL_get_error(ssl, result) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
+            _ = bio.flush()
+            return .wouldBlock
+        case let code:
+            failed = true
+            _ = bio.flush()  // the alert
+            return .failed(handshakeCause(code))
+        }
     }
 
-    func write(_ bytes: UnsafeRawBufferPointer) -> Result {
-        guard let pointer else { return .wouldBlock }
+    private func handshakeCause(_ code: Int32) -> TransportError.Cause {
+        if let failure = bio.failure { return TransportError.Cause(failure) }
+        if let certificateFailure, context.options.verifiesPeer { return .certificate(certificateFailure) }
+        // A record begins with 20 to 24 (RFC 8446 §5.1); a line of text does not.
+        if let byte = bio.firstByte, (0x20...0x7E).contains(byte) { return .plainTextPeer }
+        if bio.sawEnd { return .handshake("the peer closed the connection during the handshake") }
+        return .handshake(OpenSSLError.text())
+    }
+
+    // MARK: Reading
+
+    /// Reads as many records as are there and `count` holds.
+    func read(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> ReadResult {
+        if let deferred { return .failed(deferred) }
+        var total = 0
+        while total < count {
+            switch readOnce(buffer + total, count - total) {
+            case .bytes(let read): total += read
+            case .wouldBlock: return total > 0 ? .bytes(total) : .wouldBlock
+            case .end:
+                // OpenSSL remembers it, and says it again.
+                return total > 0 ? .bytes(total) : .end
+            case .failed(let cause):
+                deferred = cause
+                return total > 0 ? .bytes(total) : .failed(cause)
+            }
+            // No call that could only answer "try again".
+            if SSL_has_pending(ssl) == 0, !bio.socket.isReadable { break }
+        }
+        return .bytes(total)
+    }
+
+    private func readOnce(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> ReadResult {
         ERR_clear_error()
-        let count = SSL_write(pointer, bytes.baseAddress, Int32(clamping: bytes.count))
-        return count > 0 ? .bytes(Int(count)) : outcome(pointer, count, "send")
-    }
-
-    private func outcome(_ pointer: OpaquePointer, _ result: Int32, _ call: String) -> Result {
-        switch SSL_get_error(pointer, result) {
+        var read = 0
+        let result = SSL_read_ex(ssl, buffer, count, &read)
+        if result == 1 { return .bytes(read) }
+        switch SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
         case SSL_ERROR_ZERO_RETURN: return .end
-        case SSL_ERROR_SYSCALL where socketError != 0: return .failed(.systemCall(call, code: socketError))
-        case SSL_ERROR_SYSCALL: return .failed(.truncated)
-        default:
-            let isTruncated = LK_ERR_reason(ERR_peek_error()) == SSL_R_UNEXPECTED_EOF_WHILE_READING
-            let text = OpenSSLErrors.take()
-            return .failed(isTruncated ? .truncated : .handshake(text))
+        case _:
+            failed = true
+            return .failed(cause())
         }
     }
 
+    private func cause() -> TransportError.Cause {
+        if let failure = bio.failure { return .systemCall(failure.name, errno: failure.code) }
+        return bio.sawEnd ? .truncated : .handshake(OpenSSLError.text())
+    }
+
+    /// Whether bytes wait that epoll does not know of.
+    var hasPendingInput: Bool { deferred != nil || SSL_has_pending(ssl) == 1 }
+
+    /// Whether the peer has sent nothing but what concerns TLS alone.
+    func isQuiet() -> Bool {
+        guard deferred == nil, !failed else { return false }
+        bio.socket.assumeReadable()
+        ERR_clear_error()
+        var byte: UInt8 = 0
+        var read = 0
+        let result = SSL_peek_ex(ssl, &byte, 1, &read)
+        guard result != 1 else { return false }
+        switch SSL_get_error(ssl, result) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return true
+        case SSL_ERROR_ZERO_RETURN: return false
+        case _:
+            deferred = cause()
+            failed = true
+            return false
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes records until the socket is full.
+    func write(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
+        var total = 0
+        while total < bytes.count {
+            guard flush() else { break }
+            var written = 0
+            ERR_clear_error()
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[total...])
+            let result = SSL_write_ex(ssl, rest.baseAddress, rest.count, &written)
+            guard result == 1 else {
+                let code = SSL_get_error(ssl, result)
+                if code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE { break }
+                failed = true
+                return .failed(cause())
+            }
+            total += written
+        }
+        if total > 0 { return .bytes(total) }
+        return bio.failure.map { .failed(.systemCall($0.name, errno: $0.code)) } ?? .wouldBlock
+    }
+
+    /// As one record, as far as they fit in one.
+    func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> WriteResult {
+        guard first.count < Self.maximumRecord else {
+            let result = write(first)
+            guard case .bytes(first.count) = result else { return result }
+            return sum(first.count, write(second))
+        }
+        let record = bio.socket.loop.recordBuffer
+        let joined = min(second.count, Self.maximumRecord - first.count)
+        record.copyMemory(from: first)
+        UnsafeMutableRawBufferPointer(rebasing: record[first.count...])
+            .copyMemory(from: UnsafeRawBufferPointer(rebasing: second[..<joined]))
+        let count = first.count + joined
+        let result = write(UnsafeRawBufferPointer(rebasing: record[..<count]))
+        guard case .bytes(count) = result, joined < second.count else { return result }
+        return sum(count, write(UnsafeRawBufferPointer(rebasing: second[joined...])))
+    }
+
+    /// What came of a second write after one that took `count` bytes. A failure is told by the next.
+    private func sum(_ count: Int, _ result: WriteResult) -> WriteResult {
+        switch result {
+        case .bytes(let more): .bytes(count + more)
+        case .wouldBlock, .failed: .bytes(count)
+        }
+    }
+
+    /// Sends what the socket did not take before; `false` when it still does not. A failure is told by the next write.
+    func flush() -> Bool { bio.flush() || bio.failure != nil }
+
+    /// Tells the peer that nothing more comes (RFC 8446 §6.1). Does not wait for the socket.
     func sendCloseNotify() {
-        guard let pointer, isEstablished else { return }
+        guard !failed, !sentCloseNotify, SSL_is_init_finished(ssl) == 1 else { return }
+        sentCloseNotify = true
         ERR_clear_error()
-        SSL_shutdown(pointer)
+        SSL_shutdown(ssl)
         ERR_clear_error()
     }
 
-    // MARK: The socket, for OpenSSL
+    // MARK: Sessions and information
 
-    fileprivate func receive(_ buffer: UnsafeMutableRawBufferPointer) -> Int { note(socket.receive(buffer)) }
-
-    fileprivate func send(_ bytes: UnsafeRawBufferPointer) -> Int { note(socket.send(bytes)) }
-
-    private func note(_ count: Int) -> Int {
-        if count < 0 && count != Int(-EAGAIN) { socketError = Int32(-count) }
-        return count
-    }
-}
-
-/// The certificates that a server sent.
-private struct PeerCertificates {
-    var der: [[UInt8]] = []
-    var subject = ""
-    var issuer = ""
-
-    init(_ ssl: OpaquePointer) {
-        guard let chain = SSL_get_peer_cert_chain(ssl) else { return }
-        for index in 0..<LK_sk_X509_num(chain) {
-            guard let certificate = LK_sk_X509_value(chain, index) else { continue }
-            if index == 0 {
-                subject = Self.text(X509_get_subject_name(certificate))
-                issuer = Self.text(X509_get_issuer_name(certificate))
-            }
-            var bytes: UnsafeMutablePointer<UInt8>?
-            let count = i2d_X509(certificate, &bytes)
-            if let bytes, count > 0 { der.append(Array(UnsafeBufferPointer(start: bytes, count: Int(count)))) }
-            LK_OPENSSL_free(bytes)
-        }
+    /// A session that this connection gave, for a later one. Takes the reference.
+    func keep(_ resumable: OpaquePointer) {
+        let session = ResumableSession(owning: resumable)
+        // A session of a peer that was not trusted is not kept: continuing it would verify nothing.
+        guard certificateFailure == nil, SSL_SESSION_is_resumable(resumable) == 1 else { return }
+        context.sessions.put(session, for: sessionKey)
     }
 
-    private static func text(_ name: OpaquePointer?) -> String {
-        guard let name, let text = X509_NAME_oneline(name, nil, 0) else { return "" }
-        defer { LK_OPENSSL_free(text) }
-        return String(cString: text)
+    /// What the handshake agreed on.
+    var info: TLSInfo {
+        var alpn: UnsafePointer<UInt8>?
+        var length: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &alpn, &length)
+        let chosen = alpn.map { String(decoding: UnsafeBufferPointer(start: $0, count: Int(length)), as: UTF8.self) }
+        let cipher = SSL_get_current_cipher(ssl)
+        let name = SSL_CIPHER_standard_name(cipher).map { String(cString: $0) }
+        return TLSInfo(
+            protocolVersion: UInt16(truncatingIfNeeded: SSL_version(ssl)),
+            cipherSuite: SSL_CIPHER_get_protocol_id(cipher), cipherSuiteName: name ?? "unknown", alpn: chosen,
+            wasResumed: SSL_session_reused(ssl) == 1, peerCertificates: peerCertificates,
+            certificateFailure: certificateFailure)
     }
-}
 
-/// OpenSSL's view of a socket of ours.
-private enum SocketBIO {
-    nonisolated(unsafe) private static let method: OpaquePointer? = {
-        guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "LoadingKit socket") else {
-            return nil
+    private var peerCertificates: [Certificate] {
+        guard let chain = SSL_get_peer_cert_chain(ssl) else { return [] }
+        return (0..<max(0, OPENSSL_sk_num(chain))).compactMap { index in
+            OPENSSL_sk_value(chain, index).flatMap { Certificate(OpaquePointer($0)) }
         }
-        BIO_meth_set_read(method) { bio, bytes, count in
-            guard let session = session(bio), let bytes else { return -1 }
-            LK_BIO_clear_retry_flags(bio)
-            let result = session.receive(UnsafeMutableRawBufferPointer(start: bytes, count: Int(count)))
-            if result == Int(-EAGAIN) { LK_BIO_set_retry_read(bio) }
-            if result == 0 { LK_BIO_set_eof(bio) }
-            return Int32(clamping: max(result, -1))
-        }
-        BIO_meth_set_write(method) { bio, bytes, count in
-            guard let session = session(bio), let bytes else { return -1 }
-            LK_BIO_clear_retry_flags(bio)
-            let result = session.send(UnsafeRawBufferPointer(start: bytes, count: Int(count)))
-            if result == Int(-EAGAIN) { LK_BIO_set_retry_write(bio) }
-            return Int32(clamping: max(result, -1))
-        }
-        BIO_meth_set_ctrl(method) { bio, command, _, _ in
-            switch command {
-            case BIO_CTRL_FLUSH: 1
-            case BIO_CTRL_EOF: Int(LK_BIO_is_eof(bio))
-            default: 0
-            }
-        }
-        return method
-    }()
-
-    private static let BIO_TYPE_SOURCE_SINK: Int32 = 0x0400
-
-    static func make() -> OpaquePointer? { method.flatMap { BIO_new($0) } }
-
-    private static func session(_ bio: OpaquePointer?) -> TLSSession? {
-        guard let data = BIO_get_data(bio) else { return nil }
-        return Unmanaged<TLSSession>.fromOpaque(data).takeUnretainedValue()
     }
 }

@@ -1,103 +1,94 @@
 import LoadingKitPrimitives
 
-/// A timer of an event loop. Confined to its loop.
-package final class LoopTimer {
-    fileprivate(set) var deadline: MonotonicTime
-    /// Among timers of one deadline, the one set first fires first.
-    fileprivate var order: UInt64
-    /// Where it is in the heap; nil when it is not set.
-    fileprivate var index: Int?
-    fileprivate var work: (() -> Void)?
-    private unowned let loop: EventLoop
+/// A binary heap of timers, each of which knows its place, so that it is removed in O(log n) and leaves nothing behind.
+/// Timers of the same time come out in the order in which they were set.
+struct TimerHeap: ~Copyable {
+    private struct Entry {
+        var time: MonotonicTime
+        var sequence: UInt64
+        /// Retained while it is in the heap; unmanaged, so that sifting counts no references.
+        var timer: Unmanaged<LoopTimer>
 
-    init(_ loop: EventLoop, _ deadline: MonotonicTime, _ work: @escaping () -> Void) {
-        self.loop = loop
-        self.deadline = deadline
-        self.work = work
-        order = 0
+        static func < (a: Entry, b: Entry) -> Bool {
+            a.time == b.time ? a.sequence < b.sequence : a.time < b.time
+        }
     }
 
-    /// The timer does not fire any more, unless it is rescheduled. Lets go of nothing yet.
-    package func cancel() {
-        loop.timers.remove(self)
-        work = nil
+    private var entries: [Entry] = []
+    /// The number that the next timer set gets.
+    private(set) var nextSequence: UInt64 = 0
+
+    var count: Int { entries.count }
+    /// When the next timer is due.
+    var nextTime: MonotonicTime? { entries.first?.time }
+
+    deinit {
+        for entry in entries { entry.timer.release() }
     }
 
-    /// Sets the timer, fired or not, to another time. Does nothing to one that was cancelled.
-    package func reschedule(at deadline: MonotonicTime) {
-        guard work != nil else { return }
-        loop.timers.remove(self)
-        self.deadline = deadline
-        loop.timers.insert(self)
-    }
-
-    func fire() { work?() }
-}
-
-/// The timers that are set, the earliest first: a binary heap in which each timer knows its place, so that one can be
-/// taken out without a search and without leaving a dead entry behind.
-struct TimerHeap {
-    private var timers: [LoopTimer] = []
-    private var nextOrder: UInt64 = 0
-
-    var earliest: MonotonicTime? { timers.first?.deadline }
-
-    mutating func insert(_ timer: LoopTimer) {
-        timer.order = nextOrder
-        nextOrder &+= 1
-        timer.index = timers.count
-        timers.append(timer)
-        siftUp(timers.count - 1)
+    mutating func insert(_ timer: LoopTimer, at time: MonotonicTime) {
+        let entry = Entry(time: time, sequence: nextSequence, timer: .passRetained(timer))
+        nextSequence &+= 1
+        entries.append(entry)
+        siftUp(entries.count - 1, entry)
     }
 
     mutating func remove(_ timer: LoopTimer) {
-        guard let index = timer.index else { return }
-        timer.index = nil
-        let last = timers.removeLast()
-        guard last !== timer else { return }
-        timers[index] = last
-        last.index = index
-        siftUp(index)
-        if let moved = last.index { siftDown(moved) }
+        let index = timer.heapIndex
+        guard index >= 0 else { return }
+        timer.heapIndex = -1
+        guard let last = entries.popLast() else { return }
+        guard index < entries.count else {
+            last.timer.release()
+            return
+        }
+        let removed = entries[index]
+        if index > 0, last < entries[(index - 1) / 2] { siftUp(index, last) } else { siftDown(index, last) }
+        removed.timer.release()
     }
 
-    /// Takes out the earliest timer if it is due.
-    mutating func popDue(_ now: MonotonicTime) -> LoopTimer? {
-        guard let first = timers.first, first.deadline <= now else { return nil }
-        remove(first)
-        return first
+    /// Takes out the earliest timer, when it is due at `time` and was set before the number `sequence` was given.
+    mutating func popDue(_ time: MonotonicTime, before sequence: UInt64) -> (timer: LoopTimer, time: MonotonicTime)? {
+        guard let first = entries.first, first.time <= time, first.sequence < sequence else { return nil }
+        let timer = first.timer.takeUnretainedValue()
+        remove(timer)
+        return (timer, first.time)
     }
 
-    private static func isEarlier(_ a: LoopTimer, _ b: LoopTimer) -> Bool {
-        a.deadline == b.deadline ? a.order < b.order : a.deadline < b.deadline
+    /// Takes out all timers.
+    mutating func removeAll() -> [LoopTimer] {
+        let timers = entries.map { $0.timer.takeRetainedValue() }
+        entries.removeAll()
+        for timer in timers { timer.heapIndex = -1 }
+        return timers
     }
 
-    private mutating func siftUp(_ start: Int) {
+    private mutating func siftUp(_ start: Int, _ entry: Entry) {
         var index = start
         while index > 0 {
             let parent = (index - 1) / 2
-            guard Self.isEarlier(timers[index], timers[parent]) else { return }
-            swap(index, parent)
+            guard entry < entries[parent] else { break }
+            place(entries[parent], at: index)
             index = parent
         }
+        place(entry, at: index)
     }
 
-    private mutating func siftDown(_ start: Int) {
+    private mutating func siftDown(_ start: Int, _ entry: Entry) {
         var index = start
         while true {
-            var least = index
-            for child in (2 * index + 1)...(2 * index + 2) where child < timers.count {
-                if Self.isEarlier(timers[child], timers[least]) { least = child }
-            }
-            guard least != index else { return }
-            swap(index, least)
-            index = least
+            var child = 2 * index + 1
+            guard child < entries.count else { break }
+            if child + 1 < entries.count, entries[child + 1] < entries[child] { child += 1 }
+            guard entries[child] < entry else { break }
+            place(entries[child], at: index)
+            index = child
         }
+        place(entry, at: index)
     }
 
-    private mutating func swap(_ a: Int, _ b: Int) {
-        timers.swapAt(a, b)
-        timers[a].index = a
-        timers[b].index = b
+    private mutating func place(_ entry: Entry, at index: Int) {
+        entries[index] = entry
+        entry.timer._withUnsafeGuaranteedRef { $0.heapIndex = index }
     }
 }

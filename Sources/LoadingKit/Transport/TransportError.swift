@@ -1,76 +1,70 @@
-import Foundation
+import Glibc
 
-/// Why a connection could not be made, or ended.
-package struct TransportError: Error, Sendable, CustomStringConvertible {
-    package enum Phase: String, Sendable {
-        case resolve = "resolving its name"
-        case connect = "connecting"
-        case tls = "the TLS handshake"
-        case read = "receiving"
-        case write = "sending"
+/// Why a connection could not be made or used.
+package struct TransportError: Error, Sendable, Hashable {
+    /// What was being done.
+    package enum Phase: Sendable, Hashable {
+        case resolve, connect, tls, read, write
     }
 
-    package enum Cause: Sendable {
-        case systemCall(String, code: Int32)
+    /// What happened.
+    package enum Cause: Sendable, Hashable {
+        /// A system call failed with this `errno`.
+        case systemCall(SystemCalls.Name, errno: Int32)
+        /// The name has no address; the resolver's text.
         case nameNotFound(String)
+        /// The resolver could not say; its text.
         case resolverFailed(String)
+        /// The name exists and has no address of a family that can be used.
+        case noAddresses
+        /// Nobody listens there.
+        case refused
         case timedOut
-        /// What each of the addresses said.
-        case addresses([(String, code: Int32)])
-        case badPath
-        case certificate(CertificateProblem, String)
+        case cancelled
+        /// The peer's certificate is not to be trusted.
+        case certificate(CertificateFailure)
+        /// The TLS handshake or a TLS record was not right; OpenSSL's text.
         case handshake(String)
-        /// The peer's answer to the handshake was no TLS.
-        case notTLS
-        /// The peer ended TLS without close_notify: what was received may not be all.
+        /// The peer does not speak TLS on this port.
+        case plainTextPeer
+        /// The connection ended without TLS's closing message: bytes may be missing.
         case truncated
+        /// The options cannot be used (a trust store that cannot be read, a wrong protocol name).
         case configuration(String)
     }
 
-    package enum CertificateProblem: Sendable {
-        case expired, notYetValid, unknownAuthority, selfSigned, hostMismatch, other
-    }
+    /// An address that was tried, and why in vain.
+    package struct FailedAddress: Sendable, Hashable {
+        package var address: SocketAddress
+        package var cause: Cause
 
-    package let phase: Phase
-    package let endpoint: String
-    package let cause: Cause
-
-    package var description: String { "\(phase.rawValue) (\(endpoint)) failed: \(reason)" }
-
-    private var reason: String {
-        switch cause {
-        case .systemCall(let name, let code): "\(name): \(Self.text(code))"
-        case .nameNotFound(let text): "the name was not found: \(text)"
-        case .resolverFailed(let text): "the name could not be looked up: \(text)"
-        case .timedOut: "it took too long"
-        case .addresses(let tried):
-            tried.isEmpty
-                ? "the name has no addresses" : tried.map { "\($0): \(Self.text($1))" }.joined(separator: "; ")
-        case .badPath: "the path is empty, or too long for a socket"
-        case .certificate(let problem, let text): "\(Self.text(problem)) (\(text))"
-        case .handshake(let text): text
-        case .notTLS: "the server does not speak TLS on this port"
-        case .truncated: "the connection ended without TLS's close_notify, so something may be missing"
-        case .configuration(let text): text
+        package init(address: SocketAddress, cause: Cause) {
+            self.address = address
+            self.cause = cause
         }
     }
 
-    private static func text(_ code: Int32) -> String {
-        code == ECONNREFUSED ? "connection refused" : String(cString: strerror(code)).lowercasedFirst
-    }
+    package var phase: Phase
+    /// Host and port, or path.
+    package var endpoint: String
+    package var cause: Cause
+    /// The addresses that were tried, in order.
+    package var failedAddresses: [FailedAddress] = []
 
-    private static func text(_ problem: CertificateProblem) -> String {
-        switch problem {
-        case .expired: "the server's certificate has expired"
-        case .notYetValid: "the server's certificate is not valid yet"
-        case .unknownAuthority: "the server's certificate was signed by an authority that is not trusted"
-        case .selfSigned: "the server's certificate is signed by itself, and not trusted"
-        case .hostMismatch: "the server's certificate is for another host"
-        case .other: "the server's certificate is not acceptable"
-        }
+    package init(_ phase: Phase, _ endpoint: String, _ cause: Cause, failedAddresses: [FailedAddress] = []) {
+        self.phase = phase
+        self.endpoint = endpoint
+        self.cause = cause
+        self.failedAddresses = failedAddresses
     }
 }
 
-extension String {
-    fileprivate var lowercasedFirst: String { prefix(1).lowercased() + dropFirst() }
+extension TransportError.Cause {
+    init(_ failure: SystemCallFailure) {
+        switch failure.code {
+        case ECONNREFUSED: self = .refused
+        case ETIMEDOUT: self = .timedOut
+        case _: self = .systemCall(failure.name, errno: failure.code)
+        }
+    }
 }

@@ -10,32 +10,24 @@ public final class FileHandler: URLProtocolHandler, @unchecked Sendable {  // st
     ///
     /// A request's `Range` field of one range is honoured; the response's length is then the range's.
     public override func load(_ load: LoadContext) async throws {
-        let isHead = load.request.httpMethod == "HEAD"
-        guard isHead || load.request.httpMethod == "GET" else {
-            throw LoadFailure(
-                .unsupportedURL, "a file can be loaded with GET or HEAD, not \(load.request.httpMethod ?? "")")
+        let method = load.request.httpMethod ?? "GET"
+        guard method == "GET" || method == "HEAD" else {
+            throw LoadFailure(.unsupportedURL, "a file can be loaded with GET or HEAD, not \(method)")
         }
         let file = try await OpenFile.open(FilePath(load.url))
-        let range = ByteRange.parse(load.request.value(forHTTPHeaderField: "Range"), size: file.size)
-        guard let range else {
-            throw LoadFailure(
-                .resourceUnavailable, "the range lies behind the end of the file, which has \(file.size) bytes")
+        var reader = try FileReader(file, rangeField: load.request.value(forHTTPHeaderField: "Range"))
+        // Read before the response is told, whose length it decides.
+        var piece = method == "GET" ? try await reader.next() : nil
+        try await load.receive(response(load.url, length: reader.length))
+        while let data = piece {
+            try await load.receive(data)
+            piece = try await reader.next()
         }
-        try await load.receive(
-            URLResponse(
-                url: load.url,
-                mimeType: MIMEType.forPathExtension(load.url.pathExtension) ?? "application/octet-stream",
-                expectedContentLength: Int(clamping: range.count), textEncodingName: nil))
-        if isHead { return }
-        var position = range.lowerBound
-        while position < range.upperBound {
-            let piece = try await file.read(at: position, upTo: range.upperBound)
-            // Another program has made the file shorter meanwhile.
-            guard !piece.isEmpty else {
-                throw LoadFailure(.networkConnectionLost, "the file ended early: it was made shorter while it was read")
-            }
-            position += Int64(piece.count)
-            try await load.receive(piece)
-        }
+    }
+
+    private func response(_ url: URL, length: Int64?) -> URLResponse {
+        URLResponse(
+            url: url, mimeType: MIMEType.forPathExtension(url.pathExtension) ?? "application/octet-stream",
+            expectedContentLength: length.map { Int(clamping: $0) } ?? -1, textEncodingName: nil)
     }
 }

@@ -4,9 +4,10 @@ import LoadingKitTransport
 
 /// A regular file, open for reading, read on the pool of threads for what blocks.
 final class OpenFile: Sendable {
-    /// Bytes read at a time.
-    private static let pieceSize: Int64 = 256 * 1024
+    /// Bytes read at a time, at most.
+    static let pieceSize: Int64 = 256 * 1024
 
+    /// Bytes, as the system said when the file was opened.
     let size: Int64
     private let descriptor: Int32
 
@@ -15,40 +16,52 @@ final class OpenFile: Sendable {
         self.size = size
     }
 
-    deinit { SystemCalls.closeFile(descriptor) }
+    deinit { SystemCalls.close(descriptor) }
 
     static func open(_ path: FilePath) async throws -> OpenFile {
         try await onPool { try openBlocking(path.path) }
     }
 
     private static func openBlocking(_ path: String) throws -> OpenFile {
-        let result = SystemCalls.openForReading(path)
-        guard result >= 0 else { throw failure(Int32(-result), path) }
-        let descriptor = Int32(result)
-        guard let status = SystemCalls.status(of: descriptor) else {
-            SystemCalls.closeFile(descriptor)
-            throw failure(errno, path)
-        }
-        // Devices and pipes may never end, or never begin.
-        guard status.st_mode & S_IFMT == S_IFREG else {
-            SystemCalls.closeFile(descriptor)
-            if status.st_mode & S_IFMT == S_IFDIR { throw LoadFailure(.fileIsDirectory, "\(path) is a directory") }
-            throw LoadFailure(.noPermissionsToReadFile, "\(path) is no regular file")
+        var status = stat()
+        // Looked at before: opening may do something to a device, or to the program at a pipe's other end.
+        try check(SystemCalls.stat(path, &status), path)
+        try requireRegular(status, path)
+        // Not blocking, as it may be a pipe by now, and some files of `/proc` wait for events.
+        let descriptor = Int32(truncatingIfNeeded: try check(SystemCalls.open(path, O_RDONLY | O_NONBLOCK), path))
+        do {
+            try check(SystemCalls.fstat(descriptor, &status), path)
+            try requireRegular(status, path)
+        } catch {
+            SystemCalls.close(descriptor)
+            throw error
         }
         return OpenFile(descriptor, size: Int64(status.st_size))
     }
 
-    private static func failure(_ code: Int32, _ path: String) -> LoadFailure {
-        let reason = String(cString: strerror(code))
-        return switch code {
-        case ENOENT, ENOTDIR: LoadFailure(.fileDoesNotExist, "\(path) does not exist: \(reason)")
-        case EACCES, EPERM, ELOOP: LoadFailure(.noPermissionsToReadFile, "\(path) may not be read: \(reason)")
-        case EISDIR: LoadFailure(.fileIsDirectory, "\(path) is a directory")
-        case _: LoadFailure(.cannotOpenFile, "\(path) cannot be opened: \(reason)")
+    /// Devices and pipes may never end, or never begin.
+    private static func requireRegular(_ status: stat, _ path: String) throws {
+        switch status.st_mode & S_IFMT {
+        case S_IFREG: return
+        case S_IFDIR: throw LoadFailure(.fileIsDirectory, "\(path) is a directory")
+        case _: throw LoadFailure(.noPermissionsToReadFile, "\(path) is a device, pipe or socket, not a regular file")
         }
     }
 
-    /// The next bytes; none at the file's end.
+    @discardableResult
+    private static func check(_ result: Int, _ path: String) throws -> Int {
+        guard result < 0 else { return result }
+        let code = Int32(clamping: -result)
+        let reason = SystemCalls.text(ofError: code)
+        switch code {
+        case ENOENT, ENOTDIR: throw LoadFailure(.fileDoesNotExist, "\(path) does not exist: \(reason)")
+        case EACCES, EPERM, ELOOP: throw LoadFailure(.noPermissionsToReadFile, "\(path) may not be read: \(reason)")
+        case EISDIR: throw LoadFailure(.fileIsDirectory, "\(path) is a directory")
+        case _: throw LoadFailure(.cannotOpenFile, "\(path) cannot be opened: \(reason)")
+        }
+    }
+
+    /// The next bytes, at most ``pieceSize``; none at the file's end.
     func read(at position: Int64, upTo end: Int64) async throws -> Data {
         try await Self.onPool { try self.readBlocking(position, min(end - position, Self.pieceSize)) }
     }
@@ -57,7 +70,8 @@ final class OpenFile: Sendable {
         var piece = Data(count: Int(clamping: count))
         let result = piece.withUnsafeMutableBytes { SystemCalls.read(descriptor, $0, at: position) }
         guard result >= 0 else {
-            throw LoadFailure(.cannotOpenFile, "reading failed: \(String(cString: strerror(Int32(-result))))")
+            let reason = SystemCalls.text(ofError: Int32(clamping: -result))
+            throw LoadFailure(.cannotOpenFile, "the file cannot be read: \(reason)")
         }
         return piece.prefix(result)
     }

@@ -2,23 +2,31 @@ import LoadingKitCore
 import LoadingKitTransport
 
 extension ConnectionInfo {
-    /// Puts what is known of the connection into a transaction's metrics. One that was made before has no times of its
-    /// making there.
-    func describe(in timings: inout TransactionTimings, isReused: Bool) {
-        timings.isReusedConnection = isReused
-        timings.localAddress = localAddress
-        timings.localPort = localPort
-        timings.remoteAddress = remoteAddress
-        timings.remotePort = remotePort
-        timings.networkProtocolName = tls?.alpn ?? "http/1.1"
-        timings.tlsProtocolVersion = tls?.version
-        timings.tlsCipherSuite = tls?.cipherSuite
-        guard !isReused else { return }
-        timings.domainLookupStart = self.timings.resolveStart
-        timings.domainLookupEnd = self.timings.resolveEnd
-        timings.connectStart = self.timings.connectStart
-        timings.connectEnd = self.timings.tlsEnd ?? self.timings.connectEnd
-        timings.secureConnectionStart = self.timings.tlsStart
-        timings.secureConnectionEnd = self.timings.tlsEnd
+    /// What is known of the connection, for the metrics of the first transaction on it. Made once for a connection, as
+    /// addresses in text are not free.
+    var metrics: TransactionTimings {
+        var metrics = reusedMetrics
+        metrics.isReusedConnection = false
+        metrics.domainLookupStart = timings.resolveStart
+        metrics.domainLookupEnd = timings.resolveEnd
+        metrics.connectStart = timings.connectStart
+        metrics.connectEnd = timings.tlsEnd ?? timings.connectEnd
+        metrics.secureConnectionStart = timings.tlsStart
+        metrics.secureConnectionEnd = timings.tlsEnd
+        return metrics
+    }
+
+    /// The same for later transactions, which did not make the connection.
+    var reusedMetrics: TransactionTimings {
+        var metrics = TransactionTimings()
+        metrics.isReusedConnection = true
+        metrics.localAddress = local.address
+        metrics.localPort = local.port
+        metrics.remoteAddress = remote.address
+        metrics.remotePort = remote.port
+        metrics.networkProtocolName = tls?.alpn ?? "http/1.1"
+        metrics.tlsProtocolVersion = tls?.protocolVersion
+        metrics.tlsCipherSuite = tls?.cipherSuite
+        return metrics
     }
 }

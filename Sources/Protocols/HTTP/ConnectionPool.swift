@@ -109,7 +109,7 @@ extension TLSOptions {
         trustRoots =
             switch settings.trustRoots {
             case .system: .system
-            case .file(let path): .file(path)
+            case .file(let path): .file(path: path)
             case .pem(let text): .pem(Array(text.utf8))
             }
     }

@@ -48,6 +48,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private var hasResponse = false
     private var writeError: (any Error)?
     private var idleSince: MonotonicTime
+    private let firstMetrics: TransactionTimings
+    private let reusedMetrics: TransactionTimings
 
     /// When, if idle, the connection is to be closed.
     var idleUntil = MonotonicTime.distantFuture
@@ -57,6 +59,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         self.pool = pool
         loop = stream.loop
         idleSince = loop.now
+        firstMetrics = stream.info.metrics
+        reusedMetrics = stream.info.reusedMetrics
         stream.handler = self
     }
 
@@ -74,8 +78,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         hasReceived = false
         hasResponse = false
         idleUntil = .distantFuture
-        stream.info.describe(in: &exchange.timings, isReused: isReused)
-        exchange.timings.requestStart = loop.now
+        exchange.use(isReused ? reusedMetrics : firstMetrics)
         do {
             sender = try RequestSender(exchange, &codec, buffer: headBuffer)
             headBuffer = []

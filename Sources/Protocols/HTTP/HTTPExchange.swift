@@ -125,6 +125,14 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     // MARK: From the stream
 
+    /// What is known of the connection that the request is about to be sent on.
+    func use(_ connection: TransactionTimings) {
+        let start = timings.fetchStart
+        timings = connection
+        timings.fetchStart = start
+        timings.requestStart = loop.now
+    }
+
     func didSendHead(_ count: Int) {
         timings.requestHeaderBytesSent += Int64(count)
         receiver?.noteActivity()

@@ -45,13 +45,13 @@ extension URLError {
 extension TransportError {
     fileprivate var urlErrorCode: URLError.Code {
         switch cause {
-        case .nameNotFound: .cannotFindHost
+        case .nameNotFound, .noAddresses: .cannotFindHost
         case .resolverFailed: .dnsLookupFailed
         case .timedOut: .timedOut
-        case .addresses(let tried): tried.isEmpty ? .cannotFindHost : .cannotConnectToHost
-        case .badPath, .configuration: .cannotConnectToHost
-        case .certificate(let problem, _): problem.urlErrorCode
-        case .handshake, .notTLS: .secureConnectionFailed
+        case .cancelled: .cancelled
+        case .refused, .configuration: .cannotConnectToHost
+        case .certificate(let failure): failure.urlErrorCode
+        case .handshake, .plainTextPeer: .secureConnectionFailed
         case .truncated: .networkConnectionLost
         case .systemCall:
             switch phase {
@@ -63,13 +63,13 @@ extension TransportError {
     }
 }
 
-extension TransportError.CertificateProblem {
+extension CertificateFailure {
     fileprivate var urlErrorCode: URLError.Code {
-        switch self {
+        switch reason {
         case .expired: .serverCertificateHasBadDate
         case .notYetValid: .serverCertificateNotYetValid
         case .unknownAuthority: .serverCertificateHasUnknownRoot
-        case .selfSigned, .hostMismatch, .other: .serverCertificateUntrusted
+        case .selfSigned, .hostMismatch, .revoked, .other: .serverCertificateUntrusted
         }
     }
 }

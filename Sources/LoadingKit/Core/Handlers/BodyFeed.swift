@@ -55,13 +55,11 @@ final class BodyFeed: Sendable {
     }
 
     /// The next piece for the one reader there may be; nil at the end.
-    fileprivate func next() async throws -> Data? {
+    fileprivate func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
         if let piece = takePiece() { return piece }
-        return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { wait($0) }
-        } onCancel: {
-            abandon()
-        }
+        return try await withTaskCancellationHandler(
+            operation: { try await withUnsafeThrowingContinuation(isolation: actor) { wait($0) } },
+            onCancel: { abandon() }, isolation: actor)
     }
 
     /// Nobody reads any more: ends the load.
@@ -114,5 +112,10 @@ final class BodyReader: Sendable {
     deinit { feed.abandon() }
 
     /// The next piece; nil at the end. Throws what the load failed with.
-    func next() async throws -> Data? { try await feed.next() }
+    func next(isolation actor: isolated (any Actor)?) async throws -> Data? { try await feed.next(isolation: actor) }
+
+    /// The same as bytes, for readers that go over them one by one.
+    func nextBytes(isolation actor: isolated (any Actor)?) async throws -> [UInt8]? {
+        try await feed.next(isolation: actor).map { [UInt8]($0) }
+    }
 }

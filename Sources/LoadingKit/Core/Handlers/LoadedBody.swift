@@ -16,6 +16,11 @@ public struct LoadedBody: AsyncSequence, Sendable {
         let reader: BodyReader
 
         /// The next piece; nil at the end. Throws what the load failed with.
-        public mutating func next() async throws -> Data? { try await reader.next() }
+        public mutating func next() async throws -> Data? { try await next(isolation: nil) }
+
+        /// The next piece, without leaving the caller's actor where one is there already.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+            try await reader.next(isolation: actor)
+        }
     }
 }

@@ -17,20 +17,21 @@ extension URLSession {
 
         /// Gives the body's bytes.
         public struct Iterator: AsyncIteratorProtocol {
-            let reader: BodyReader
-            private var piece = Data()
+            private let reader: BodyReader
+            private var piece: [UInt8] = []
             private var position = 0
-            private var end = 0
 
             init(reader: BodyReader) { self.reader = reader }
 
             /// The next byte; nil at the end. Throws what the load failed with.
-            public mutating func next() async throws -> UInt8? {
-                if position == end {
-                    guard let next = try await reader.next() else { return nil }
+            public mutating func next() async throws -> UInt8? { try await next(isolation: nil) }
+
+            /// The next byte, without leaving the caller's actor where one is there already.
+            public mutating func next(isolation actor: isolated (any Actor)?) async throws -> UInt8? {
+                if position == piece.count {
+                    guard let next = try await reader.nextBytes(isolation: actor) else { return nil }
                     piece = next
-                    position = piece.startIndex
-                    end = piece.endIndex
+                    position = 0
                 }
                 defer { position += 1 }
                 return piece[position]

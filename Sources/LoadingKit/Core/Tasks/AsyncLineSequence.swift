@@ -19,9 +19,12 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
         init(base: Base.AsyncIterator) { self.base = base }
 
         /// The next line; nil at the end. Throws what the base throws.
-        public mutating func next() async throws -> String? {
+        public mutating func next() async throws -> String? { try await next(isolation: nil) }
+
+        /// The next line, without leaving the caller's actor where the bytes are there already.
+        public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
             while !isOver {
-                guard let byte = try await base.next() else {
+                guard let byte = try await nextByte(actor) else {
                     isOver = true
                     break
                 }
@@ -33,6 +36,10 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
                 }
             }
             return takeLine()
+        }
+
+        private mutating func nextByte(_ actor: isolated (any Actor)?) async throws -> UInt8? {
+            try await base.next(isolation: actor)
         }
 
         private mutating func takeLine() -> String? {

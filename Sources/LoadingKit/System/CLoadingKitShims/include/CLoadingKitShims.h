@@ -1,11 +1,24 @@
-// The few C functions that Swift cannot express: epoll, which Glibc's module does not export, and SIMD move-masks.
+// The few C functions that Swift cannot express: epoll, which Glibc's module does not export, thread-local pointers,
+// and SIMD move-masks.
 #pragma once
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
-#include <sys/prctl.h>
+
+// What the calling thread is: the event loop that it runs, and the fault plan that a test attached to it.
+struct lk_thread_state {
+    void *event_loop;
+    void *fault_plan;
+};
+
+extern _Thread_local struct lk_thread_state lk_thread_state_storage;
+
+static inline void *lk_thread_event_loop(void) { return lk_thread_state_storage.event_loop; }
+static inline void lk_set_thread_event_loop(void *loop) { lk_thread_state_storage.event_loop = loop; }
+static inline void *lk_thread_fault_plan(void) { return lk_thread_state_storage.fault_plan; }
+static inline void lk_set_thread_fault_plan(void *plan) { lk_thread_state_storage.fault_plan = plan; }
+
+// Names the calling thread; at most 15 bytes.
+void lk_set_thread_name(const char *name);
 
 #include "http_scan.h"
-
-// prctl is variadic.
-static inline void LK_set_thread_name(const char *name) { prctl(PR_SET_NAME, name, 0, 0, 0); }

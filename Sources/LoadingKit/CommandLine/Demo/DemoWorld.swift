@@ -1,0 +1,67 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+
+/// What the demo loads from, and with: servers on loopback addresses, a file, and sessions. All of it goes with `stop`.
+struct DemoWorld {
+    let plain: LoopbackServer
+    let secure: LoopbackServer
+    /// A port of this machine that nobody listens on.
+    let refusingPort: UInt16
+    let file: URL
+    private let folder: URL
+    /// Trusts the authority that was made for the demo.
+    private let session: URLSession
+    /// Trusts what the system trusts.
+    private let strangers: URLSession
+
+    init() throws {
+        let authority = try CertificateAuthority()
+        plain = try LoopbackServer(route: DemoSite.answer)
+        secure = try LoopbackServer(tls: try authority.issue(), route: DemoSite.answer)
+        refusingPort = try Self.unusedPort()
+        folder = FileManager.default.temporaryDirectory.appendingPathComponent("loadkit-demo-\(UUID().uuidString)")
+        file = folder.appendingPathComponent("notes.txt")
+        try FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: false, attributes: [.posixPermissions: 0o700])
+        try Data(DemoSite.notes.utf8).write(to: file)
+        session = Self.session { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+        strangers = Self.session { _ in }
+    }
+
+    /// It was this process's a moment ago, so no other has been given it.
+    private static func unusedPort() throws -> UInt16 { try ListeningSocket(.ipv4()).address.port ?? 1 }
+
+    private static func session(_ configure: (URLSessionConfiguration) -> Void) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.timeoutIntervalForRequest = 10
+        configuration.protocolClasses = [GreetingHandler.self]
+        configure(configuration)
+        return URLSession(configuration: configuration)
+    }
+
+    func run(_ load: DemoLoad) async -> DemoResult {
+        let session = load.trustsDemoAuthority ? session : strangers
+        let request = URLRequest(url: load.url)
+        let collector = MetricsCollector()
+        let outcome: Result<(Data, URLResponse), any Error>
+        do {
+            outcome = .success(try await session.data(for: request, delegate: collector))
+        } catch {
+            outcome = .failure(error)
+        }
+        let metrics = await collector.metrics()
+        return DemoResult(
+            outcome: outcome, timelines: metrics.map { Timeline.all($0, request) } ?? [],
+            redirects: metrics?.redirectCount ?? 0,
+            isReusedConnection: metrics?.transactionMetrics.last?.isReusedConnection ?? false)
+    }
+
+    func stop() {
+        session.invalidateAndCancel()
+        strangers.invalidateAndCancel()
+        plain.stop()
+        secure.stop()
+        try? FileManager.default.removeItem(at: folder)
+    }
+}

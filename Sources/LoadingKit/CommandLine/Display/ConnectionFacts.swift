@@ -1,0 +1,39 @@
+import Foundation
+import LoadingKit
+
+/// What `-v` says of the connections that a load used.
+enum ConnectionFacts {
+    static func text(_ metrics: URLSessionTaskMetrics) -> String {
+        metrics.transactionMetrics.flatMap(lines).map { "* \(PlainText.line($0))\n" }.joined()
+    }
+
+    private static func lines(_ transaction: URLSessionTaskTransactionMetrics) -> [String] {
+        guard let address = transaction.remoteAddress, let port = transaction.remotePort else { return [] }
+        let verb = transaction.isReusedConnection ? "reused the connection to" : "connected to"
+        let name = transaction.networkProtocolName ?? "http/1.1"
+        guard let version = transaction.negotiatedTLSProtocolVersion else {
+            return ["\(verb) \(address) port \(port), \(name)"]
+        }
+        let cipher = transaction.negotiatedTLSCipherSuite.map { ", cipher \($0.standardName)" } ?? ""
+        return ["\(verb) \(address) port \(port)", "\(version.standardName)\(cipher), \(name)"]
+    }
+}
+
+extension tls_protocol_version_t {
+    /// As OpenSSL and curl write it.
+    var standardName: String {
+        switch self {
+        case .TLSv10: "TLSv1.0"
+        case .TLSv11: "TLSv1.1"
+        case .TLSv12: "TLSv1.2"
+        case .TLSv13: "TLSv1.3"
+        case .DTLSv10: "DTLSv1.0"
+        case .DTLSv12: "DTLSv1.2"
+        }
+    }
+}
+
+extension tls_ciphersuite_t {
+    /// As IANA's registry has it; TLS 1.2 and older name the key exchange `WITH` the cipher.
+    var standardName: String { "TLS_\(self)" }
+}

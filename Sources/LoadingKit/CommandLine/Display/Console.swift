@@ -1,0 +1,46 @@
+import Foundation
+import Synchronization
+
+/// Standard error: whole lines from any thread, and a progress line that makes way for them.
+final class Console: Sendable {
+    static let standardError = Console(STDERR_FILENO)
+
+    let terminal: Terminal
+    private let descriptor: Int32
+    private let hasProgress = Mutex(false)
+
+    init(_ descriptor: Int32) {
+        self.descriptor = descriptor
+        terminal = Terminal(descriptor)
+    }
+
+    /// Writes text that ends with a line break.
+    func write(_ text: String) {
+        guard !text.isEmpty else { return }
+        hasProgress.withLock { hasProgress in
+            send((hasProgress ? Self.erasure : "") + text)
+            hasProgress = false
+        }
+    }
+
+    /// Shows a line in place of the one shown before.
+    func showProgress(_ line: String) {
+        hasProgress.withLock { hasProgress in
+            send(Self.erasure + line)
+            hasProgress = true
+        }
+    }
+
+    func clearProgress() {
+        hasProgress.withLock { hasProgress in
+            if hasProgress { send(Self.erasure) }
+            hasProgress = false
+        }
+    }
+
+    /// To the line's beginning, and nothing right of it.
+    private static let erasure = "\r\u{1b}[K"
+
+    /// There is nobody to tell that standard error cannot be written to.
+    private func send(_ text: String) { _ = DescriptorWriter(descriptor).write(Array(text.utf8)) }
+}

@@ -1,0 +1,48 @@
+import Foundation
+
+/// How far a load is, in one line.
+struct ProgressLine {
+    var label: String
+    var received: Int64
+    /// Nil where it is not known.
+    var expected: Int64?
+    /// Since the load began.
+    var seconds: Double
+
+    private static let widestBar = 40
+
+    /// At most `width` characters.
+    func text(width: Int) -> String {
+        let rate = seconds > 0 ? Double(received) / seconds : 0
+        let speed = "\(Amount.bytes(Int64(min(rate, 1e18))))/s"
+        guard let expected, expected > 0 else {
+            return layOut([Amount.bytes(received), speed, Amount.clock(seconds)], bar: nil, width: width)
+        }
+        let fraction = min(Double(received) / Double(expected), 1)
+        let left = rate > 0 ? Double(max(expected - received, 0)) / rate : .infinity
+        let facts = [
+            String(format: "%3.0f %%", (fraction * 100).rounded(.down)),
+            "\(Amount.bytes(received)) of \(Amount.bytes(expected))", speed, "\(Amount.clock(left)) left",
+        ]
+        return layOut(facts, bar: fraction, width: width)
+    }
+
+    /// What does not fit is left out: first the bar, then the label.
+    private func layOut(_ facts: [String], bar fraction: Double?, width: Int) -> String {
+        let facts = facts.joined(separator: "  ")
+        var room = width - facts.count
+        var parts: [String] = []
+        let label = PlainText.shortened(PlainText.line(label), to: max(12, min(room / 2, 32)))
+        if !label.isEmpty, room >= label.count + 2 {
+            parts.append(label)
+            room -= label.count + 2
+        }
+        if let fraction, room >= 10 { parts.append(Self.bar(fraction, width: min(room - 2, Self.widestBar))) }
+        return String((parts + [facts]).joined(separator: "  ").prefix(max(width, 0)))
+    }
+
+    private static func bar(_ fraction: Double, width: Int) -> String {
+        let full = Int(fraction * Double(width - 2))
+        return "[" + String(repeating: "━", count: full) + String(repeating: " ", count: width - 2 - full) + "]"
+    }
+}

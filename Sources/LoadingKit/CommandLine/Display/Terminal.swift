@@ -1,0 +1,51 @@
+import Foundation
+
+/// What a file descriptor can show.
+struct Terminal: Sendable, Hashable {
+    static let defaultWidth = 80
+
+    let isTerminal: Bool
+    /// Columns.
+    let width: Int
+    let usesColour: Bool
+
+    init(isTerminal: Bool, width: Int = Self.defaultWidth, usesColour: Bool = false) {
+        self.isTerminal = isTerminal
+        self.width = width
+        self.usesColour = usesColour
+    }
+
+    init(_ descriptor: Int32, _ environment: [String: String] = ProcessInfo.processInfo.environment) {
+        let isTerminal = isatty(descriptor) == 1
+        self.init(
+            isTerminal: isTerminal, width: isTerminal ? Self.columns(descriptor) : Self.defaultWidth,
+            usesColour: isTerminal && Self.allowsColour(environment))
+    }
+
+    /// https://no-color.org: any value but none.
+    static func allowsColour(_ environment: [String: String]) -> Bool {
+        (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
+    }
+
+    private static func columns(_ descriptor: Int32) -> Int {
+        var size = winsize()
+        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return defaultWidth }
+        return Int(size.ws_col)
+    }
+
+    /// A colour or weight of ECMA-48's SGR.
+    enum Style: Int {
+        case bold = 1
+        case dim = 2
+        case red = 31
+        case green = 32
+        case yellow = 33
+        case blue = 34
+        case magenta = 35
+        case cyan = 36
+    }
+
+    func paint(_ text: String, _ style: Style) -> String {
+        usesColour && !text.isEmpty ? "\u{1b}[\(style.rawValue)m\(text)\u{1b}[0m" : text
+    }
+}

@@ -1,0 +1,79 @@
+import Foundation
+import LoadingKit
+
+/// What the arguments ask for: the loads, and how they are run and shown.
+struct LoadPlan {
+    /// What is shown besides the body.
+    struct Display: Sendable, Hashable {
+        /// The response's head goes before the body: `-i`, and `-I`.
+        var showsHead = false
+        var isVerbose = false
+        var showsTiming = false
+        var showsErrors = true
+        var showsProgress = true
+    }
+
+    var loads: [PlannedLoad]
+    var display: Display
+    var followsRedirects: Bool
+    /// Whether a status of 400 or above is a failure.
+    var failsOnHTTPError: Bool
+    /// How many loads run at once.
+    var jobs: Int
+    /// Seconds; nil for no bound.
+    var maxTime: Double?
+    var trust: Trust
+
+    /// Whom TLS trusts.
+    enum Trust: Sendable, Hashable {
+        case system
+        /// The authorities of a PEM file, as its content.
+        case authorities(String)
+        case everyone
+    }
+
+    /// - Parameter readFile: gives a file's content; `-` is standard input.
+    /// - Throws: `ToolFailure` for what no load can be made of.
+    init(_ options: LoadOptions, readFile: (String) throws -> Data = InputFile.read) throws {
+        try Self.check(options)
+        let template = try RequestTemplate(options, readFile: readFile)
+        let destinations = try Destination.assign(options)
+        loads = try zip(options.urls, destinations).map { try PlannedLoad($0, to: $1, template) }
+        display = Display(
+            showsHead: options.include || options.head, isVerbose: options.verbose, showsTiming: options.timing,
+            showsErrors: !options.silent || options.showError, showsProgress: !options.silent)
+        followsRedirects = !options.noFollow
+        failsOnHTTPError = options.fail
+        jobs = options.jobs
+        maxTime = options.maxTime == 0 ? nil : options.maxTime
+        trust = try Self.trust(options, readFile)
+    }
+
+    private static func check(_ options: LoadOptions) throws {
+        if options.urls.isEmpty { throw ToolFailure(.usage, "there is no URL to load; see loadkit --help") }
+        if options.jobs < 1 { throw ToolFailure(.usage, "-j needs a number of at least 1") }
+        if let maxTime = options.maxTime, !maxTime.isFinite || maxTime < 0 {
+            throw ToolFailure(.usage, "--max-time needs a number of seconds")
+        }
+        if options.head && !options.data.isEmpty {
+            throw ToolFailure(.usage, "-I and -d ask for different methods: use one of them")
+        }
+        if options.noFollow && options.location {
+            throw ToolFailure(.usage, "-L and --no-follow contradict each other: use one of them")
+        }
+    }
+
+    private static func trust(_ options: LoadOptions, _ readFile: (String) throws -> Data) throws -> Trust {
+        if options.insecure { return .everyone }
+        guard let path = options.cacert else { return .system }
+        guard let content = try? readFile(path) else {
+            throw ToolFailure(.badAuthorityFile, "the certificates of \(path) cannot be read")
+        }
+        let text = String(decoding: content, as: UTF8.self)
+        guard text.contains("-----BEGIN CERTIFICATE-----") || text.contains("-----BEGIN TRUSTED CERTIFICATE-----")
+        else {
+            throw ToolFailure(.badAuthorityFile, "\(path) has no certificate in PEM")
+        }
+        return .authorities(text)
+    }
+}

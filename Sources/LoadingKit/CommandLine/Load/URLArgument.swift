@@ -1,0 +1,38 @@
+import Foundation
+
+/// A URL as a person types it.
+struct URLArgument {
+    let url: URL
+
+    init(_ text: String) throws {
+        guard !text.isEmpty else { throw ToolFailure(.malformedURL, "the URL is empty") }
+        guard text.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7f }) else {
+            throw ToolFailure(.malformedURL, "the URL has a space or control character in it: \(text)")
+        }
+        let whole = Self.hasScheme(text) ? text : "http://\(text)"
+        guard let url = URL(string: whole), url.scheme != nil else {
+            throw ToolFailure(.malformedURL, "this is not a URL: \(text)")
+        }
+        self.url = url
+    }
+
+    /// `localhost:8080/x` is a host and a port, though it has the shape of a URL with the scheme `localhost`.
+    private static func hasScheme(_ text: String) -> Bool {
+        guard let colon = text.firstIndex(of: ":") else { return false }
+        let scheme = text[..<colon].utf8
+        guard let first = scheme.first, isLetter(first), scheme.allSatisfy(isSchemeByte) else { return false }
+        let rest = text[text.index(after: colon)...]
+        let port = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        return port.isEmpty ? rest.hasPrefix("/") : !port.utf8.allSatisfy(isDigit)
+    }
+
+    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
+
+    /// RFC 3986 §3.1.
+    private static func isSchemeByte(_ byte: UInt8) -> Bool {
+        isLetter(byte) || isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: ".")
+    }
+}

@@ -1,0 +1,65 @@
+import COpenSSL
+
+/// An X.509 certificate.
+package struct Certificate: Sendable, Hashable {
+    /// The certificate as it is on the wire.
+    package var der: [UInt8]
+
+    package init(der: [UInt8]) { self.der = der }
+
+    init?(_ certificate: OpaquePointer) {
+        var pointer: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509(certificate, &pointer)
+        guard count > 0, let pointer else { return nil }
+        der = Array(UnsafeBufferPointer(start: pointer, count: Int(count)))
+        lk_OPENSSL_free(pointer)
+    }
+
+    /// Whose certificate it is, as a distinguished name (RFC 2253); `nil` when it is not a certificate.
+    package var subject: String? {
+        withParsed { X509_get_subject_name($0).map(Self.text(of:)) }
+    }
+
+    /// Who issued it.
+    package var issuer: String? {
+        withParsed { X509_get_issuer_name($0).map(Self.text(of:)) }
+    }
+
+    /// The first second at which it is valid, since 1970.
+    package var notBefore: Int64? { withParsed { Self.seconds(X509_get0_notBefore($0)) } }
+
+    /// The last second at which it is valid, since 1970.
+    package var notAfter: Int64? { withParsed { Self.seconds(X509_get0_notAfter($0)) } }
+
+    private func withParsed<R>(_ body: (OpaquePointer) -> R?) -> R? {
+        der.withUnsafeBufferPointer { buffer in
+            var pointer = buffer.baseAddress
+            guard let certificate = d2i_X509(nil, &pointer, buffer.count) else {
+                ERR_clear_error()
+                return nil
+            }
+            defer { X509_free(certificate) }
+            return body(certificate)
+        }
+    }
+
+    static func text(of name: OpaquePointer) -> String {
+        guard let bio = BIO_new(BIO_s_mem()) else { return "" }
+        defer { BIO_free(bio) }
+        X509_NAME_print_ex(bio, name, 0, lk_XN_FLAG_RFC2253 & ~UInt(ASN1_STRFLGS_ESC_MSB))
+        var start: UnsafeMutablePointer<CChar>?
+        let count = lk_BIO_get_mem_data(bio, &start)
+        guard count > 0, let start else { return "" }
+        return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
+        guard let time else { return nil }
+        var days: Int32 = 0
+        var seconds: Int32 = 0
+        guard let epoch = ASN1_TIME_set(nil, 0) else { return nil }
+        defer { ASN1_STRING_free(epoch) }
+        guard ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else { return nil }
+        return Int64(days) * 86_400 + Int64(seconds)
+    }
+}

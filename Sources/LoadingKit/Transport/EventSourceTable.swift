@@ -1,0 +1,58 @@
+/// What an event loop tells about a descriptor's events.
+protocol EventSource: AnyObject {
+    /// `events` are epoll's.
+    func handle(events: UInt32)
+}
+
+/// The objects behind the descriptors that an event loop watches.
+///
+/// A token names a slot and the generation of its use, so that an event for a descriptor that was closed meanwhile
+/// (in the same batch, even) reaches nobody, though slot and descriptor may be in use again.
+struct EventSourceTable {
+    private struct Slot {
+        var generation: UInt32 = 0
+        weak var source: (any EventSource)?
+    }
+
+    private var slots: [Slot] = []
+    private var free: [UInt32] = []
+
+    /// The source behind a token.
+    subscript(token: UInt64) -> (any EventSource)? {
+        guard let index = index(of: token) else { return nil }
+        return slots[index].source
+    }
+
+    mutating func insert(_ source: any EventSource) -> UInt64 {
+        let index: Int
+        if let reused = free.popLast() {
+            index = Int(reused)
+        } else {
+            index = slots.count
+            slots.append(Slot())
+        }
+        slots[index].source = source
+        return UInt64(slots[index].generation) << 32 | UInt64(index)
+    }
+
+    /// Events of the token go to another source from now on.
+    mutating func replace(_ token: UInt64, by source: any EventSource) {
+        guard let index = index(of: token) else { return }
+        slots[index].source = source
+    }
+
+    mutating func remove(_ token: UInt64) {
+        guard let index = index(of: token) else { return }
+        slots[index].source = nil
+        // The last generation is never given out again with this slot's number: it could be the wake-up token.
+        guard slots[index].generation < .max - 1 else { return }
+        slots[index].generation += 1
+        free.append(UInt32(index))
+    }
+
+    private func index(of token: UInt64) -> Int? {
+        let index = Int(token & 0xFFFF_FFFF)
+        guard index < slots.count, slots[index].generation == UInt32(token >> 32) else { return nil }
+        return index
+    }
+}

@@ -1,0 +1,43 @@
+import CLoadingKitShims
+import Glibc
+
+/// A thread of the operating system.
+struct NativeThread {
+    private let handle: pthread_t
+
+    /// Starts a thread; `nil` when the system has none to give. `name` is cut to 15 bytes.
+    static func start(name: String, _ body: @escaping @Sendable () -> Void) -> NativeThread? {
+        let start = Unmanaged.passRetained(Start(name: name, body: body))
+        var handle = pthread_t()
+        let result = pthread_create(&handle, nil, threadMain, start.toOpaque())
+        guard result == 0 else {
+            start.release()
+            return nil
+        }
+        return NativeThread(handle: handle)
+    }
+
+    /// Waits until the thread has ended. Each thread is either joined or detached, once.
+    func join() { pthread_join(handle, nil) }
+
+    /// Lets the thread's resources be freed when it ends.
+    func detach() { pthread_detach(handle) }
+
+    fileprivate final class Start: Sendable {
+        let name: String
+        let body: @Sendable () -> Void
+
+        init(name: String, body: @escaping @Sendable () -> Void) {
+            self.name = name
+            self.body = body
+        }
+    }
+}
+
+private func threadMain(_ argument: UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? {
+    guard let argument else { return nil }
+    let start = Unmanaged<NativeThread.Start>.fromOpaque(argument).takeRetainedValue()
+    lk_set_thread_name(String(decoding: start.name.utf8.prefix(15), as: UTF8.self))
+    start.body()
+    return nil
+}

@@ -1,0 +1,98 @@
+import CLoadingKitShims
+import Glibc
+import LoadingKitPrimitives
+
+/// One attempt to connect a socket to an address.
+final class SocketConnect: EventSource {
+    typealias Completion = (Result<Socket, SystemCallFailure>) -> Void
+
+    private enum State {
+        case idle
+        case connecting(Socket, Completion)
+        /// A Unix socket's queue is full, which no event tells the end of.
+        case waitingToRetry(Socket, LoopTimer)
+        case finished
+    }
+
+    /// How long after it found a Unix socket's queue full it looks again.
+    private static let retryDelay: UInt64 = 10_000_000
+
+    let address: SocketAddress
+    private let loop: EventLoop
+    private var state = State.idle
+
+    init(_ address: SocketAddress, on loop: EventLoop) {
+        self.address = address
+        self.loop = loop
+    }
+
+    /// Begins. `completion` may be called at once; never after `cancel()`.
+    func start(_ completion: @escaping Completion) {
+        switch Socket.open(for: address, on: loop) {
+        case .success(let socket): connect(socket, completion)
+        case .failure(let failure): end(completion, .failure(failure))
+        }
+    }
+
+    func cancel() {
+        switch state {
+        case .connecting(let socket, _): socket.close()
+        case .waitingToRetry(let socket, let timer):
+            timer.cancel()
+            socket.close()
+        case .idle, .finished: break
+        }
+        state = .finished
+    }
+
+    private func connect(_ socket: Socket, _ completion: @escaping Completion) {
+        let result = address.withSystemAddress { SystemCalls.connect(socket.descriptor, $0, $1) }
+        let code = result.map { $0 < 0 ? Int32(-$0) : 0 } ?? ENAMETOOLONG
+        if code == EAGAIN, case .unix = address {
+            retryLater(socket, completion)
+            return
+        }
+        guard code == 0 || code == EINPROGRESS else {
+            socket.close()
+            end(completion, .failure(SystemCallFailure(name: .connect, code: code)))
+            return
+        }
+        state = .connecting(socket, completion)
+        if let failure = socket.watch(by: self) {
+            socket.close()
+            end(completion, .failure(failure))
+        } else if code == 0 {
+            end(completion, .success(socket))
+        }
+    }
+
+    private func retryLater(_ socket: Socket, _ completion: @escaping Completion) {
+        let timer = loop.schedule(at: loop.now.advanced(byNanoseconds: Self.retryDelay)) { [weak self] in
+            self?.connect(socket, completion)
+        }
+        state = .waitingToRetry(socket, timer)
+    }
+
+    func handle(events: UInt32) {
+        guard case .connecting(let socket, let completion) = state else { return }
+        socket.note(events)
+        let code = SystemCalls.pendingError(socket.descriptor)
+        if code == 0, events & EPOLLOUT.rawValue == 0 { return }
+        if code != 0 || events & EPOLLHUP.rawValue != 0 && events & EPOLLIN.rawValue == 0 {
+            socket.close()
+            let failure = SystemCallFailure(name: .connect, code: code == 0 ? ECONNRESET : Int32(abs(code)))
+            end(completion, .failure(failure))
+        } else if socket.localAddress == address {
+            // Nobody listened, and the system gave the socket the very port that it connects to: it met itself.
+            socket.close()
+            end(completion, .failure(SystemCallFailure(name: .connect, code: ECONNREFUSED)))
+        } else {
+            end(completion, .success(socket))
+        }
+    }
+
+    private func end(_ completion: Completion, _ result: Result<Socket, SystemCallFailure>) {
+        state = .finished
+        completion(result)
+    }
+}

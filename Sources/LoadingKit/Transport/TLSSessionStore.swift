@@ -1,0 +1,51 @@
+import COpenSSL
+import Synchronization
+
+/// A session that a later connection may continue.
+final class ResumableSession: @unchecked Sendable {  // OpenSSL counts references atomically, and does not change it
+    let session: OpaquePointer
+
+    init(owning session: OpaquePointer) { self.session = session }
+
+    deinit { SSL_SESSION_free(session) }
+
+    /// TLS 1.3's tickets are used once, so that connections cannot be linked (RFC 8446 §C.4).
+    var isUsedOnce: Bool { SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION }
+}
+
+/// The sessions of a context, by server.
+final class TLSSessionStore: Sendable {
+    /// A server gives two tickets with each connection, commonly; more than a few parallel connections are rare.
+    private static let maximumSessionsPerServer = 8
+    private static let maximumServers = 256
+
+    private struct State {
+        var sessions: [String: [ResumableSession]] = [:]
+        /// The servers, the one that gave a session longest ago first.
+        var order: [String] = []
+    }
+
+    private let state = Mutex(State())
+
+    func put(_ session: ResumableSession, for server: String) {
+        state.withLock { state in
+            if let index = state.order.firstIndex(of: server) { state.order.remove(at: index) }
+            state.order.append(server)
+            var list = state.sessions[server] ?? []
+            if !session.isUsedOnce { list.removeAll() }
+            list.append(session)
+            if list.count > Self.maximumSessionsPerServer { list.removeFirst() }
+            state.sessions[server] = list
+            if state.order.count > Self.maximumServers { state.sessions[state.order.removeFirst()] = nil }
+        }
+    }
+
+    /// The newest session with a server.
+    func take(for server: String) -> ResumableSession? {
+        state.withLock { state in
+            guard let session = state.sessions[server]?.last else { return nil }
+            if session.isUsedOnce { state.sessions[server]?.removeLast() }
+            return session
+        }
+    }
+}

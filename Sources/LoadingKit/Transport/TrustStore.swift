@@ -1,0 +1,122 @@
+import COpenSSL
+import Glibc
+import Synchronization
+
+/// The authorities that certificates are verified against.
+enum TrustStore {
+    /// Where the distributions keep the authorities' certificates, in one file.
+    private static let usualFiles = [
+        "/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Alpine, Arch
+        "/etc/pki/tls/certs/ca-bundle.crt",  // Fedora, Red Hat, Amazon Linux
+        "/etc/ssl/ca-bundle.pem",  // SUSE
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+        "/etc/ssl/cert.pem",
+    ]
+    private static let usualDirectories = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
+
+    static func install(_ options: TLSOptions, in context: OpaquePointer) throws(TransportError) {
+        switch options.trustRoots {
+        case .system:
+            if options.additionalRoots.isEmpty {
+                // Reading it takes milliseconds, and nobody changes it afterwards: contexts share it.
+                SSL_CTX_set1_cert_store(context, try SharedSystemStore.store())
+                return
+            }
+            try loadSystem(into: try store(of: context))
+        case .file(let path):
+            guard X509_STORE_load_file(try store(of: context), path) == 1 else {
+                throw TLSContext.misconfigured("no certificates can be read from \(path) (\(OpenSSLError.text()))")
+            }
+        case .pem(let text): try add(text, to: try store(of: context))
+        }
+        if !options.additionalRoots.isEmpty { try add(options.additionalRoots, to: try store(of: context)) }
+        allowPartialChains(try store(of: context))
+    }
+
+    private static func store(of context: OpaquePointer) throws(TransportError) -> OpaquePointer {
+        guard let store = SSL_CTX_get_cert_store(context) else { throw TLSContext.misconfigured("no trust store") }
+        return store
+    }
+
+    /// A trusted intermediate is enough; its root need not be known.
+    fileprivate static func allowPartialChains(_ store: OpaquePointer) {
+        X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+    }
+
+    /// Adds each certificate of a PEM text; there has to be one.
+    private static func add(_ pem: [UInt8], to store: OpaquePointer) throws(TransportError) {
+        ERR_clear_error()
+        guard let count = Int32(exactly: pem.count), let bio = BIO_new_mem_buf(pem, count) else {
+            throw TLSContext.misconfigured("the trusted certificates are too long")
+        }
+        defer { BIO_free(bio) }
+        var added = 0
+        while let certificate = PEM_read_bio_X509_AUX(bio, nil, nil, nil) {
+            defer { X509_free(certificate) }
+            guard X509_STORE_add_cert(store, certificate) == 1 else {
+                throw TLSContext.misconfigured("a trusted certificate cannot be used (\(OpenSSLError.text()))")
+            }
+            added += 1
+        }
+        let last = ERR_peek_last_error()
+        let isEnd = lk_ERR_GET_LIB(last) == ERR_LIB_PEM && lk_ERR_GET_REASON(last) == PEM_R_NO_START_LINE
+        guard added > 0, isEnd else {
+            throw TLSContext.misconfigured("the trusted certificates are not PEM text (\(OpenSSLError.text()))")
+        }
+        ERR_clear_error()
+    }
+
+    /// What the environment names; else the usual places; else what OpenSSL was built with.
+    fileprivate static func loadSystem(into store: OpaquePointer) throws(TransportError) {
+        defer { ERR_clear_error() }
+        let file = environment("SSL_CERT_FILE")
+        let directory = environment("SSL_CERT_DIR")
+        if file != nil || directory != nil {
+            let readsFile = file.map { X509_STORE_load_file(store, $0) == 1 } ?? false
+            let readsDirectory = directory.map { X509_STORE_load_path(store, $0) == 1 } ?? false
+            guard readsFile || readsDirectory else {
+                let text = "no certificates can be read from where SSL_CERT_FILE and SSL_CERT_DIR say"
+                throw TLSContext.misconfigured("\(text) (\(OpenSSLError.text()))")
+            }
+            return
+        }
+        for path in usualFiles where access(path, R_OK) == 0 && X509_STORE_load_file(store, path) == 1 { return }
+        for path in usualDirectories where access(path, R_OK) == 0 && X509_STORE_load_path(store, path) == 1 { return }
+        _ = X509_STORE_set_default_paths(store)
+    }
+
+    private static func environment(_ name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        let text = String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+}
+
+/// The system's authorities, read when they are first needed.
+private enum SharedSystemStore {
+    private struct Store: @unchecked Sendable {  // OpenSSL locks a store; it is not changed after it was made
+        let pointer: OpaquePointer
+    }
+
+    private static let shared = Mutex<Store?>(nil)
+
+    static func store() throws(TransportError) -> OpaquePointer {
+        let result = shared.withLock { shared -> Result<Store, TransportError> in
+            if let shared { return .success(shared) }
+            guard let pointer = X509_STORE_new() else {
+                return .failure(TLSContext.misconfigured(OpenSSLError.text()))
+            }
+            do throws(TransportError) {
+                try TrustStore.loadSystem(into: pointer)
+            } catch {
+                X509_STORE_free(pointer)
+                return .failure(error)
+            }
+            TrustStore.allowPartialChains(pointer)
+            let store = Store(pointer: pointer)
+            shared = store
+            return .success(store)
+        }
+        return try result.get().pointer
+    }
+}

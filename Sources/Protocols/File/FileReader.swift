@@ -1,0 +1,66 @@
+import Foundation
+import LoadingKitCore
+
+/// Reads a file's bytes in order, a piece at a time, and finds out how many there will be.
+struct FileReader {
+    private enum Extent {
+        /// Nothing is read yet: whether the system's size is right is seen by the first piece.
+        case whole(size: Int64)
+        case range(Range<Int64>)
+        /// Files of `/proc` have the size 0, those of `/sys` one that is too large: they are read up to their end.
+        case untilEnd
+    }
+
+    private let file: OpenFile
+    private var extent: Extent
+    private var position: Int64 = 0
+
+    /// - Parameter rangeField: the request's `Range` field.
+    init(_ file: OpenFile, rangeField: String?) throws {
+        self.file = file
+        switch ByteRange.parse(rangeField, size: file.size) {
+        case .whole:
+            extent = .whole(size: file.size)
+        case .part(let range):
+            extent = .range(range)
+            position = range.lowerBound
+        case .unsatisfiable:
+            throw LoadFailure(
+                .resourceUnavailable, "the range lies behind the end of the file, which has \(file.size) bytes")
+        }
+    }
+
+    /// How many bytes there are to read in all; nil when that shows only at the end. Right once a piece is read.
+    var length: Int64? {
+        switch extent {
+        case .whole(let size): size
+        case .range(let range): Int64(range.count)
+        case .untilEnd: nil
+        }
+    }
+
+    /// The next bytes; nil when there are no more.
+    mutating func next() async throws -> Data? {
+        switch extent {
+        case .whole(let size): return try await first(size)
+        case .untilEnd: return try await read(upTo: .max)
+        case .range(let range):
+            guard position < range.upperBound else { return nil }
+            if let piece = try await read(upTo: range.upperBound) { return piece }
+            throw LoadFailure(.networkConnectionLost, "the file ended early: it was made shorter while it was read")
+        }
+    }
+
+    private mutating func first(_ size: Int64) async throws -> Data? {
+        let piece = try await read(upTo: size > 0 ? size : .max)
+        let isSizeRight = Int64(piece?.count ?? 0) == min(size, OpenFile.pieceSize)
+        extent = isSizeRight ? .range(0..<size) : .untilEnd
+        return piece
+    }
+
+    private mutating func read(upTo end: Int64) async throws -> Data? {
+        let piece = try await file.read(at: position, upTo: end)
+        position += Int64(piece.count)
+        return piece.isEmpty ? nil : piece
+    }
+}

@@ -1,0 +1,37 @@
+import Foundation
+
+/// A terminal that a test reads from.
+final class PseudoTerminal: Sendable {
+    /// `TIOCSPTLCK` and `TIOCGPTN`: macros that Swift does not see, like the functions that use them.
+    private static let (setLock, getNumber): (UInt, UInt) = (0x4004_5431, 0x8004_5430)
+
+    private let near: Int32
+    /// The side for a program.
+    let far: FileHandle
+
+    init() throws {
+        near = open("/dev/ptmx", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        var (locked, number): (Int32, UInt32) = (0, 0)
+        guard near >= 0, ioctl(near, Self.setLock, &locked) == 0, ioctl(near, Self.getNumber, &number) == 0 else {
+            throw CocoaError(.featureUnsupported)
+        }
+        let descriptor = open("/dev/pts/\(number)", O_RDWR | O_NOCTTY | O_CLOEXEC)
+        guard descriptor >= 0 else { throw CocoaError(.featureUnsupported) }
+        far = FileHandle(fileDescriptor: descriptor, closeOnDealloc: true)
+    }
+
+    deinit { close(near) }
+
+    /// Blocks until the program has shown this; gives all that it has shown.
+    func read(until text: String) throws -> String {
+        var shown = Data()
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while !String(decoding: shown, as: UTF8.self).contains(text) {
+            let count = Foundation.read(near, &buffer, buffer.count)
+            if count < 0 && errno == EINTR { continue }
+            guard count > 0 else { throw CocoaError(.fileReadUnknown) }
+            shown += buffer.prefix(count)
+        }
+        return String(decoding: shown, as: UTF8.self)
+    }
+}

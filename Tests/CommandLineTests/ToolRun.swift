@@ -1,0 +1,47 @@
+import Foundation
+import TestSupport
+
+/// The tool, run as a process until it ends.
+struct ToolRun: Sendable {
+    let status: Int32
+    let output: Data
+    let errors: String
+
+    var text: String { String(decoding: output, as: UTF8.self) }
+
+    /// - Parameters:
+    ///   - folder: where it runs; a private one by default.
+    ///   - standardOutput: where its output goes instead of to `output`.
+    init(
+        _ arguments: [String], input: String = "", folder: TemporaryFolder? = nil, standardOutput: FileHandle? = nil,
+        errorOutput: FileHandle? = nil, environment: [String: String] = [:]
+    ) async throws {
+        let streams = try TemporaryFolder()
+        let home = try folder ?? TemporaryFolder()
+        let process = Process()
+        process.executableURL = try Self.executable()
+        process.arguments = arguments
+        process.currentDirectoryURL = home.url
+        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        process.standardInput = try FileHandle(forReadingFrom: streams.write(input, to: "input"))
+        process.standardOutput = try standardOutput ?? FileHandle(forWritingTo: streams.write("", to: "output"))
+        process.standardError = try errorOutput ?? FileHandle(forWritingTo: streams.write("", to: "errors"))
+        let ended = Signal()
+        process.terminationHandler = { _ in ended.fire() }
+        try process.run()
+        await withTaskCancellationHandler {
+            await ended.wait()
+        } onCancel: {
+            process.terminate()
+        }
+        status = process.terminationStatus
+        output = standardOutput == nil ? try Data(contentsOf: streams.file("output")) : Data()
+        errors = errorOutput == nil ? try String(contentsOf: streams.file("errors"), encoding: .utf8) : ""
+    }
+
+    /// It is built beside the tests.
+    static func executable() throws -> URL {
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("loadkit")
+    }
+}

@@ -1,0 +1,283 @@
+import Foundation
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+@testable import loadkit
+
+/// The tool as a process, against a server.
+@Suite(.timeLimit(.minutes(2))) struct ToolTests {
+    private static let large = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 31 &>> 3) })
+
+    @Sendable private static func answer(_ request: ServerRequest) throws -> ServerResponse {
+        switch request.path {
+        case "/hello": .text("hello\n")
+        case "/empty": .text("")
+        case "/large": .bytes(Array(large))
+        case "/chunked": .stream { body in for piece in ["one ", "two\n"] { try body.write(piece) } }
+        case "/gzip": try .gzip(Array("unfolded\n".utf8))
+        case "/bad-gzip": .text("this is no gzip").adding("Content-Encoding", "gzip")
+        case "/echo": .text("\(request.method) \(request.fields[name: "X-Test"] ?? "-") \(request.bodyText)\n")
+        case "/agent": .text(request.fields[name: "User-Agent"] ?? "-")
+        case "/old": .redirect(to: "/hello")
+        case "/loop": .redirect(to: "/loop")
+        case "/elsewhere": .redirect(to: "ftp://localhost/")
+        case "/short": .stream(.length(10)) { body in try body.write("12345") }
+        case "/nothing": try request.exchange.closeAbruptly()
+        case "/never": .stream { body in try body.waitUntilClientCloses() }
+        case _: .text("nothing here\n", status: 404)
+        }
+    }
+
+    /// Arguments (URLs begin with `/`), and what comes of them.
+    struct Case: Sendable {
+        var arguments: [String]
+        var input = ""
+        var status: Int32 = 0
+        var output: String?
+        /// Part of what standard error has; nil for nothing at all.
+        var errors: String?
+    }
+
+    private static let helloHead =
+        "HTTP/1.1 200 OK\r\nContent-Length: 6\r\nContent-Type: text/plain; charset=utf-8\r\n\r\n"
+    private static let redirectHead = "HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /hello\r\n\r\n"
+
+    static let cases: [Case] = [
+        Case(arguments: ["/hello"], output: "hello\n"),
+        Case(arguments: ["load", "/hello"], output: "hello\n"),
+        Case(arguments: ["/hello", "/chunked", "data:,three"], output: "hello\none two\nthree"),
+        Case(arguments: ["-j", "3", "/hello", "/chunked", "data:,three"], output: "hello\none two\nthree"),
+        Case(arguments: ["/gzip"], output: "unfolded\n"),
+        Case(arguments: ["-i", "/hello"], output: helloHead + "hello\n"),
+        Case(arguments: ["-I", "/hello"], output: helloHead),
+        Case(arguments: ["-i", "/old"], output: redirectHead + helloHead + "hello\n"),
+        Case(arguments: ["-L", "/old"], output: "hello\n"),
+        Case(arguments: ["-i", "--no-follow", "/old"], output: redirectHead),
+        Case(arguments: ["-d", "a=1", "-d", "b=2", "/echo"], output: "POST - a=1&b=2\n"),
+        Case(arguments: ["-d", "@-", "/echo"], input: "typed\nin\n", output: "POST - typedin\n"),
+        Case(arguments: ["-X", "PATCH", "-H", "X-Test: yes", "/echo"], output: "PATCH yes \n"),
+        Case(arguments: ["-A", "me/2", "/agent"], output: "me/2"),
+        Case(arguments: ["/404"], output: "nothing here\n"),
+        Case(arguments: ["-f", "/404"], status: 22, output: "", errors: "(22) the server answered 404 Not Found\n"),
+        Case(arguments: ["-f", "/404", "/hello"], status: 22, output: "hello\n", errors: "(22)"),
+        Case(arguments: ["-s", "-f", "/404"], status: 22, output: ""),
+        Case(arguments: ["-sSf", "/404"], status: 22, output: "", errors: "loadkit: (22)"),
+        Case(arguments: ["/loop"], status: 47, output: "", errors: "loadkit: (47)"),
+        Case(arguments: ["/elsewhere"], status: 1, output: "", errors: "loadkit: (1)"),
+        Case(arguments: ["/short"], status: 18, output: "12345", errors: "loadkit: (18)"),
+        Case(arguments: ["/nothing"], status: 52, output: "", errors: "loadkit: (52)"),
+        Case(arguments: ["/bad-gzip"], status: 61, output: "", errors: "loadkit: (61)"),
+        Case(arguments: ["--max-time", "0.2", "/never"], status: 28, output: "", errors: "loadkit: (28)"),
+        Case(arguments: ["foo:bar"], status: 1, output: "", errors: "loadkit: (1)"),
+        Case(arguments: ["http://"], status: 3, output: "", errors: "loadkit: (3)"),
+        Case(arguments: ["file:///nonexistent/file"], status: 37, output: "", errors: "loadkit: (37)"),
+        Case(
+            arguments: ["-o", "missing/x", "/hello"], status: 23, output: "", errors: "(23) missing/x cannot be written"
+        ),
+        Case(arguments: ["--nonsense", "/hello"], status: 2, output: "", errors: "loadkit: (2) Unknown option"),
+        Case(arguments: [], status: 2, output: "", errors: "loadkit: (2) there is no URL"),
+        Case(arguments: ["--cacert", "missing", "/hello"], status: 77, output: "", errors: "loadkit: (77)"),
+        Case(
+            arguments: ["schemes"],
+            output: "http: https:  HTTPProtocolHandler\nfile:         FileHandler\ndata:         DataURLHandler\n"),
+        Case(
+            arguments: ["schemes", "data:,x"],
+            output:
+                "HTTPProtocolHandler: canInit(with:) is false\nFileHandler: canInit(with:) is false\nDataURLHandler: loads it\n"
+        ),
+        Case(arguments: ["--version"], output: "loadkit 0.1.0\n"),
+    ]
+
+    @Test(arguments: cases) func run(_ expected: Case) async throws {
+        let server = try LoopbackServer(route: Self.answer)
+        defer { server.stop() }
+        let arguments = expected.arguments.map { $0.hasPrefix("/") ? server.url($0) : $0 }
+        let run = try await ToolRun(arguments, input: expected.input)
+        #expect(run.status == expected.status)
+        if let output = expected.output { #expect(run.text == output) }
+        guard let errors = expected.errors else { return #expect(run.errors.isEmpty) }
+        #expect(run.errors.contains(errors))
+        // One plain line.
+        #expect(run.errors.filter { $0 == "\n" }.count == 1 && run.errors.hasSuffix("\n"))
+    }
+
+    @Test func help() async throws {
+        let run = try await ToolRun(["--help"])
+        #expect(run.status == 0 && run.errors.isEmpty)
+        for option in [
+            "-o, --output", "-O, ", "-i, ", "-I, ", "-X, ", "-H, ", "-d, ", "--max-time", "--cacert", "-k, ",
+            "--no-follow", "-v, ", "--timing", "-j, ", "-s, ", "-f, ", "-A, ", "loadkit schemes", "loadkit demo",
+        ] {
+            #expect(run.text.contains(option), "\(option)")
+        }
+    }
+
+    @Test func refused() async throws {
+        let server = try LoopbackServer(route: Self.answer)
+        let url = server.url("/hello")
+        server.stop()
+        let run = try await ToolRun([url])
+        #expect(run.status == 7 && run.output.isEmpty && run.errors.contains("connection refused"))
+    }
+
+    // MARK: Files
+
+    @Test func files() async throws {
+        let server = try LoopbackServer(route: Self.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        try folder.write("what was there before, and is longer", to: "there")
+        let run = try await ToolRun(
+            ["-o", "there", server.url("/hello"), "-o", "empty", server.url("/empty"), server.url("/chunked")],
+            folder: folder)
+        #expect(run.status == 0 && run.text == "one two\n")
+        #expect(try String(contentsOf: folder.file("there"), encoding: .utf8) == "hello\n")
+        #expect(try Data(contentsOf: folder.file("empty")).isEmpty)
+        let named = try await ToolRun(["-O", server.url("/large?a=/b"), server.url("/hello")], folder: folder)
+        #expect(named.status == 0 && named.output.isEmpty)
+        #expect(try Data(contentsOf: folder.file("large")) == Self.large)
+        #expect(try folder.contents() == ["empty", "hello", "large", "there"])
+        let mode =
+            try FileManager.default.attributesOfItem(atPath: folder.file("large").path)[.posixPermissions] as? Int
+        #expect(mode == 0o644 & ~Int(Self.currentMask()))
+    }
+
+    private static func currentMask() -> mode_t {
+        let line = (try? String(contentsOfFile: "/proc/self/status", encoding: .utf8))?
+            .split(separator: "\n").first { $0.hasPrefix("Umask:") }
+        return line.flatMap { mode_t($0.dropFirst(6).trimmingCharacters(in: .whitespaces), radix: 8) } ?? 0
+    }
+
+    @Test func partialFileIsKept() async throws {
+        let server = try LoopbackServer(route: Self.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let run = try await ToolRun(["-O", server.url("/short")], folder: folder)
+        #expect(run.status == 18)
+        #expect(try String(contentsOf: folder.file("short"), encoding: .utf8) == "12345")
+        // What fails before a body leaves what was there.
+        let refused = try await ToolRun(["-f", "-o", "short", server.url("/404")], folder: folder)
+        #expect(refused.status == 22)
+        #expect(try String(contentsOf: folder.file("short"), encoding: .utf8) == "12345")
+    }
+
+    // MARK: TLS
+
+    @Test func trust() async throws {
+        let authority = try CertificateAuthority()
+        let server = try LoopbackServer(tls: try authority.issue(), route: Self.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        try folder.write(authority.certificatePEM, to: "ca.pem")
+        try folder.write(try CertificateAuthority().certificatePEM, to: "other.pem")
+        let url = server.url("/hello", host: "localhost")
+        let cases: [([String], Int32)] = [
+            (["--cacert", "ca.pem"], 0), (["-k"], 0), ([], 60), (["--cacert", "other.pem"], 60),
+        ]
+        for (options, status) in cases {
+            let run = try await ToolRun(options + [url], folder: folder)
+            #expect(run.status == status && run.text == (status == 0 ? "hello\n" : ""), "\(options)")
+        }
+        let plain = try LoopbackServer(route: Self.answer)
+        defer { plain.stop() }
+        let run = try await ToolRun(["-k", plain.url("/hello").replacing("http:", with: "https:")])
+        #expect(run.status == 35)
+        let verbose = try await ToolRun(["-v", "--cacert", "ca.pem", url], folder: folder)
+        let parts = [
+            "> GET /hello HTTP/1.1\n> Host: localhost:", "< HTTP/1.1 200 OK\n", "* connected to 127.0.0.1 port ",
+            "* TLSv1.3, cipher TLS_", ", http/1.1\n",
+        ]
+        for part in parts { #expect(verbose.errors.contains(part), "\(part)") }
+        #expect(verbose.text == "hello\n")
+    }
+
+    // MARK: What is shown
+
+    @Test func timing() async throws {
+        let server = try LoopbackServer(route: Self.answer)
+        defer { server.stop() }
+        let run = try await ToolRun(["--timing", server.url("/old"), server.url("/hello")])
+        #expect(run.text == "hello\nhello\n")
+        let lines = run.errors.split(separator: "\n").map(String.init)
+        let words = lines.map { $0.split(separator: " ").first.map(String.init) ?? "" }
+        // The first connection is made once; the redirect and the second URL reuse it.
+        #expect(words.filter { $0 == "connect" }.count == 1 && words.filter { $0 == "GET" }.count == 3)
+        #expect(lines.filter { $0.hasSuffix(", reused connection") }.count == 2)
+        #expect(lines.allSatisfy { $0.count < 80 } && !run.errors.contains("\u{1b}"))
+    }
+
+    /// On a terminal, once a load takes longer than half a second.
+    @Test func progress() async throws {
+        let seen = Signal()
+        let server = try LoopbackServer { _ in
+            .stream(.length(10)) { body in
+                try body.write("12345")
+                try body.wait(for: seen)
+                try body.write("67890")
+            }
+        }
+        defer { server.stop() }
+        let terminal = try PseudoTerminal()
+        let folder = try TemporaryFolder()
+        async let run = ToolRun(["-o", "x", server.url("/body")], folder: folder, errorOutput: terminal.far)
+        let shown = try await onThread { try terminal.read(until: "50 %") }
+        seen.fire()
+        #expect(try await run.status == 0)
+        #expect(shown.contains("5 B of 10 B"))
+        #expect(try String(contentsOf: folder.file("x"), encoding: .utf8) == "1234567890")
+    }
+
+    // MARK: Output
+
+    @Test func readerThatGoesAway() async throws {
+        let server = try LoopbackServer(route: Self.answer)
+        defer { server.stop() }
+        let pipe = Pipe()
+        try pipe.fileHandleForReading.close()
+        let run = try await ToolRun([server.url("/large")], standardOutput: pipe.fileHandleForWriting)
+        #expect(run.status == 23 && run.errors.isEmpty)
+        let full = try FileHandle(forWritingTo: URL(fileURLWithPath: "/dev/full"))
+        let other = try await ToolRun([server.url("/hello")], standardOutput: full)
+        #expect(other.status == 23 && other.errors.contains("No space left on device"))
+    }
+
+    /// The second answer comes first, and is larger than what may wait: it is held back until its turn.
+    @Test func severalAtOnce() async throws {
+        let second = Signal()
+        let server = try LoopbackServer { request in
+            guard request.path == "/first" else {
+                second.fire()
+                return .bytes(Array(Self.large))
+            }
+            try request.exchange.wait(for: second)
+            return .text("first\n")
+        }
+        defer { server.stop() }
+        let run = try await ToolRun(["-j", "2", server.url("/first"), server.url("/second")])
+        #expect(run.status == 0 && run.errors.isEmpty)
+        #expect(run.output == Data("first\n".utf8) + Self.large)
+    }
+
+    // MARK: The demo
+
+    @Test func demo() async throws {
+        let run = try await ToolRun(["demo"])
+        #expect(run.status == 0 && run.errors.isEmpty)
+        for name in [
+            "data:", "file:", "http:", "http: keep-alive", "http: chunked", "http: gzip", "http: redirect",
+            "http: an error page", "http: refused", "https:", "https: keep-alive", "https: not trusted",
+            "a scheme of your own",
+        ] {
+            #expect(run.text.contains("  \(name)\n"), "\(name)")
+        }
+        for part in [
+            "resolve", "connect", "TLS", "wait", "receive", "13 loads over 5 schemes", "all went as they should",
+        ] {
+            #expect(run.text.contains(part), "\(part)")
+        }
+        #expect(
+            !run.text.contains("\u{1b}")
+                && run.text.split(separator: "\n").allSatisfy { !$0.contains("█") || $0.count < 80 })
+    }
+}

@@ -1,0 +1,191 @@
+import LoadingKitPrimitives
+import LoadingKitTransport
+import Synchronization
+import Testing
+
+@Suite struct EventLoopTests {
+    @Test func workRunsInOrderOnTheLoop() async {
+        await withLoop { loop in
+            #expect(!loop.isCurrent)
+            let log = OnLoop<[Int]>([])
+            for number in 0..<1000 { loop.execute { log.value.append(number) } }
+            let result = await loop.run { (log.value, loop.isCurrent) }
+            #expect(result.0 == Array(0..<1000))
+            #expect(result.1)
+        }
+    }
+
+    @Test func workOfTheLoopRunsAfterWhatRunsNow() async {
+        await withLoop { loop in
+            let log = OnLoop<[Int]>([])
+            await loop.run {
+                loop.execute { log.value.append(2) }
+                loop.executeLater { log.value.append(3) }
+                log.value.append(1)
+            }
+            #expect(await loop.run { log.value } == [1, 2, 3])
+        }
+    }
+
+    @Test func theEndOfATurnComesAfterItsWork() async {
+        await withLoop { loop in
+            let log = OnLoop<[Int]>([])
+            await withCheckedContinuation { continuation in
+                loop.execute {
+                    loop.atEndOfTurn {
+                        log.value.append(3)
+                        loop.atEndOfTurn {
+                            log.value.append(5)
+                            continuation.resume()
+                        }
+                        loop.executeLater { log.value.append(4) }
+                    }
+                    loop.executeLater { log.value.append(2) }
+                    log.value.append(1)
+                }
+            }
+            #expect(await loop.run { log.value } == [1, 2, 3, 4, 5])
+        }
+    }
+
+    @Test func eachThreadsWorkKeepsItsOrder() async {
+        let perThread = 5000
+        await withLoop { loop in
+            let log = OnLoop<[[Int]]>(Array(repeating: [], count: 8))
+            let gates = (0..<8).map { _ in Gate() }
+            for thread in 0..<8 {
+                Thread.start {
+                    for number in 0..<perThread { loop.execute { log.value[thread].append(number) } }
+                    gates[thread].open()
+                }
+            }
+            for gate in gates { #expect(gate.wait()) }
+            let result = await loop.run { log.value }
+            #expect(result.allSatisfy { $0 == Array(0..<perThread) })
+        }
+    }
+
+    @Test func stopDoesTheWorkFirst() {
+        let loop = EventLoop(name: "test")
+        let count = Atomic<Int>(0)
+        for _ in 0..<100 {
+            loop.execute {
+                count.add(1, ordering: .relaxed)
+                loop.execute { count.add(1, ordering: .relaxed) }
+            }
+        }
+        loop.stop()
+        #expect(count.load(ordering: .relaxed) == 200)
+        loop.execute { count.add(1, ordering: .relaxed) }
+        loop.stop()
+        #expect(count.load(ordering: .relaxed) == 200)
+    }
+
+    @Test func aLoopCanStopItself() {
+        let loop = EventLoop(name: "test")
+        let gate = Gate()
+        loop.execute {
+            loop.stop()
+            loop.execute { gate.open() }
+        }
+        #expect(gate.wait())
+    }
+
+    @Test func sharedLoopsTakeTurns() {
+        let loops = Set((0..<64).map { _ in ObjectIdentifier(EventLoop.next()) })
+        #expect((1...4).contains(loops.count))
+    }
+
+    @Test func timersOfTheSystemsClockFireInOrder() async {
+        await withLoop { loop in
+            let log = OnLoop<[Int]>([])
+            await withCheckedContinuation { continuation in
+                loop.execute {
+                    let now = loop.now
+                    _ = loop.schedule(at: now.advanced(byNanoseconds: 3_000_000)) {
+                        log.value.append(3)
+                        continuation.resume()
+                    }
+                    _ = loop.schedule(at: now.advanced(byNanoseconds: 1_000_000)) { log.value.append(1) }
+                    _ = loop.schedule(at: now.advanced(byNanoseconds: 2_000_000)) {
+                        #expect(loop.now >= now.advanced(byNanoseconds: 2_000_000))
+                        log.value.append(2)
+                    }
+                    _ = loop.schedule(at: now) { log.value.append(0) }
+                }
+            }
+            #expect(await loop.run { log.value } == [0, 1, 2, 3])
+        }
+    }
+
+    // MARK: As an executor
+
+    private actor Resident {
+        nonisolated let loop: EventLoop
+        nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+        var count = 0
+
+        init(_ loop: EventLoop) { self.loop = loop }
+
+        func increment() -> Bool {
+            count += 1
+            loop.preconditionCurrent()
+            return loop.isCurrent
+        }
+    }
+
+    private nonisolated func isOn(_ loop: EventLoop) async -> Bool { loop.isCurrent }
+
+    @Test func anActorLivesOnTheLoop() async {
+        await withLoop { loop in
+            let actor = Resident(loop)
+            let all = await withTaskGroup(of: Bool.self) { group in
+                for _ in 0..<100 { group.addTask { await actor.increment() } }
+                return await group.reduce(true) { $0 && $1 }
+            }
+            #expect(all)
+            #expect(await actor.count == 100)
+            await loop.run { actor.assumeIsolated { $0.count = 7 } }
+            #expect(await actor.count == 7)
+        }
+    }
+
+    @Test func aTaskRunsOnTheLoop() async {
+        await withLoop { loop in
+            let results = await Task(executorPreference: loop) {
+                var results = [loop.isCurrent]
+                await Task.yield()
+                results.append(loop.isCurrent)
+                results.append(await isOn(loop))
+                async let child = isOn(loop)
+                results.append(await child)
+                return results
+            }.value
+            #expect(results == [true, true, true, true])
+        }
+    }
+
+    @Test func theBlockingPoolRunsAllAndGrowsToItsLimit() async {
+        let pool = BlockingPool(maximumThreads: 3)
+        let running = Mutex((now: 0, most: 0))
+        let started = Semaphore()
+        let gate = Semaphore()
+        let finished = Semaphore()
+        for _ in 0..<12 {
+            pool.run {
+                running.withLock {
+                    $0.now += 1
+                    $0.most = max($0.most, $0.now)
+                }
+                started.signal()
+                _ = gate.wait(seconds: 10)
+                running.withLock { $0.now -= 1 }
+                finished.signal()
+            }
+        }
+        for _ in 0..<3 { #expect(started.wait(seconds: 10)) }
+        for _ in 0..<12 { gate.signal() }
+        for _ in 0..<12 { #expect(finished.wait(seconds: 10)) }
+        #expect(running.withLock { $0.most } == 3)
+    }
+}

@@ -1,0 +1,132 @@
+import Glibc
+import LoadingKitTransport
+import Testing
+
+/// Each system call fails, or is short, in turn.
+@Suite struct FaultTests {
+    private struct Case: CustomTestStringConvertible, Sendable {
+        var testDescription: String { "\(name) \(occurrence) \(fault) tls: \(tls)" }
+        var name: SystemCalls.Name
+        var occurrence: FaultPlan.Occurrence
+        var fault: FaultPlan.Fault
+        var tls = false
+        /// `nil`: it works all the same.
+        var cause: TransportError.Cause?
+
+        init(
+            _ name: SystemCalls.Name, _ occurrence: FaultPlan.Occurrence, _ fault: FaultPlan.Fault, tls: Bool = false,
+            _ cause: TransportError.Cause? = nil
+        ) {
+            self.name = name
+            self.occurrence = occurrence
+            self.fault = fault
+            self.tls = tls
+            self.cause = cause
+        }
+    }
+
+    private static let cases: [Case] = [
+        Case(.socket, .nth(1), .fail(EMFILE), .systemCall(.socket, errno: EMFILE)),
+        Case(.socket, .nth(1), .fail(EINTR)),
+        Case(.setsockopt, .from(1), .fail(ENOPROTOOPT)),
+        Case(.connect, .nth(1), .fail(ENETUNREACH), .systemCall(.connect, errno: ENETUNREACH)),
+        Case(.connect, .nth(1), .fail(ECONNREFUSED), .refused),
+        Case(.connect, .nth(1), .fail(ETIMEDOUT), .timedOut),
+        Case(.epollControl, .nth(1), .fail(ENOSPC), .systemCall(.epollControl, errno: ENOSPC)),
+        Case(.epollWait, .nth(1), .fail(EINTR)),
+        Case(.getsockopt, .nth(1), .fail(ENOBUFS), .systemCall(.connect, errno: ENOBUFS)),
+        Case(.getsockname, .from(1), .fail(ENOBUFS)),
+        Case(.recv, .nth(1), .fail(EINTR)),
+        Case(.recv, .from(1), .short(1)),
+        Case(.recv, .nth(1), .fail(ECONNRESET), .systemCall(.recv, errno: ECONNRESET)),
+        Case(.recv, .nth(1), .fail(ETIMEDOUT), .systemCall(.recv, errno: ETIMEDOUT)),
+        Case(.send, .nth(1), .fail(EINTR)),
+        Case(.send, .from(1), .short(1)),
+        Case(.send, .nth(1), .fail(EPIPE), .systemCall(.send, errno: EPIPE)),
+        Case(.sendmsg, .from(1), .short(1)),
+        Case(.sendmsg, .from(1), .short(7)),
+        Case(.sendmsg, .nth(1), .fail(ECONNRESET), .systemCall(.sendmsg, errno: ECONNRESET)),
+        Case(.recv, .nth(1), .fail(EINTR), tls: true),
+        Case(.recv, .from(1), .short(1), tls: true),
+        Case(.recv, .nth(1), .fail(ECONNRESET), tls: true, .systemCall(.recv, errno: ECONNRESET)),
+        Case(.recv, .nth(2), .fail(ECONNRESET), tls: true, .systemCall(.recv, errno: ECONNRESET)),
+        Case(.send, .from(1), .short(1), tls: true),
+        Case(.send, .nth(1), .fail(EPIPE), tls: true, .systemCall(.send, errno: EPIPE)),
+        Case(.send, .nth(3), .fail(ECONNRESET), tls: true, .systemCall(.send, errno: ECONNRESET)),
+    ]
+
+    @Test(arguments: cases)
+    private func table(_ test: Case) async throws {
+        let plan = FaultPlan(test.name, test.occurrence, test.fault)
+        let plain = test.tls ? nil : try Peer { try $0.write(try $0.readToEnd()) }
+        let secure =
+            !test.tls
+            ? nil
+            : try TLSPeer { connection in
+                try connection.write(try connection.readToEnd())
+                connection.finishWriting()
+            }
+        defer {
+            plain?.stop()
+            secure?.stop()
+        }
+        let tls = test.tls ? (context: try TLSTests.context(), serverName: "localhost") : nil
+        let endpoint = try #require(plain?.endpoint ?? secure?.endpoint)
+        await withLoop { loop in
+            loop.attach(plan)
+            let client = Client(loop)
+            #expect(await exchange(client, endpoint, tls) == test.cause)
+            await client.close()
+        }
+        #expect(plan.injectedCount > 0)
+    }
+
+    /// An echo in two writes, one of them of two parts; what went wrong.
+    private func exchange(
+        _ client: Client, _ endpoint: Endpoint, _ tls: (context: TLSContext, serverName: String)?
+    ) async -> TransportError.Cause? {
+        if let error = await client.connect(endpoint, tls: tls) { return error.cause }
+        switch await client.writeNow(Array("hello ".utf8), Array("world, ".utf8)) {
+        case .bytes(13): break
+        case .failed(let error): return error.cause
+        case .bytes, .wouldBlock:
+            Issue.record("a part was written")
+            return nil
+        }
+        if let cause = await client.write("this is a test") { return cause }
+        await client.finishWriting()
+        switch await client.readToEnd() {
+        case (let bytes, .orderly):
+            #expect(String(decoding: bytes, as: UTF8.self) == "hello world, this is a test")
+            return nil
+        case (_, .failed(let cause)): return cause
+        case (_, nil): return nil
+        }
+    }
+
+    @Test(arguments: [SystemCalls.Name.epollCreate, .eventfd, .epollControl])
+    func aLoopWithoutDescriptorsTriesAgain(name: SystemCalls.Name) async {
+        let plan = FaultPlan(name, .nth(1), .fail(EMFILE))
+        let loop = plan.run { EventLoop(name: "test") }
+        #expect(plan.injectedCount == 1)
+        await loop.run {}
+        loop.stop()
+    }
+
+    @Test func aPlanGoesAlongToTheBlockingPool() async {
+        let plan = FaultPlan(.open, .nth(1), .fail(ENOSPC))
+        let results = await withCheckedContinuation { continuation in
+            plan.run {
+                BlockingPool.shared.run {
+                    continuation.resume(returning: [SystemCalls.open("/", O_RDONLY), SystemCalls.open("/", O_RDONLY)])
+                }
+            }
+        }
+        #expect(results[0] == -Int(ENOSPC) && results[1] >= 0)
+        SystemCalls.close(Int32(results[1]))
+        let unfaulted = SystemCalls.open("/", O_RDONLY)
+        #expect(unfaulted >= 0)
+        SystemCalls.close(Int32(unfaulted))
+        #expect(plan.count(of: .open) == 2)
+    }
+}

@@ -1,0 +1,156 @@
+import LoadingKitTransport
+import Synchronization
+import Testing
+
+@Suite struct ResolverTests {
+    /// A lookup that counts, and answers from a table.
+    private final class Table: Sendable {
+        let answers: [String: [IPAddress]]
+        let asked = Mutex<[String]>([])
+        let gate: Gate?
+
+        init(_ answers: [String: [IPAddress]], gate: Gate? = nil) {
+            self.answers = answers
+            self.gate = gate
+        }
+
+        var lookup: Resolver.Lookup {
+            { name, family in
+                self.asked.withLock { $0.append("\(name) \(family)") }
+                self.gate?.wait()
+                let found = (self.answers[name] ?? []).filter { $0.family == family }
+                return found.isEmpty ? .failure(.notFound("unknown")) : .success(found)
+            }
+        }
+    }
+
+    private struct Answers: Equatable, Sendable {
+        var v4: [IPAddress]?
+        var v6: [IPAddress]?
+    }
+
+    private func resolve(_ name: String, _ resolver: Resolver, _ loop: EventLoop) async -> Answers {
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                let answers = OnLoop(Answers())
+                var left = 2
+                _ = resolver.resolve(name, on: loop) { family, answer in
+                    let addresses = (try? answer.get()) ?? []
+                    switch family {
+                    case .v4: answers.value.v4 = addresses
+                    case .v6: answers.value.v6 = addresses
+                    }
+                    left -= 1
+                    if left == 0 { continuation.resume(returning: answers.value) }
+                }
+            }
+        }
+    }
+
+    @Test func literalsAndLocalhostNeedNoLookup() async {
+        let table = Table([:])
+        let resolver = Resolver(lookup: table.lookup)
+        let link = IPAddress.v6(high: 0xFE80 << 48, low: 1, zone: 1)
+        let cases: [(String, Answers)] = [
+            ("192.0.2.1", Answers(v4: [.v4(0xC000_0201)], v6: [])),
+            ("::1", Answers(v4: [], v6: [.loopback6])),
+            ("2001:db8::ff", Answers(v4: [], v6: [.v6(high: 0x2001_0db8 << 32, low: 0xff, zone: 0)])),
+            ("fe80::1%1", Answers(v4: [], v6: [link])), ("fe80::1%lo", Answers(v4: [], v6: [link])),
+            ("localhost", Answers(v4: [.loopback4], v6: [.loopback6])),
+            ("LocalHost.", Answers(v4: [.loopback4], v6: [.loopback6])),
+            ("a.localhost", Answers(v4: [.loopback4], v6: [.loopback6])),
+            ("", Answers(v4: [], v6: [])), ("a\0b", Answers(v4: [], v6: [])),
+            (String(repeating: "x", count: 300), Answers(v4: [], v6: [])),
+        ]
+        await withLoop { loop in
+            for (name, expected) in cases { #expect(await resolve(name, resolver, loop) == expected, "\(name)") }
+        }
+        #expect(table.asked.withLock { $0 } == [])
+        for text in ["fe80::1%", "fe80::1%nonexistent", "1.2.3", "1.2.3.256", ":::", "[::1]", "1.2.3.4%1", "%", ""] {
+            #expect(IPAddress(text) == nil, "\(text)")
+        }
+        for text in ["1.2.3.4", "::", "::ffff:1.2.3.4", "2001:db8::1", "fe80::1%1"] {
+            #expect(IPAddress(text)?.description == text)
+        }
+    }
+
+    @Test func answersAreKeptForAWhile() async {
+        let time = ManualTime()
+        let table = Table(["a.test": [.v4(1)]])
+        let resolver = Resolver(time: .manual(time), lookup: table.lookup)
+        await withLoop { loop in
+            for _ in 0..<3 {
+                #expect(await resolve("A.test", resolver, loop) == Answers(v4: [.v4(1)], v6: []))
+            }
+            #expect(table.asked.withLock { $0.sorted() } == ["a.test v4", "a.test v6"])
+            time.advance(byNanoseconds: Resolver.failureLifetime)
+            _ = await resolve("a.test", resolver, loop)
+            #expect(table.asked.withLock { $0.sorted() } == ["a.test v4", "a.test v6", "a.test v6"])
+            time.advance(byNanoseconds: Resolver.lifetime)
+            _ = await resolve("a.test", resolver, loop)
+            #expect(table.asked.withLock { $0.count } == 5)
+        }
+    }
+
+    @Test func askersShareALookup() async {
+        let gate = Gate()
+        let table = Table(["a.test": [.v4(1)]], gate: gate)
+        let resolver = Resolver(lookup: table.lookup)
+        await withLoop { loop in
+            let results = await withTaskGroup(of: Answers.self) { group in
+                for _ in 0..<10 { group.addTask { await resolve("a.test", resolver, loop) } }
+                await loop.run {}
+                gate.open()
+                gate.open()
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(results == Array(repeating: Answers(v4: [.v4(1)], v6: []), count: 10))
+        }
+        #expect(table.asked.withLock { $0.count } == 2)
+    }
+
+    @Test func theNumberOfNamesIsBounded() async {
+        let asked = Mutex(0)
+        let resolver = Resolver { _, _ in
+            asked.withLock { $0 += 1 }
+            return .success([.v4(1)])
+        }
+        let names = Resolver.maximumNames * 3
+        await withLoop { loop in
+            for number in 0..<names { _ = await resolve("name\(number).test", resolver, loop) }
+            _ = await resolve("name\(names - 1).test", resolver, loop)
+            #expect(asked.withLock { $0 } == names * 2)
+            _ = await resolve("name0.test", resolver, loop)
+            #expect(asked.withLock { $0 } == names * 2 + 2)
+        }
+    }
+
+    @Test func aCancelledRequestHearsNothing() async {
+        let gate = Gate()
+        let table = Table(["a.test": [.v4(1)]], gate: gate)
+        let resolver = Resolver(lookup: table.lookup)
+        await withLoop { loop in
+            await loop.run {
+                let request = resolver.resolve("a.test", on: loop) { _, _ in Issue.record("answered") }
+                request.cancel()
+            }
+            gate.open()
+            gate.open()
+            // Shares the lookups, so that they are over when this is.
+            _ = await resolve("a.test", resolver, loop)
+        }
+    }
+
+    @Test func theSystemsResolverSaysWhyNot() {
+        let answer = Resolver.systemLookup("nonexistent.invalid", .v4)
+        guard case .failure = answer else {
+            Issue.record("found")
+            return
+        }
+        #expect(Resolver.systemLookup("127.1", .v4) == .success([.loopback4]))
+        guard case .failure(.notFound) = Resolver.systemLookup("127.0.0.1", .v6) else {
+            Issue.record("an address of the other family")
+            return
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import LoadingKitTransport
+
+/// A stream as a test uses it: an actor on the stream's loop, which waits for readiness where the stream does not block.
+actor Client {
+    nonisolated let loop: EventLoop
+    nonisolated var unownedExecutor: UnownedSerialExecutor { loop.asUnownedSerialExecutor() }
+
+    private final class Ears: ByteStreamHandler {
+        var readable: (() -> Void)?
+        var writable: (() -> Void)?
+        var readableCount = 0
+
+        func streamIsReadable(_ stream: ByteStream) {
+            readableCount += 1
+            let waiter = readable
+            readable = nil
+            waiter?()
+        }
+
+        func streamIsWritable(_ stream: ByteStream) {
+            let waiter = writable
+            writable = nil
+            waiter?()
+        }
+    }
+
+    enum End: Equatable {
+        case orderly
+        case failed(TransportError.Cause)
+    }
+
+    private let connector: Connector
+    private let ears = Ears()
+    private var attempt: ConnectAttempt?
+    private(set) var stream: ByteStream?
+
+    init(_ loop: EventLoop, resolver: Resolver = Resolver()) {
+        self.loop = loop
+        connector = Connector(loop: loop, resolver: resolver)
+    }
+
+    var info: ConnectionInfo? { stream?.info }
+    var isDead: Bool { stream?.isDead ?? true }
+    var timings: ConnectTimings? { attempt?.timingsSoFar }
+    var readableCount: Int { ears.readableCount }
+
+    @discardableResult
+    func connect(
+        _ endpoint: Endpoint, tls: (context: TLSContext, serverName: String)? = nil, timeout: UInt64? = 10_000_000_000
+    ) async -> TransportError? {
+        await withCheckedContinuation { continuation in
+            attempt = connector.connect(to: endpoint, tls: tls, timeout: timeout) { result in
+                switch result {
+                case .success(let stream):
+                    self.stream = stream
+                    stream.handler = self.ears
+                    continuation.resume(returning: nil)
+                case .failure(let error): continuation.resume(returning: error)
+                }
+            }
+        }
+    }
+
+    /// Puts TLS on the stream that is there.
+    func secure(_ context: TLSContext, _ serverName: String) async -> TransportError? {
+        guard let stream else { return TransportError(.tls, "", .cancelled) }
+        return await withCheckedContinuation { continuation in
+            attempt = connector.secure(stream, tls: (context, serverName), timeout: 10_000_000_000) { result in
+                switch result {
+                case .success(let stream):
+                    self.stream = stream
+                    stream.handler = self.ears
+                    continuation.resume(returning: nil)
+                case .failure(let error): continuation.resume(returning: error)
+                }
+            }
+        }
+    }
+
+    /// One read, without waiting.
+    func readNow(_ count: Int = 65_536) -> ByteStream.ReadResult {
+        guard let stream else { return .end }
+        return stream.read(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<min(count, 65_536)]))
+    }
+
+    /// Reads until `count` bytes are there, or the stream ends.
+    func read(_ count: Int) async -> ([UInt8], End?) {
+        var all: [UInt8] = []
+        while all.count < count {
+            switch readNow(count - all.count) {
+            case .bytes(let read): all += loop.scratch[..<read]
+            case .wouldBlock: await waitUntilReadable()
+            case .end: return (all, .orderly)
+            case .failed(let error): return (all, .failed(error.cause))
+            }
+        }
+        return (all, nil)
+    }
+
+    func readToEnd() async -> ([UInt8], End?) { await read(.max) }
+
+    func waitUntilReadable() async {
+        await withCheckedContinuation { continuation in ears.readable = { continuation.resume() } }
+    }
+
+    /// One write, without waiting.
+    func writeNow(_ bytes: [UInt8], _ more: [UInt8] = []) -> ByteStream.WriteResult {
+        guard let stream else { return .wouldBlock }
+        return bytes.withUnsafeBytes { first in
+            more.withUnsafeBytes { second in more.isEmpty ? stream.write(first) : stream.write(first, second) }
+        }
+    }
+
+    /// Writes all, waiting for room; gives the failure.
+    func write(_ bytes: [UInt8]) async -> TransportError.Cause? {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            switch writeNow(Array(rest)) {
+            case .bytes(let count):
+                rest = rest.dropFirst(count)
+                if !rest.isEmpty { await waitUntilWritable() }
+            case .wouldBlock: await waitUntilWritable()
+            case .failed(let error): return error.cause
+            }
+        }
+        return nil
+    }
+
+    func write(_ text: String) async -> TransportError.Cause? { await write(Array(text.utf8)) }
+
+    func waitUntilWritable() async {
+        await withCheckedContinuation { continuation in ears.writable = { continuation.resume() } }
+    }
+
+    func finishWriting() { stream?.finishWriting() }
+
+    func close() {
+        attempt?.cancel()
+        stream?.close()
+        stream = nil
+    }
+}
