@@ -72,7 +72,8 @@ import Testing
             Case(
                 name: "words after each of two codings", contentEncoding: "gzip, gzip",
                 body: Coder.member(Coder.member(text) + Array("a".utf8)) + Array("b".utf8), expected: text),
-        ] + ["gzip", "deflate", "gzip, deflate"].map {
+        ]
+        + ["gzip", "deflate", "gzip, deflate"].map {
             Case(name: "\($0) without a byte", contentEncoding: $0, body: [], expected: [])
         }
 
