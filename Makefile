@@ -1,8 +1,10 @@
 # Two commands from a fresh clone on Debian or Ubuntu with a Swift toolchain: `make demo` and `make test`.
-.PHONY: demo test lint format build install-build-packages install-test-packages
+# `make stress` runs random loads under ThreadSanitizer and AddressSanitizer, each in a build of its own.
+.PHONY: demo test stress lint format build install-build-packages install-test-packages
 
 BUILD_PACKAGES := libssl-dev zlib1g-dev pkg-config
 TEST_PACKAGES := nginx-light
+LOADS ?= 50000
 
 demo: install-build-packages
 	swift build --product loadkit
@@ -11,6 +13,11 @@ demo: install-build-packages
 test: lint install-build-packages install-test-packages
 	swift build --build-tests
 	swift test --skip-build
+
+stress: install-build-packages
+	LOADINGKIT_STRESS_LOADS=$(LOADS) swift test --sanitize=thread --scratch-path .build-thread \
+		-Xswiftc -DTHREAD_SANITIZER --filter StressTests
+	LOADINGKIT_STRESS_LOADS=$(LOADS) swift test --sanitize=address --scratch-path .build-address --filter StressTests
 
 lint:
 	swift format lint --strict --recursive --parallel --configuration .swift-format Package.swift Sources Tests

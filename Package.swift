@@ -4,8 +4,11 @@ import PackageDescription
 let settings: [SwiftSetting] = [.enableUpcomingFeature("ExistentialAny")]
 
 /// A library module; its folder is part of the architecture (see CONTRIBUTING.md).
-func module(_ name: String, at path: String, _ dependencies: [Target.Dependency] = []) -> Target {
-    .target(name: name, dependencies: dependencies, path: "Sources/\(path)", swiftSettings: settings)
+func module(
+    _ name: String, at path: String, _ dependencies: [Target.Dependency] = [], exclude: [String] = []
+) -> Target {
+    .target(
+        name: name, dependencies: dependencies, path: "Sources/\(path)", exclude: exclude, swiftSettings: settings)
 }
 
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
@@ -19,6 +22,8 @@ let package = Package(
     products: [
         .library(name: "LoadingKit", targets: ["LoadingKit"]),
         .library(name: "LoadingKitHTTP1", targets: ["LoadingKitHTTP1"]),
+        .library(name: "LoadingKitHPACK", targets: ["LoadingKitHPACK"]),
+        .library(name: "LoadingKitHTTP2", targets: ["LoadingKitHTTP2"]),
         .executable(name: "loadkit", targets: ["loadkit"]),
     ],
     dependencies: [
@@ -39,6 +44,10 @@ let package = Package(
         // Each module may import those above it, never those below or beside it.
         module("LoadingKitPrimitives", at: "LoadingKit/Primitives", ["CLoadingKitShims"]),
         module("LoadingKitHTTP1", at: "Protocols/HTTP1", ["LoadingKitPrimitives", "CLoadingKitShims"]),
+        module(
+            "LoadingKitHPACK", at: "Protocols/HPACK", ["LoadingKitPrimitives"], exclude: ["GenerateHuffmanTable.py"]),
+        module(
+            "LoadingKitHTTP2", at: "Protocols/HTTP2", ["LoadingKitPrimitives", "LoadingKitHPACK"]),
         module("LoadingKitContentCoding", at: "Protocols/ContentCoding", ["LoadingKitPrimitives", "CZlib"]),
         module(
             "LoadingKitTransport", at: "LoadingKit/Transport",
@@ -72,16 +81,19 @@ let package = Package(
         .executableTarget(
             name: "loadkit",
             dependencies: [
-                "LoadingKit", "LoadingKitLoopbackServer",
+                "LoadingKit", "LoadingKitLoopbackServer", "LoadingKitPrimitives",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             path: "Sources/LoadingKit/CommandLine", swiftSettings: settings),
 
         .target(
-            name: "TestSupport", dependencies: ["LoadingKitLoopbackServer", "COpenSSL"], path: "Tests/TestSupport",
+            name: "TestSupport", dependencies: ["LoadingKitLoopbackServer", "LoadingKitPrimitives", "COpenSSL"],
+            path: "Tests/TestSupport",
             swiftSettings: settings),
         tests("PrimitivesTests", ["LoadingKitPrimitives"]),
         tests("HTTP1Tests", ["LoadingKitHTTP1"]),
+        tests("HPACKTests", ["LoadingKitHPACK"]),
+        tests("HTTP2Tests", ["LoadingKitHTTP2"]),
         tests("ContentCodingTests", ["LoadingKitContentCoding", "CZlib"]),
         tests("TransportTests", ["LoadingKitTransport", "COpenSSL"]),
         tests("CoreTests", ["LoadingKitCore"]),

@@ -18,23 +18,15 @@ struct ToolRun: Sendable {
     ) async throws {
         let streams = try TemporaryFolder()
         let home = try folder ?? TemporaryFolder()
-        let process = Process()
-        process.executableURL = try Self.executable()
-        process.arguments = arguments
-        process.currentDirectoryURL = home.url
-        process.environment = ProcessInfo.processInfo.environment.merging(environment) { $1 }
-        process.standardInput = try FileHandle(forReadingFrom: streams.write(input, to: "input"))
-        process.standardOutput = try standardOutput ?? FileHandle(forWritingTo: streams.write("", to: "output"))
-        process.standardError = try errorOutput ?? FileHandle(forWritingTo: streams.write("", to: "errors"))
-        let ended = Signal()
-        process.terminationHandler = { _ in ended.fire() }
-        try process.run()
-        await withTaskCancellationHandler {
-            await ended.wait()
-        } onCancel: {
-            process.terminate()
-        }
-        status = process.terminationStatus
+        let input = try FileHandle(forReadingFrom: streams.write(input, to: "input"))
+        let results = try standardOutput ?? FileHandle(forWritingTo: streams.write("", to: "output"))
+        let messages = try errorOutput ?? FileHandle(forWritingTo: streams.write("", to: "errors"))
+        let process = try ChildProcess(
+            Self.executable().path, arguments, folder: home.url.path, environment: environment,
+            streams: .init(
+                input: input.fileDescriptor, output: results.fileDescriptor, errors: messages.fileDescriptor))
+        status = try await onThread { process.waitForExit() }
+        withExtendedLifetime((input, results, messages)) {}
         output = standardOutput == nil ? try Data(contentsOf: streams.file("output")) : Data()
         errors = errorOutput == nil ? try String(contentsOf: streams.file("errors"), encoding: .utf8) : ""
     }

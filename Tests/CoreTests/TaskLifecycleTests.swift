@@ -18,10 +18,10 @@ import Testing
         Case(steps: [.resume, .resume], actions: ["start", "none"], state: .running),
         Case(steps: [.suspend, .resume], actions: ["none", "none"], state: .suspended),
         Case(steps: [.suspend, .resume, .resume], actions: ["none", "none", "start"], state: .running),
-        Case(steps: [.resume, .suspend], actions: ["start", "pause"], state: .suspended),
-        Case(steps: [.resume, .suspend, .resume], actions: ["start", "pause", "proceed"], state: .running),
+        Case(steps: [.resume, .suspend], actions: ["start", "change"], state: .suspended),
+        Case(steps: [.resume, .suspend, .resume], actions: ["start", "change", "change"], state: .running),
         Case(
-            steps: [.resume, .suspend, .suspend, .resume], actions: ["start", "pause", "none", "none"],
+            steps: [.resume, .suspend, .suspend, .resume], actions: ["start", "change", "none", "none"],
             state: .suspended),
         Case(steps: [.cancel], actions: ["cancel(hasStarted: false)"], state: .canceling),
         Case(steps: [.resume, .cancel], actions: ["start", "cancel(hasStarted: true)"], state: .canceling),
@@ -33,7 +33,7 @@ import Testing
             steps: [.resume, .cancel, .resume, .suspend],
             actions: ["start", "cancel(hasStarted: true)", "none", "none"], state: .canceling),
         Case(
-            steps: [.resume, .suspend, .cancel], actions: ["start", "pause", "cancel(hasStarted: true)"],
+            steps: [.resume, .suspend, .cancel], actions: ["start", "change", "cancel(hasStarted: true)"],
             state: .canceling),
         Case(
             steps: [.resume, .complete, .resume, .suspend, .cancel], actions: ["start", "none", "none", "none"],

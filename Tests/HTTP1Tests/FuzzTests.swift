@@ -1,4 +1,5 @@
 import LoadingKitHTTP1
+import TestSupport
 import Testing
 
 /// Damaged messages: each is accepted or refused with an error, and the same however it is divided.

@@ -44,8 +44,6 @@ import Testing
             #expect(!FileManager.default.fileExists(atPath: folder))
             // Processes of this test's own that ended but were not reaped yet have no command line.
             #expect(try self.processes(mentioning: folder) == [])
-            let address = LoopbackAddress.ipv4(port: server.httpPort)
-            await #expect(throws: SocketError.self) { try await onThread { _ = try LoopbackClient(address) } }
         }
     }
 

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitLoopbackServer
 import LoadingKitTransport
 import TestSupport
 import Testing
@@ -30,6 +31,29 @@ import Testing
             _ = await peer.receivedRequest(0)
             time.advance(by: .seconds(11))
             #expect(await outcome == .failed(.timedOut))
+        }
+    }
+
+    @Test func aHandshakeThatStallsTimesOut() async throws {
+        let tls = TLSServerOptions(try CertificateAuthority().issue())
+        let silent = try ScriptedPeer([.expectAnything, .hold])
+        let slow = try ScriptedPeer([.beginTLS(tls, answerBytes: 99), .hold])
+        defer {
+            silent.stop()
+            slow.stop()
+        }
+        for peer in [silent, slow] {
+            let time = ManualTime()
+            let (session, loop) = Self.session(time) { $0.timeoutIntervalForRequest = 10 }
+            defer { loop.stop() }
+            let url = try #require(URL(string: peer.url().replacingOccurrences(of: "http:", with: "https:")))
+            try await withTimeout {
+                async let outcome = session.outcome(URLRequest(url: url))
+                await peer.connectionCount(reaches: 1)
+                _ = await session.allTasks
+                time.advance(by: .seconds(11))
+                #expect(await outcome == .failed(.timedOut))
+            }
         }
     }
 

@@ -59,7 +59,7 @@ import Testing
                     gates[thread].open()
                 }
             }
-            for gate in gates { #expect(gate.wait()) }
+            for gate in gates { #expect(await gate.passed()) }
             let result = await loop.run { log.value }
             #expect(result.allSatisfy { $0 == Array(0..<perThread) })
         }
@@ -81,14 +81,14 @@ import Testing
         #expect(count.load(ordering: .relaxed) == 200)
     }
 
-    @Test func aLoopCanStopItself() {
+    @Test func aLoopCanStopItself() async {
         let loop = EventLoop(name: "test")
         let gate = Gate()
         loop.execute {
             loop.stop()
             loop.execute { gate.open() }
         }
-        #expect(gate.wait())
+        #expect(await gate.passed())
     }
 
     @Test func sharedLoopsTakeTurns() {
@@ -167,7 +167,7 @@ import Testing
 
     @Test func theBlockingPoolRunsAllAndGrowsToItsLimit() async {
         let pool = BlockingPool(maximumThreads: 3)
-        let running = Mutex((now: 0, most: 0))
+        let running = Guarded((now: 0, most: 0))
         let started = Semaphore()
         let gate = Semaphore()
         let finished = Semaphore()

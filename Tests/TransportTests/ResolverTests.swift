@@ -1,12 +1,12 @@
+import LoadingKitPrimitives
 import LoadingKitTransport
-import Synchronization
 import Testing
 
 @Suite struct ResolverTests {
     /// A lookup that counts, and answers from a table.
     private final class Table: Sendable {
         let answers: [String: [IPAddress]]
-        let asked = Mutex<[String]>([])
+        let asked = Guarded<[String]>([])
         let gate: Gate?
 
         init(_ answers: [String: [IPAddress]], gate: Gate? = nil) {
@@ -110,7 +110,7 @@ import Testing
     }
 
     @Test func theNumberOfNamesIsBounded() async {
-        let asked = Mutex(0)
+        let asked = Guarded(0)
         let resolver = Resolver { _, _ in
             asked.withLock { $0 += 1 }
             return .success([.v4(1)])

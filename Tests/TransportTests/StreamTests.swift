@@ -146,7 +146,7 @@ import Testing
         await withLoop { loop in
             let client = Client(loop)
             #expect(await client.connect(peer.endpoint) == nil)
-            written.wait()
+            await written.passed()
             #expect(await client.read(5).0 == Array("early".utf8))
             await client.close()
         }
@@ -181,7 +181,7 @@ import Testing
             #expect(await client.read(1).1 == nil)
             #expect(await !client.isDead)
             #expect(await client.write("y") == nil)
-            acted.wait()
+            await acted.passed()
             #expect(await client.isDead == (act != .nothing))
             await client.close()
             #expect(await client.isDead)

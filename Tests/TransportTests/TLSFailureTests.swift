@@ -162,7 +162,7 @@ import Testing
         let context = try TLSTests.context()
         await withLoop { loop in
             let client = Client(loop)
-            let timeout: UInt64 = act == .nothing ? 50_000_000 : 10_000_000_000
+            let timeout: UInt64 = act == .nothing ? 50_000_000 : 120_000_000_000
             let error = await client.connect(peer.endpoint, tls: (context, "localhost"), timeout: timeout)
             #expect(error?.phase == .tls)
             switch (act, error?.cause) {

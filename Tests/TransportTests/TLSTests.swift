@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
+import LoadingKitPrimitives
 import LoadingKitTransport
-import Synchronization
 import Testing
 
 @Suite struct TLSTests {
@@ -15,7 +15,7 @@ import Testing
 
     @Test(arguments: [TLS1_2_VERSION, TLS1_3_VERSION])
     func anExchange(version: Int32) async throws {
-        let names = Mutex<[String?]>([])
+        let names = Guarded<[String?]>([])
         var options = TLSPeer.Options()
         options.maximumVersion = version
         let peer = try TLSPeer(options) { connection in
@@ -208,7 +208,7 @@ import Testing
             #expect(await client.read(1).1 == nil)
             #expect(await !client.isDead)
             close.open()
-            closed.wait()
+            await closed.passed()
             #expect(await client.isDead)
             await client.close()
         }

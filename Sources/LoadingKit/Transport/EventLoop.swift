@@ -2,7 +2,6 @@ import CLoadingKitShims
 import DequeModule
 import Glibc
 import LoadingKitPrimitives
-import Synchronization
 
 /// One thread, one epoll instance, a heap of timers, and an inbox woken by an eventfd that is written only when the
 /// loop sleeps.
@@ -37,7 +36,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     package private(set) var now: MonotonicTime
 
     private let time: TimeSource
-    private let inbox = Mutex(Inbox())
+    private let inbox = Guarded(Inbox())
     private var ready: Deque<Work> = []
     /// What is to be told to other threads when the turn ends.
     private var endOfTurn: [() -> Void] = []

@@ -1,5 +1,5 @@
 import CLoadingKitShims
-import Synchronization
+import LoadingKitPrimitives
 
 /// What a test wants to go wrong: the n-th call of a system call's name fails, or moves fewer bytes than asked.
 ///
@@ -41,7 +41,7 @@ package final class FaultPlan: Sendable {
     }
 
     private let entries: [Entry]
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     package init(_ entries: [Entry]) { self.entries = entries }
 

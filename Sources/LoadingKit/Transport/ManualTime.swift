@@ -1,5 +1,4 @@
 import LoadingKitPrimitives
-import Synchronization
 
 /// A clock that stands still until a test moves it.
 ///
@@ -15,7 +14,7 @@ package final class ManualTime: Sendable {
         var loops: [WeakLoop] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     package init() {}
 

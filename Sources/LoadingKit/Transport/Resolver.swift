@@ -1,6 +1,5 @@
 import Glibc
 import LoadingKitPrimitives
-import Synchronization
 
 /// Finds the addresses of names.
 ///
@@ -45,7 +44,7 @@ package final class Resolver: Sendable {
     private let pool: BlockingPool
     private let time: TimeSource
     private let lookup: Lookup
-    private let entries = Mutex<[Key: Entry]>([:])
+    private let entries = Guarded<[Key: Entry]>([:])
 
     package init(
         pool: BlockingPool? = nil, time: TimeSource = .system, lookup: @escaping Lookup = Resolver.systemLookup

@@ -1,5 +1,5 @@
 import COpenSSL
-import Synchronization
+import LoadingKitPrimitives
 
 /// A session that a later connection may continue.
 final class ResumableSession: @unchecked Sendable {  // OpenSSL counts references atomically, and does not change it
@@ -25,7 +25,7 @@ final class TLSSessionStore: Sendable {
         var order: [String] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     func put(_ session: ResumableSession, for server: String) {
         state.withLock { state in

@@ -1,6 +1,6 @@
 import COpenSSL
 import Glibc
-import Synchronization
+import LoadingKitPrimitives
 
 /// The authorities that certificates are verified against.
 enum TrustStore {
@@ -98,7 +98,7 @@ private enum SharedSystemStore {
         let pointer: OpaquePointer
     }
 
-    private static let shared = Mutex<Store?>(nil)
+    private static let shared = Guarded<Store?>(nil)
 
     static func store() throws(TransportError) -> OpaquePointer {
         let result = shared.withLock { shared -> Result<Store, TransportError> in

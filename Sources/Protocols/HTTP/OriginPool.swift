@@ -102,7 +102,6 @@ final class OriginPool {
         guard attempts.removeValue(forKey: key) != nil else { return }
         switch result {
         case .success(let stream):
-            if pool.isClosed && waiting.isEmpty { return stream.close() }
             let connection = HTTP1Connection(stream, self)
             if let next = waiting.popFirst() {
                 carry(next.exchange, on: connection, isReused: false)
@@ -151,7 +150,10 @@ final class OriginPool {
     }
 
     private func keep(_ connection: HTTP1Connection) {
-        guard !pool.isClosed else { return connection.close() }
+        guard !pool.isClosed else {
+            connection.close()
+            return retireIfUnused()
+        }
         connection.idleUntil = min(
             connection.idleUntil, pool.loop.now.advanced(bySeconds: ConnectionPool.idleTimeout))
         idle.append(connection)

@@ -1,33 +1,50 @@
 import Dispatch
 import Foundation
-import Synchronization
+import LoadingKitPrimitives
 
 /// A process in a group of its own, started with `posix_spawn`, without this process's descriptors.
-final class ChildProcess: Sendable {
+///
+/// Not Foundation's `Process`, which crashes now and then while other threads open and close many descriptors.
+package final class ChildProcess: Sendable {
     private enum State {
         case running
-        case reaped
+        case reaped(status: Int32)
+    }
+
+    /// Descriptors that become the process's own; nil for an empty input, and for output that is discarded.
+    package struct Streams {
+        package var input: Int32?
+        package var output: Int32?
+        package var errors: Int32?
+
+        package init(input: Int32? = nil, output: Int32? = nil, errors: Int32? = nil) {
+            self.input = input
+            self.output = output
+            self.errors = errors
+        }
     }
 
     let identifier: pid_t
-    private let state = Mutex(State.running)
+    private let state = Guarded(State.running)
 
     /// - Parameters:
-    ///   - input: the descriptor that becomes its standard input; nil for an empty one.
-    ///   - output: the file that its standard output and error are appended to; nil to discard them.
-    init(_ executable: String, _ arguments: [String], folder: String? = nil, input: Int32? = nil, output: String? = nil)
-        throws
-    {
+    ///   - folder: where it runs; nil for this process's.
+    ///   - environment: variables besides, or instead of, this process's.
+    package init(
+        _ executable: String, _ arguments: [String], folder: String? = nil, environment: [String: String] = [:],
+        streams: Streams = Streams()
+    ) throws {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
         defer { posix_spawn_file_actions_destroy(&actions) }
-        if let input {
-            posix_spawn_file_actions_adddup2(&actions, input, 0)
-        } else {
-            posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0)
+        for (number, stream) in [streams.input, streams.output, streams.errors].enumerated() {
+            if let stream {
+                posix_spawn_file_actions_adddup2(&actions, stream, Int32(number))
+            } else {
+                posix_spawn_file_actions_addopen(
+                    &actions, Int32(number), "/dev/null", number == 0 ? O_RDONLY : O_WRONLY, 0)
+            }
         }
-        posix_spawn_file_actions_addopen(&actions, 1, output ?? "/dev/null", O_WRONLY | O_CREAT | O_APPEND, 0o600)
-        posix_spawn_file_actions_adddup2(&actions, 1, 2)
         // A copy of another test's connection in the child would keep that connection open.
         for descriptor in try Self.openDescriptors() { posix_spawn_file_actions_addclose(&actions, descriptor) }
 
@@ -36,10 +53,14 @@ final class ChildProcess: Sendable {
         defer { posix_spawnattr_destroy(&attributes) }
         Self.setUp(&attributes)
 
+        // Swift does not see the action that changes the folder.
+        let start = folder.map { ["/usr/bin/env", "-C", $0] } ?? []
         var identifier: pid_t = 0
-        var words: [UnsafeMutablePointer<CChar>?] = ([executable] + arguments).map { strdup($0) } + [nil]
-        defer { for word in words { free(word) } }
-        let code = posix_spawn(&identifier, executable, &actions, &attributes, &words, environ)
+        var words: [UnsafeMutablePointer<CChar>?] = (start + [executable] + arguments).map { strdup($0) } + [nil]
+        let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
+        var settings: [UnsafeMutablePointer<CChar>?] = variables.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for word in words + settings { free(word) } }
+        let code = posix_spawn(&identifier, start.first ?? executable, &actions, &attributes, &words, &settings)
         guard code == 0 else {
             throw ServerProcessError(program: executable, problem: String(cString: strerror(code)))
         }
@@ -75,22 +96,32 @@ final class ChildProcess: Sendable {
         }
     }
 
-    /// Blocks until the process has ended by itself.
-    func waitForExit() {
+    /// Blocks until the process has ended by itself; gives its exit status.
+    @discardableResult
+    package func waitForExit() -> Int32 {
         state.withLock { state in
             switch state {
             case .running:
-                while waitpid(identifier, nil, 0) < 0, errno == EINTR {}
-                state = .reaped
-            case .reaped:
-                break
+                let status = reap()
+                state = .reaped(status: status)
+                return status
+            case .reaped(let status):
+                return status
             }
         }
     }
 
+    /// What the process ended with: its exit status, or 128 and the signal's number, as shells have it.
+    private func reap() -> Int32 {
+        var status: Int32 = 0
+        while waitpid(identifier, &status, 0) < 0, errno == EINTR {}
+        let signal = status & 0x7F
+        return signal == 0 ? status >> 8 & 0xFF : 128 + signal
+    }
+
     /// Asks the process to end, and ends its whole group by force if it takes longer than so many seconds. Returns when
     /// it has ended.
-    func stop(after seconds: Double) {
+    package func stop(after seconds: Double) {
         state.withLock { state in
             switch state {
             case .running:
@@ -98,8 +129,7 @@ final class ChildProcess: Sendable {
                 waitForExit(forceAfter: seconds)
                 // Its children, should it have left any. As the process is not reaped yet, the group is still its own.
                 kill(-identifier, SIGKILL)
-                waitpid(identifier, nil, 0)
-                state = .reaped
+                state = .reaped(status: reap())
             case .reaped:
                 break
             }

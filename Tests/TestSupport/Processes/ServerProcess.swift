@@ -50,7 +50,11 @@ package final class ServerProcess: Sendable {
         let setup = Setup(folder: try TemporaryFolder(), ports: try Self.freePorts(portCount))
         let arguments = try configure(setup)
         self.setup = setup
-        process = try ChildProcess(executable, arguments, output: setup.folder.file(Self.outputName).path)
+        try setup.folder.write("", to: Self.outputName)
+        let output = try FileHandle(forWritingTo: setup.folder.file(Self.outputName))
+        let streams = ChildProcess.Streams(output: output.fileDescriptor, errors: output.fileDescriptor)
+        process = try ChildProcess(executable, arguments, streams: streams)
+        try output.close()
         watchdog = try Watchdog(over: process, folder: setup.folder.path)
         for port in setup.ports { try waitUntilAccepting(port, executable) }
     }

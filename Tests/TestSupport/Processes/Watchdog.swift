@@ -1,10 +1,10 @@
 import Foundation
-import Synchronization
+import LoadingKitPrimitives
 
 /// Ends a group of processes and removes their folder when this process dies without doing so, even by SIGKILL: a small
 /// shell waits at the other end of a pipe that only this process holds open.
 final class Watchdog: Sendable {
-    private let pipe: Mutex<Int32?>
+    private let pipe: Guarded<Int32?>
     private let shell: ChildProcess
 
     init(over process: ChildProcess, folder: String) throws {
@@ -17,12 +17,13 @@ final class Watchdog: Sendable {
         do {
             let script = #"read -r line; kill -KILL "-$1"; rm -rf -- "$2""#
             shell = try ChildProcess(
-                "/bin/sh", ["-c", script, "watchdog", String(process.identifier), folder], input: input)
+                "/bin/sh", ["-c", script, "watchdog", String(process.identifier), folder],
+                streams: .init(input: input))
         } catch {
             close(output)
             throw error
         }
-        pipe = Mutex(output)
+        pipe = Guarded(output)
     }
 
     deinit { dismiss() }

@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import LoadingKitPrimitives
 
 /// A test waited longer than anything of its kind may take.
 package struct TimeoutError: Error, Sendable, CustomStringConvertible {
@@ -47,7 +47,7 @@ private final class Race<Success: Sendable>: Sendable {
         case finished(Result<Success, any Error>)
     }
 
-    private let state = Mutex(State.open(nil))
+    private let state = Guarded(State.open(nil))
 
     func finish(_ result: Result<Success, any Error>) {
         let continuation: CheckedContinuation<Success, any Error>? = state.withLock { state in

@@ -46,7 +46,7 @@ actor Client {
 
     @discardableResult
     func connect(
-        _ endpoint: Endpoint, tls: (context: TLSContext, serverName: String)? = nil, timeout: UInt64? = 10_000_000_000
+        _ endpoint: Endpoint, tls: (context: TLSContext, serverName: String)? = nil, timeout: UInt64? = 120_000_000_000
     ) async -> TransportError? {
         await withCheckedContinuation { continuation in
             attempt = connector.connect(to: endpoint, tls: tls, timeout: timeout) { result in
@@ -65,7 +65,7 @@ actor Client {
     func secure(_ context: TLSContext, _ serverName: String) async -> TransportError? {
         guard let stream else { return TransportError(.tls, "", .cancelled) }
         return await withCheckedContinuation { continuation in
-            attempt = connector.secure(stream, tls: (context, serverName), timeout: 10_000_000_000) { result in
+            attempt = connector.secure(stream, tls: (context, serverName), timeout: 120_000_000_000) { result in
                 switch result {
                 case .success(let stream):
                     self.stream = stream

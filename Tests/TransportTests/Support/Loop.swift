@@ -1,5 +1,6 @@
 import LoadingKitPrimitives
 import LoadingKitTransport
+import TestSupport
 
 /// Runs `body` with a loop of its own, which ends with it.
 func withLoop<R: Sendable>(
@@ -32,7 +33,7 @@ final class OnLoop<Value>: @unchecked Sendable {  // used by work on one loop on
     init(_ value: Value) { self.value = value }
 }
 
-/// A gate that blocking peers wait at. Gives up after ten seconds, so that a failing test ends.
+/// A gate that blocking peers wait at. Gives up after two minutes, so that a failing test ends.
 final class Gate: Sendable {
     private let semaphore: Semaphore
 
@@ -41,5 +42,9 @@ final class Gate: Sendable {
     func open() { semaphore.signal() }
 
     @discardableResult
-    func wait() -> Bool { semaphore.wait(seconds: 10) }
+    func wait() -> Bool { semaphore.wait(seconds: 120) }
+
+    /// For asynchronous tests: their threads are few, and must not block.
+    @discardableResult
+    func passed() async -> Bool { (try? await onThread { self.wait() }) ?? false }
 }

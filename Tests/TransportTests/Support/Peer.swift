@@ -1,6 +1,6 @@
 import Glibc
+import LoadingKitPrimitives
 import LoadingKitTransport
-import Synchronization
 
 struct PeerError: Error {
     var call: String
@@ -18,7 +18,7 @@ final class Peer: @unchecked Sendable {  // immutable but for `failures`, which 
     let port: UInt16
     private let listener: Int32
     private let done = Semaphore()
-    private let failureList = Mutex<[String]>([])
+    private let failureList = Guarded<[String]>([])
 
     /// What scripts threw.
     var failures: [String] { failureList.withLock { $0 } }
@@ -43,7 +43,7 @@ final class Peer: @unchecked Sendable {  // immutable but for `failures`, which 
     /// Ends the thread.
     func stop() {
         shutdown(listener, Int32(SHUT_RDWR))
-        _ = done.wait(seconds: 10)
+        _ = done.wait(seconds: 120)
         close(listener)
         if case .unix(let path) = endpoint { unlink(path) }
     }
@@ -103,7 +103,7 @@ final class PeerConnection {
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
-        var limit = timeval(tv_sec: 10, tv_usec: 0)
+        var limit = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
     }

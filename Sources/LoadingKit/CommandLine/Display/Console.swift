@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import LoadingKitPrimitives
 
 /// Standard error: whole lines from any thread, and a progress line that makes way for them.
 final class Console: Sendable {
@@ -7,7 +7,7 @@ final class Console: Sendable {
 
     let terminal: Terminal
     private let descriptor: Int32
-    private let hasProgress = Mutex(false)
+    private let hasProgress = Guarded(false)
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor

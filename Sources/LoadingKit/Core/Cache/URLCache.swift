@@ -1,12 +1,12 @@
 import Foundation
-import Synchronization
+import LoadingKitPrimitives
 
 /// Keeps responses to requests.
 ///
 /// Follows Apple's `URLCache`. Any thread may use it. Responses are kept in memory, the least recently used of them go
 /// first when ``memoryCapacity`` is reached. A response is found again for a request with the same method and the same
 /// URL, whatever its fragment.
-open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Mutex
+open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guarded
     /// Where a response may be kept.
     public enum StoragePolicy: UInt, Sendable {
         /// In memory and on disk.
@@ -32,11 +32,11 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Mutex
         var diskCapacity: Int
     }
 
-    private static let sharedCache = Mutex<URLCache?>(nil)
+    private static let sharedCache = Guarded<URLCache?>(nil)
     private static let defaultMemoryCapacity = 4 << 20
     private static let defaultDiskCapacity = 20 << 20
 
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     /// The cache that sessions use unless told otherwise: 4 MiB of memory, 20 MiB of disk.
     open class var shared: URLCache {
@@ -65,7 +65,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Mutex
     ///   - diskCapacity: The most that responses may take of the disk, in bytes.
     ///   - path: The folder to keep responses in.
     public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
-        state = Mutex(
+        state = Guarded(
             State(entries: LeastRecentlyUsedStore(capacity: memoryCapacity), diskCapacity: max(0, diskCapacity)))
     }
 

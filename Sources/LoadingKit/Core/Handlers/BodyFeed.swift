@@ -1,7 +1,7 @@
 import DequeModule
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
-import Synchronization
 
 /// Pieces of a body on their way from the event loop to one asynchronous reader, with backpressure.
 final class BodyFeed: Sendable {
@@ -16,7 +16,7 @@ final class BodyFeed: Sendable {
         var end: Result<Void, any Error>?
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let loop: EventLoop
 
     /// Called on the loop when the reader has caught up after `append` gave `.wait`. Set and read on the loop.

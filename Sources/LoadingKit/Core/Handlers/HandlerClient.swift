@@ -2,36 +2,37 @@ import Foundation
 
 /// The client of an author's handler: takes its events from any thread, in order, to the load that it runs.
 final class HandlerClient: NSObject, URLProtocolHandlerClient {
-    private let run: CustomLoad
+    /// Set once; not held, as the load holds the handler, and the handler this.
+    nonisolated(unsafe) private weak var run: CustomLoad?
 
     init(_ run: CustomLoad) { self.run = run }
 
     func urlProtocol(
         _ protocol: URLProtocolHandler, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse
     ) {
-        run.post(.redirect(request, redirectResponse))
+        run?.post(.redirect(request, redirectResponse))
     }
 
     func urlProtocol(_ protocol: URLProtocolHandler, cachedResponseIsValid cachedResponse: CachedURLResponse) {
-        run.post(.cached(cachedResponse))
+        run?.post(.cached(cachedResponse))
     }
 
     func urlProtocol(
         _ protocol: URLProtocolHandler, didReceive response: URLResponse,
         cacheStoragePolicy policy: URLCache.StoragePolicy
     ) {
-        run.post(.response(response))
+        run?.post(.response(response))
     }
 
-    func urlProtocol(_ protocol: URLProtocolHandler, didLoad data: Data) { run.post(.data(data)) }
+    func urlProtocol(_ protocol: URLProtocolHandler, didLoad data: Data) { run?.post(.data(data)) }
 
-    func urlProtocolDidFinishLoading(_ protocol: URLProtocolHandler) { run.post(.end(nil)) }
+    func urlProtocolDidFinishLoading(_ protocol: URLProtocolHandler) { run?.post(.end(nil)) }
 
-    func urlProtocol(_ protocol: URLProtocolHandler, didFailWithError error: any Error) { run.post(.end(error)) }
+    func urlProtocol(_ protocol: URLProtocolHandler, didFailWithError error: any Error) { run?.post(.end(error)) }
 
     /// The delegate's answer goes to the challenge's own sender, as an author of Apple's shape expects.
     func urlProtocol(_ protocol: URLProtocolHandler, didReceive challenge: URLAuthenticationChallenge) {
-        run.post(
+        run?.post(
             .challenge(challenge) { disposition, credential in
                 guard let sender = challenge.sender else { return }
                 switch disposition {

@@ -1,6 +1,6 @@
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
-import Synchronization
 
 /// Starts and stops an author's handler off the event loop, whichever of its two shapes it has.
 ///
@@ -27,9 +27,9 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         var isStopped = false
     }
 
-    private static let loadShaped = Mutex<Set<ObjectIdentifier>>([])
+    private static let loadShaped = Guarded<Set<ObjectIdentifier>>([])
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     private let handler: URLProtocolHandler
 
     init(_ handler: URLProtocolHandler) { self.handler = handler }

@@ -1,5 +1,5 @@
 import Foundation
-import Synchronization
+import LoadingKitPrimitives
 
 /// The base class of every URL scheme's handler, the built-in ones included.
 ///
@@ -23,10 +23,11 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     private struct State {
         var client: (any URLProtocolClient)?
         var task: URLSessionTask?
-        var run: CustomLoad?
+        /// Not held: it holds this handler.
+        weak var run: CustomLoad?
     }
 
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     /// The request that this instance loads.
     open private(set) var request: URLRequest
@@ -50,7 +51,7 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     public required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
         self.request = request
         self.cachedResponse = cachedResponse
-        state = Mutex(State(client: client))
+        state = Guarded(State(client: client))
     }
 
     /// Makes a handler for a task's current request.
@@ -113,7 +114,7 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
 
     // MARK: Registration for every session
 
-    static let registered = Mutex<[URLProtocolHandler.Type]>([])
+    static let registered = Guarded<[URLProtocolHandler.Type]>([])
 
     /// Makes every session of the process ask this class, the last registered first, after the session's own
     /// `protocolClasses` and factories and before the built-in classes.

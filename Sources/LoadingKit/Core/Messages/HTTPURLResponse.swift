@@ -1,12 +1,11 @@
 import Foundation
 import LoadingKitPrimitives
-import Synchronization
 
 /// The head of an HTTP response: status and fields.
 ///
 /// Follows Apple's `HTTPURLResponse`. The fields stay as they were received; strings and dictionaries are made when
 /// they are asked for.
-open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a Mutex
+open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a Guarded
     /// The status code (RFC 9110 §15).
     public let statusCode: Int
 
@@ -16,7 +15,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
     /// The version of the protocol, for example `HTTP/1.1`.
     package let httpVersion: String
 
-    private let dictionary = Mutex<[String: String]?>(nil)
+    private let dictionary = Guarded<[String: String]?>(nil)
 
     /// A response from the wire. Nothing is worked out here.
     package init(

@@ -1,11 +1,11 @@
 import Foundation
-import Synchronization
+import LoadingKitPrimitives
 
 /// What is known of a resource before its content: URL, type, length.
 ///
 /// Follows Apple's `URLResponse`. Instances do not change after they are made; what is worked out from them is worked
 /// out when it is asked for.
-open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // `let`s, and a Mutex
+open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // `let`s, and a Guarded
     /// What the type of the content is.
     struct ContentType: Sendable {
         var mimeType: String?
@@ -14,7 +14,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
 
     private let storedURL: URL?
     private let storedLength: Int64
-    private let contentType: Mutex<ContentType?>
+    private let contentType: Guarded<ContentType?>
 
     /// The URL that the content came from: after redirects, the last one.
     open var url: URL? { storedURL }
@@ -46,14 +46,14 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
     public init(url: URL, mimeType: String?, expectedContentLength length: Int, textEncodingName name: String?) {
         storedURL = url
         storedLength = Int64(length)
-        contentType = Mutex(ContentType(mimeType: mimeType, textEncodingName: name))
+        contentType = Guarded(ContentType(mimeType: mimeType, textEncodingName: name))
     }
 
     /// A response whose type ``makeContentType()`` works out.
     init(url: URL?, expectedContentLength: Int64) {
         storedURL = url
         storedLength = expectedContentLength
-        contentType = Mutex(nil)
+        contentType = Guarded(nil)
     }
 
     // MARK: For HTTPURLResponse
@@ -89,7 +89,7 @@ open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable
         storedURL = aDecoder.decodeURL(forKey: CodingKey.url)
         storedLength =
             aDecoder.decodeNumber(forKey: CodingKey.expectedContentLength)?.int64Value ?? -1
-        contentType = Mutex(
+        contentType = Guarded(
             ContentType(
                 mimeType: aDecoder.decodeString(forKey: CodingKey.mimeType),
                 textEncodingName: aDecoder.decodeString(forKey: CodingKey.textEncodingName)))

@@ -1,6 +1,6 @@
 import DequeModule
 import Foundation
-import Synchronization
+import LoadingKitPrimitives
 
 /// Calls for a delegate queue, in order: one hop to the queue drains all that waits, so that a burst costs one hop.
 package final class DelegateMailbox: Sendable {
@@ -9,7 +9,7 @@ package final class DelegateMailbox: Sendable {
         var isScheduled = false
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     let queue: OperationQueue
 
     init(_ queue: OperationQueue) { self.queue = queue }

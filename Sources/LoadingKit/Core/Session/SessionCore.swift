@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
 
@@ -69,8 +70,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         switch action {
         case .none: break
         case .start: begin(task, .delegate)
-        case .proceed: loop.execute { task.engine?.proceed() }
-        case .pause: loop.execute { task.engine?.pause() }
+        case .change: loop.execute { task.engine?.followState() }
         case .cancel: loop.execute { self.cancel(task) }
         }
     }
@@ -88,7 +88,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     // MARK: On the loop
 
     private func start(_ task: URLSessionTask, _ consumer: TaskConsumer) {
-        guard let session = task.session, task.engine == nil else { return }
+        // Completed: another thread's cancel() came between, and was told of.
+        guard let session = task.session, task.engine == nil, task.state != .completed else { return }
         let engine = TaskEngine(task, session, consumer)
         task.engine = engine
         if task.state != .running && task.state != .suspended { return engine.cancel() }
@@ -190,9 +191,9 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
 /// Holds a session's delegate until the session is invalidated.
 final class DelegateBox: Sendable {
-    private let delegate: Mutex<(any URLSessionDelegate)?>
+    private let delegate: Guarded<(any URLSessionDelegate)?>
 
-    init(_ delegate: (any URLSessionDelegate)?) { self.delegate = Mutex(delegate) }
+    init(_ delegate: (any URLSessionDelegate)?) { self.delegate = Guarded(delegate) }
 
     var current: (any URLSessionDelegate)? { delegate.withLock { $0 } }
 

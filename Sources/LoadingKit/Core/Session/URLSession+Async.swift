@@ -63,7 +63,7 @@ extension URLSessionTask {
         guard let session else { return }
         switch shared.withLock({ $0.lifecycle.resume() }) {
         case .start, .none: session.core.begin(self, consumer)
-        case .proceed, .pause, .cancel: break
+        case .change, .cancel: break
         }
     }
 }

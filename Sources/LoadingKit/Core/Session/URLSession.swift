@@ -1,6 +1,6 @@
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
-import Synchronization
 
 /// Loads URLs of every scheme, under one configuration and for one delegate.
 ///
@@ -9,7 +9,7 @@ import Synchronization
 open class URLSession: NSObject, @unchecked Sendable {  // constants, and a description guarded by its mutex
     package let core: SessionCore
     private let delegateBox: DelegateBox
-    private let description_ = Mutex<String?>(nil)
+    private let description_ = Guarded<String?>(nil)
 
     /// Makes a session without a delegate. Its completion handlers run one at a time on a queue of its own.
     public convenience init(configuration: URLSessionConfiguration) {

@@ -23,8 +23,8 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private enum Stage {
         case new
         case loading(any LoopHandler)
-        /// The handler was ended by a redirect, and the next one is not begun as the task is suspended.
-        case redirected(URLRequest)
+        /// What is to be loaded next, at the beginning or after a redirect, once the task is no longer suspended.
+        case postponed(URLRequest)
         case ended
     }
 
@@ -76,6 +76,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         guard let request = task.currentRequest else {
             return end(with: LoadFailure(.badURL, "the task has no request"))
         }
+        followState()
         if let delay = task.earliestBeginDate?.timeIntervalSinceNow, delay > 0 {
             timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { [weak self] in self?.begin(request) }
         } else {
@@ -83,7 +84,17 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         }
     }
 
-    func pause() {
+    /// Holds the load back, or lets it go on, as the task's state says. Of two calls from two threads at once the notes
+    /// may arrive in either order, so it is the state that counts.
+    func followState() {
+        switch task.state {
+        case .suspended: pause()
+        case .running: proceed()
+        case .canceling, .completed: break
+        }
+    }
+
+    private func pause() {
         hold.insert(.suspended)
         clock.pause(loop.now)
         guard case .loading(let handler) = stage, !isHandlerWaiting else { return }
@@ -91,14 +102,11 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         handler.receiverIsBusy()
     }
 
-    func proceed() {
+    private func proceed() {
+        guard hold.contains(.suspended) else { return }
         clock.proceed(loop.now)
-        if case .redirected(let request) = stage {
-            hold.remove(.suspended)
-            load(request)
-        } else {
-            release(.suspended)
-        }
+        release(.suspended)
+        if case .postponed(let request) = stage { load(request) }
     }
 
     func cancel() { end(with: URLError(.cancelled)) }
@@ -113,7 +121,12 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         if hold.contains(.suspended) { clock.pause(loop.now) }
         look(at: clock.firstLook)
         if delegate.exist { core.mailbox.post { [delegate, session, task] in delegate.didCreate(session, task) } }
-        load(request)
+        loadUnlessSuspended(request)
+    }
+
+    private func loadUnlessSuspended(_ request: URLRequest) {
+        stage = .postponed(request)
+        if !hold.contains(.suspended) { load(request) }
     }
 
     private func look(at time: MonotonicTime) {
@@ -145,9 +158,8 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         isHandlerWaiting = false
         handler.end()
         task.currentRequest = request
-        stage = .redirected(request)
         hold.remove(.undecided)
-        if !hold.contains(.suspended) { load(request) }
+        loadUnlessSuspended(request)
     }
 
     // MARK: Holding back

@@ -16,8 +16,8 @@ struct TaskLifecycle {
     enum Action {
         case none
         case start
-        case proceed
-        case pause
+        /// A load that goes on is to be held back, or one that is held back is to go on: whatever the state says by then.
+        case change
         /// `hasStarted` is false for a task that was never resumed: there is no load to end.
         case cancel(hasStarted: Bool)
     }
@@ -44,7 +44,7 @@ struct TaskLifecycle {
             return .none
         case .suspended(_, let hasStarted):
             phase = .running
-            return hasStarted ? .proceed : .start
+            return hasStarted ? .change : .start
         case .running, .canceling, .completed:
             return .none
         }
@@ -57,7 +57,7 @@ struct TaskLifecycle {
             return .none
         case .running:
             phase = .suspended(count: 1, hasStarted: true)
-            return .pause
+            return .change
         case .canceling, .completed:
             return .none
         }

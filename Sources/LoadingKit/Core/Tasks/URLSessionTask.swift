@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
 
@@ -24,7 +25,7 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {  // `share
         var progress: Progress?
     }
 
-    let shared: Mutex<Shared>
+    let shared: Guarded<Shared>
     let sentCount = Atomic<Int64>(0)
     let receivedCount = Atomic<Int64>(0)
 
@@ -41,13 +42,13 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {  // `share
     public override init() {
         session = nil
         taskIdentifier = 0
-        shared = Mutex(Shared())
+        shared = Guarded(Shared())
     }
 
     init(_ session: URLSession, _ request: URLRequest, identifier: Int) {
         self.session = session
         taskIdentifier = identifier
-        shared = Mutex(Shared(originalRequest: request, currentRequest: request))
+        shared = Guarded(Shared(originalRequest: request, currentRequest: request))
     }
 
     deinit { if let session, !shared.withLock({ $0.lifecycle.hasStarted }) { session.core.forget(taskIdentifier) } }

@@ -1,11 +1,11 @@
-import Synchronization
+import LoadingKitPrimitives
 
 /// A value that several threads may read and change.
 package final class Box<Value: Sendable>: Sendable {
-    private let storage: Mutex<Value>
+    private let storage: Guarded<Value>
 
     package init(_ value: Value) {
-        storage = Mutex(value)
+        storage = Guarded(value)
     }
 
     package var value: Value {

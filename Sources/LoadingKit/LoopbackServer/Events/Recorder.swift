@@ -1,4 +1,4 @@
-import Synchronization
+import LoadingKitPrimitives
 
 /// A list that threads append to, and that a test awaits.
 package final class Recorder<Element: Sendable>: Sendable {
@@ -8,7 +8,7 @@ package final class Recorder<Element: Sendable>: Sendable {
         var waiters: [(count: Int, signal: Signal)] = []
     }
 
-    private let state = Mutex(State())
+    private let state = Guarded(State())
 
     package init() {}
 

@@ -1,4 +1,4 @@
-import Synchronization
+import LoadingKitPrimitives
 
 /// One waiting task that may be resumed by whoever comes first, before or after it waits.
 final class Resumption: Sendable {
@@ -8,7 +8,7 @@ final class Resumption: Sendable {
         case resumed
     }
 
-    private let state = Mutex(State.idle)
+    private let state = Guarded(State.idle)
 
     func resume() {
         let continuation: CheckedContinuation<Void, Never>? = state.withLock { state in

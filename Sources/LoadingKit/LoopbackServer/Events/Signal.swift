@@ -1,5 +1,5 @@
 import Dispatch
-import Synchronization
+import LoadingKitPrimitives
 
 /// An event that happens once. Whoever waits later than it was fired does not wait.
 package final class Signal: Sendable {
@@ -8,7 +8,7 @@ package final class Signal: Sendable {
         case fired
     }
 
-    private let state = Mutex(State.pending(waiters: [:], nextIdentifier: 0))
+    private let state = Guarded(State.pending(waiters: [:], nextIdentifier: 0))
 
     package init() {}
 

@@ -1,5 +1,5 @@
 import Glibc
-import Synchronization
+import LoadingKitPrimitives
 
 /// A thread of its own for blocking work, with SIGPIPE blocked: writing to a closed connection is an error, not the
 /// process's end, for OpenSSL's plain `write` too.
@@ -12,7 +12,7 @@ package final class WorkerThread: Sendable {
         case joined
     }
 
-    private let state: Mutex<State>
+    private let state: Guarded<State>
 
     /// Starts at once.
     package init(_ body: @escaping @Sendable () -> Void) throws(SocketError) {
@@ -35,7 +35,7 @@ package final class WorkerThread: Sendable {
             work.release()
             throw SocketError(operation: "pthread_create", code: code)
         }
-        state = Mutex(.running(thread))
+        state = Guarded(.running(thread))
     }
 
     /// Waits until the thread has ended. Must not be called on the thread itself.

@@ -1,6 +1,6 @@
 import Dispatch
 import Glibc
-import Synchronization
+import LoadingKitPrimitives
 
 /// Accepts connections on one thread and runs each on a thread of its own, until it is stopped: then nothing is left.
 package final class ConnectionAcceptor: Sendable {
@@ -68,7 +68,7 @@ private final class Core: Sendable {
     private let limit: ConnectionAcceptor.Limit?
     private let stopping: Signal
     private let handler: ConnectionAcceptor.Handler
-    private let state = Mutex(State())
+    private let state = Guarded(State())
     /// Signalled when a connection ends, for an accepting thread that ran out of descriptors.
     private let connectionEnded = DispatchSemaphore(value: 0)
 

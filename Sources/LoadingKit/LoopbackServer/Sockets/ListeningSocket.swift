@@ -1,11 +1,11 @@
 import Glibc
-import Synchronization
+import LoadingKitPrimitives
 
 /// A socket that listens on a loopback address. Any thread may shut it down; one thread accepts and closes.
 package final class ListeningSocket: Sendable {
     /// With the port that the system chose.
     package let address: LoopbackAddress
-    private let descriptor: Mutex<Int32?>
+    private let descriptor: Guarded<Int32?>
 
     /// Binds and listens. `backlog` is how many connections the system holds that nobody has accepted.
     package init(_ address: LoopbackAddress, backlog: Int32 = SOMAXCONN) throws(SocketError) {
@@ -19,13 +19,13 @@ package final class ListeningSocket: Sendable {
             Glibc.close(descriptor)
             throw error
         }
-        self.descriptor = Mutex(descriptor)
+        self.descriptor = Guarded(descriptor)
     }
 
     deinit { close() }
 
     /// Blocks until a connection comes. Nil once the socket is shut down or closed.
-    func accept() throws(SocketError) -> StreamSocket? {
+    package func accept() throws(SocketError) -> StreamSocket? {
         while true {
             guard let listening = descriptor.withLock({ $0 }) else { return nil }
             let accepted = Glibc.accept(listening, nil, nil)
@@ -41,7 +41,7 @@ package final class ListeningSocket: Sendable {
     }
 
     /// Wakes the thread that accepts. The descriptor stays taken until `close()`, so that its number names nothing else.
-    func shutDown() {
+    package func shutDown() {
         descriptor.withLock { descriptor in
             if let descriptor { _ = Glibc.shutdown(descriptor, Int32(SHUT_RDWR)) }
         }

@@ -1,11 +1,11 @@
 import COpenSSL
 import Glibc
-import Synchronization
+import LoadingKitPrimitives
 
 /// One connection with blocking reads and writes, plain or TLS. It belongs to one thread; any other thread may only
 /// `interrupt()` it.
 package final class StreamSocket: @unchecked Sendable {  // the mutex guards the descriptor, one thread owns the rest
-    private let descriptor: Mutex<Int32?>
+    private let descriptor: Guarded<Int32?>
     private var tls: TLSStream?
     /// Bytes that somebody read too many of.
     private var pushedBack: ArraySlice<UInt8> = []
@@ -16,7 +16,7 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
         var yes: Int32 = 1
         // Fails on a Unix socket, which needs it not.
         setsockopt(descriptor, Int32(IPPROTO_TCP), TCP_NODELAY, &yes, socklen_t(MemoryLayout<Int32>.size))
-        self.descriptor = Mutex(descriptor)
+        self.descriptor = Guarded(descriptor)
     }
 
     /// Connects, blocking.

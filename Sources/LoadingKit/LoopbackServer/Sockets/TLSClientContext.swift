@@ -1,5 +1,5 @@
 import COpenSSL
-import Synchronization
+import LoadingKitPrimitives
 
 /// OpenSSL's settings for the tests' own plain client, which shows what a server does without the library under test.
 package final class TLSClientContext: @unchecked Sendable {  // immutable but for the session, which the mutex guards
@@ -7,7 +7,7 @@ package final class TLSClientContext: @unchecked Sendable {  // immutable but fo
     /// Whether the certificate has to be for the server name that is asked for.
     let checksName: Bool
     /// The last connection's session, for the next one to resume.
-    private let session = Mutex(Session(pointer: nil))
+    private let session = Guarded(Session(pointer: nil))
 
     /// Trusts these authorities (PEM) alone; with none of them, any certificate. Shows `identity` when asked for one.
     package init(

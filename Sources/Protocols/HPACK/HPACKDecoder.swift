@@ -1,0 +1,195 @@
+/// Decodes the header blocks that one side of a connection sends, in their order (RFC 7541).
+///
+/// The blocks of all streams share a dynamic table, so every block must be decoded, also that of a stream which is
+/// reset. After an error nothing more can be decoded: the connection must be closed (RFC 9113 §4.3).
+public struct HPACKDecoder: Sendable {
+    /// How large a list may be before its fields are no longer kept.
+    public var limits: HPACKLimits
+
+    private static let blockBytes = 256 << 20
+
+    private let staticTable = StaticTable.shared
+    private var table: DynamicTable
+    /// What the encoder may set the table's size to.
+    private var announcedSize: Int
+    /// The lowest size announced that the encoder has yet to take up, where it is below the table's.
+    private var requiredSize: Int?
+    private var hasFailed = false
+    /// What the list before needed, within reason: the next one mostly needs as much.
+    private var expectedBytes = 512
+    private var expectedFields = 16
+
+    /// Makes a decoder whose dynamic table may have `maximumTableSize` bytes from the start on: 4096, HTTP/2's initial
+    /// value, unless both sides know another one. SETTINGS change it later: see ``setMaximumTableSize(_:)``.
+    public init(maximumTableSize: Int = 4096, limits: HPACKLimits = HPACKLimits()) {
+        self.limits = limits
+        table = DynamicTable(maximumSize: maximumTableSize)
+        announcedSize = max(0, maximumTableSize)
+    }
+
+    /// Sets the size in bytes to which the peer's encoder may set the dynamic table, when the peer has acknowledged
+    /// the SETTINGS_HEADER_TABLE_SIZE that says so. Where it is lower than before, the next block must take it up.
+    public mutating func setMaximumTableSize(_ size: Int) {
+        announcedSize = max(0, size)
+        guard announcedSize < table.maximumSize else { return }
+        requiredSize = min(announcedSize, requiredSize ?? announcedSize)
+    }
+
+    /// The size in bytes that the dynamic table has now, as RFC 7541 §4.1 counts it.
+    public var tableSize: Int { table.size }
+
+    /// The number of entries that the dynamic table has now.
+    public var tableCount: Int { table.count }
+
+    /// Decodes a whole block (the payloads of HEADERS and its CONTINUATION frames, one after the other) into `list`,
+    /// whose former content is gone then.
+    ///
+    /// - Throws: ``HPACKError``, a connection error of type COMPRESSION_ERROR. `list` is incomplete then.
+    public mutating func decode(
+        _ block: UnsafeRawBufferPointer, into list: inout HPACKHeaderList
+    ) throws(HPACKError) {
+        list.removeAll()
+        list.store.reserveCapacity(expectedBytes)
+        list.entries.reserveCapacity(expectedFields)
+        var reader = BlockReader(block)
+        do throws(HPACKError.Kind) {
+            if hasFailed { throw .decoderFailed }
+            guard block.count <= Self.blockBytes else { throw .blockTooLong }
+            try readTableSizes(&reader)
+            while !reader.isAtEnd { try readField(&reader, into: &list) }
+            expectedBytes = min(list.store.count, 4096)
+            expectedFields = min(list.entries.count, 64)
+        } catch {
+            hasFailed = true
+            throw HPACKError(error, offset: reader.offset)
+        }
+    }
+
+    /// Decodes a whole block.
+    ///
+    /// - Throws: ``HPACKError``, a connection error of type COMPRESSION_ERROR.
+    public mutating func decode(_ block: [UInt8]) throws(HPACKError) -> HPACKHeaderList {
+        var list = HPACKHeaderList()
+        let result = block.withUnsafeBytes { bytes -> Result<Void, HPACKError> in
+            do throws(HPACKError) { return .success(try decode(bytes, into: &list)) } catch { return .failure(error) }
+        }
+        try result.get()
+        return list
+    }
+
+    /// Reads the sizes for the dynamic table with which a block may begin (RFC 7541 §4.2).
+    private mutating func readTableSizes(_ reader: inout BlockReader) throws(HPACKError.Kind) {
+        var count = 0
+        while !reader.isAtEnd, reader.peeked & 0xE0 == 0x20 {
+            count += 1
+            guard count <= 2 else { throw .tooManyTableSizes }
+            let size = try reader.integer(prefix: 5)
+            guard size <= announcedSize else { throw .tableSizeAboveMaximum }
+            if let required = requiredSize, size > required { throw .missingTableSize }
+            requiredSize = nil
+            table.setMaximumSize(size)
+        }
+        // An empty block refers to nothing, so that it cannot be misunderstood.
+        guard requiredSize == nil || reader.isAtEnd else { throw .missingTableSize }
+    }
+
+    /// Reads one field (RFC 7541 §6.1, §6.2).
+    @inline(__always)
+    private mutating func readField(
+        _ reader: inout BlockReader, into list: inout HPACKHeaderList
+    ) throws(HPACKError.Kind) {
+        let byte = reader.peeked
+        if byte & 0x80 != 0 {
+            try appendIndexed(try reader.integer(prefix: 7), to: &list)
+        } else if byte & 0xC0 == 0x40 {
+            try readLiteral(&reader, prefix: 6, isInserted: true, into: &list)
+        } else if byte & 0xE0 == 0x20 {
+            throw .misplacedTableSize
+        } else {
+            // Without indexing, or never indexed: the difference concerns those who encode it again.
+            try readLiteral(&reader, prefix: 4, isInserted: false, into: &list)
+        }
+    }
+
+    @inline(__always)
+    private func appendIndexed(_ index: Int, to list: inout HPACKHeaderList) throws(HPACKError.Kind) {
+        if let place = try dynamicPlace(of: index) {
+            let entry = table[place]
+            table.withBytes(of: entry) { list.append(entry, bytes: $0, limits: limits) }
+        } else {
+            let entry = staticTable[index]
+            staticTable.withBytes(of: entry) { list.append(entry, bytes: $0, limits: limits) }
+        }
+    }
+
+    /// Where in the dynamic table the entry with an index is, or nil when it is in the static table.
+    @inline(__always)
+    private func dynamicPlace(of index: Int) throws(HPACKError.Kind) -> Int? {
+        guard index > 0 else { throw .invalidIndex }
+        guard index > StaticTable.count else { return nil }
+        let place = index &- StaticTable.count &- 1
+        guard place < table.count else { throw .invalidIndex }
+        return place
+    }
+
+    /// Reads a field whose value, and perhaps name, is in the block. The store of `list` has both in the meantime, also
+    /// when the limits do not let the list keep them.
+    private mutating func readLiteral(
+        _ reader: inout BlockReader, prefix: UInt8, isInserted: Bool, into list: inout HPACKHeaderList
+    ) throws(HPACKError.Kind) {
+        let start = list.store.count
+        let index = try reader.integer(prefix: prefix)
+        var entry =
+            index == 0 ? try readName(&reader, to: &list.store) : try copyName(of: index, to: &list.store)
+        try readString(&reader, to: &list.store)
+        entry.valueCount = UInt32(truncatingIfNeeded: list.store.count &- start) &- entry.nameCount
+        list.store.withUnsafeBytes { store in
+            let bytes = UnsafeRawBufferPointer(rebasing: store[start...])
+            let value = UnsafeRawBufferPointer(rebasing: bytes[Int(entry.nameCount)...])
+            entry.valueMalformation = FieldRules.check(value: value, of: entry.kind)
+            if isInserted { table.insert(entry, bytes: bytes) }
+        }
+        list.appendStored(entry, limits: limits)
+    }
+
+    private func readName(
+        _ reader: inout BlockReader, to store: inout [UInt8]
+    ) throws(HPACKError.Kind) -> TableEntry {
+        let start = store.count
+        try readString(&reader, to: &store)
+        let (kind, malformation) = store.withUnsafeBytes {
+            FieldRules.check(name: UnsafeRawBufferPointer(rebasing: $0[start...]))
+        }
+        return TableEntry(
+            offset: 0, nameCount: UInt32(truncatingIfNeeded: store.count &- start), valueCount: 0, kind: kind,
+            nameMalformation: malformation, valueMalformation: [])
+    }
+
+    private func copyName(of index: Int, to store: inout [UInt8]) throws(HPACKError.Kind) -> TableEntry {
+        var entry: TableEntry
+        if let place = try dynamicPlace(of: index) {
+            entry = table[place]
+            entry.valueCount = 0
+            table.withBytes(of: entry) { store.append(contentsOf: $0) }
+        } else {
+            entry = staticTable[index]
+            entry.valueCount = 0
+            staticTable.withBytes(of: entry) { store.append(contentsOf: $0) }
+        }
+        return entry
+    }
+
+    /// Appends the string that comes next (RFC 7541 §5.2).
+    @inline(__always)
+    private func readString(_ reader: inout BlockReader, to store: inout [UInt8]) throws(HPACKError.Kind) {
+        let (bytes, isHuffman) = try reader.string()
+        guard isHuffman else { return store.append(contentsOf: bytes) }
+        let room = HuffmanDecoder.room(encoded: bytes.count)
+        let result = withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { output in
+            HuffmanDecoder.decode(bytes, to: output).map { count in
+                store.append(contentsOf: UnsafeRawBufferPointer(rebasing: output[..<count]))
+            }
+        }
+        try result.get()
+    }
+}

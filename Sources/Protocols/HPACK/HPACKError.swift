@@ -1,0 +1,44 @@
+/// Why a header block cannot be decoded.
+///
+/// The fault is always the sender's, and nothing that follows on the connection can be decoded either, as the two
+/// dynamic tables may differ now: a connection error of type COMPRESSION_ERROR (RFC 9113 §4.3). Fields that can be
+/// decoded but break a rule of HTTP are no such error: see ``HPACKHeaderList/malformation``.
+public struct HPACKError: Error, Sendable, Equatable {
+    /// What is wrong.
+    public enum Kind: Error, Equatable, CaseIterable {
+        /// The block ends inside a field.
+        case truncated
+        /// An integer is above 2³² - 1, or has more bytes than such a number needs (RFC 7541 §5.1).
+        case integerOverflow
+        /// An index is 0, or above the number of entries of both tables (RFC 7541 §2.3.3).
+        case invalidIndex
+        /// A Huffman-coded string has the code of EOS in it (RFC 7541 §5.2).
+        case endOfStringSymbol
+        /// A Huffman-coded string ends with more than 7 bits of padding, or with bits that are not all ones.
+        case invalidPadding
+        /// A size for the dynamic table is above the maximum that the decoder's side announced (RFC 7541 §6.3).
+        case tableSizeAboveMaximum
+        /// A size for the dynamic table comes after a field (RFC 7541 §4.2).
+        case misplacedTableSize
+        /// A block begins with more than two sizes for the dynamic table (RFC 7541 §4.2).
+        case tooManyTableSizes
+        /// The decoder's side announced a lower maximum, which the block's start does not take up (RFC 7541 §4.2).
+        case missingTableSize
+        /// The block is longer than 256 MiB, which is above any limit that HTTP/2 could sensibly set.
+        case blockTooLong
+        /// The decoder was given a block after another one failed.
+        case decoderFailed
+    }
+
+    /// What is wrong.
+    public var kind: Kind
+
+    /// The byte of the block at which it was seen.
+    public var offset: Int
+
+    /// Makes an error.
+    public init(_ kind: Kind, offset: Int = 0) {
+        self.kind = kind
+        self.offset = offset
+    }
+}

@@ -1,0 +1,47 @@
+/// Encodes strings of RFC 7541 §5.2.
+enum HuffmanEncoder {
+    /// How many bytes the coded string has.
+    static func count(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let bits = HuffmanTable.codes.withUnsafeBufferPointer { codes in
+            bytes.reduce(into: 0) { $0 &+= Int(truncatingIfNeeded: codes[Int($1)] & 0xFF) }
+        }
+        return (bits + 7) / 8
+    }
+
+    /// Appends the coded string, which has ``count(_:)`` bytes.
+    static func append(_ bytes: UnsafeRawBufferPointer, count: Int, to block: inout [UInt8]) {
+        withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { output in
+            HuffmanTable.codes.withUnsafeBufferPointer { codes in encode(bytes, to: output, codes: codes) }
+            block.append(contentsOf: UnsafeRawBufferPointer(output))
+        }
+    }
+
+    private static func encode(
+        _ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer, codes: UnsafeBufferPointer<UInt64>
+    ) {
+        // The lowest `pending` bits of `bits` are still to be written: fewer than 32 between two bytes of the string, so
+        // that the longest code, of 30 bits, has room beside them.
+        var bits: UInt64 = 0
+        var pending: UInt64 = 0
+        var offset = 0
+        for byte in bytes {
+            let code = codes[Int(byte)]
+            let length = code & 0xFF
+            bits = bits << length | code >> 8
+            pending &+= length
+            guard pending >= 32 else { continue }
+            pending &-= 32
+            let word = UInt32(truncatingIfNeeded: bits >> pending)
+            output.storeBytes(of: word.bigEndian, toByteOffset: offset, as: UInt32.self)
+            offset &+= 4
+        }
+        while pending >= 8 {
+            pending &-= 8
+            output[offset] = UInt8(truncatingIfNeeded: bits >> pending)
+            offset &+= 1
+        }
+        guard pending > 0 else { return }
+        // The padding is the beginning of EOS: ones.
+        output[offset] = UInt8(truncatingIfNeeded: bits << (8 &- pending) | 0xFF >> pending)
+    }
+}
