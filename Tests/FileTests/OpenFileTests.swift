@@ -40,6 +40,7 @@ import Testing
 
     @Test(arguments: cases) private func table(_ test: Case) async throws {
         let folder = try TemporaryFolder()
+        defer { folder.remove() }
         let file = try folder.write("hello", to: "file")
         let plan = FaultPlan(test.name, .nth(1), test.fault)
         let loop = EventLoop(name: "test")
