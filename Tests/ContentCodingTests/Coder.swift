@@ -31,6 +31,18 @@ enum Coder {
         deflateEnd(&stream)
     }
 
+    /// A piece of raw deflate that ends at a byte's boundary and needs nothing before it, so that it can be repeated.
+    static func flushed(_ bytes: [UInt8]) -> [UInt8] {
+        var stream = z_stream()
+        var output: [UInt8] = []
+        deflateInit2_(
+            &stream, 9, Z_DEFLATED, Format.raw.rawValue, 9, Z_DEFAULT_STRATEGY, ZLIB_VERSION,
+            Int32(MemoryLayout<z_stream>.size))
+        run(&stream, bytes, Z_FULL_FLUSH) { output += $0 }
+        deflateEnd(&stream)
+        return output
+    }
+
     private static func run(
         _ stream: inout z_stream, _ piece: [UInt8], _ flush: Int32, _ emit: (ArraySlice<UInt8>) -> Void
     ) {

@@ -1,5 +1,4 @@
 import LoadingKitContentCoding
-import TestSupport
 import Testing
 
 /// Whole bodies: each format, however it is cut into pieces.

@@ -46,13 +46,17 @@ enum DecodingFlaw: Error {
 }
 
 /// The error's kind; nil where there is none.
-func failure(_ body: [UInt8], _ contentEncoding: String) -> ContentCodingError.Kind? {
+func failure(_ pieces: [ArraySlice<UInt8>], _ contentEncoding: String, room: Int = 4096) -> ContentCodingError.Kind? {
     do {
-        _ = try decoded(body, contentEncoding)
+        _ = try decoded(pieces, contentEncoding, room: room)
         return nil
     } catch let error as ContentCodingError {
         return error.kind
     } catch {
-        return .corrupt("\(error)")
+        return .corrupt("DecodingFlaw")
     }
+}
+
+func failure(_ body: [UInt8], _ contentEncoding: String) -> ContentCodingError.Kind? {
+    failure([body[...]], contentEncoding)
 }

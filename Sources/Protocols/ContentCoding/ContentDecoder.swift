@@ -66,8 +66,9 @@ package final class ContentDecoder {
         var count = 0
         if index == 0 {
             let start = position
+            // Counted even where it fails: a body that was begun is not complete for being corrupt.
+            defer { consumed += position - start }
             count = try layer.stream.decode(input, &position, into: output)
-            consumed += position - start
         } else {
             let source = layers[index - 1]
             var hasMore = true
@@ -79,7 +80,7 @@ package final class ContentDecoder {
         }
         layer.produced += count
         // Each layer's, and not only what comes out in the end: a layer that others swallow costs time all the same.
-        if layer.produced > limits.minimumSize && layer.produced / limits.ratio > consumed {
+        if layer.produced > limits.minimumSize && layer.produced / max(1, limits.ratio) > consumed {
             throw ContentCodingError(coding: layer.coding, kind: .expandsTooFar(ratio: limits.ratio))
         }
         return count

@@ -141,14 +141,25 @@ final class InflateStream {
         return (code, Int(room - stream.avail_out))
     }
 
+    /// What was decoded before an error is given first, and the error with the next call: how the input was cut decides
+    /// nothing.
     private func check(_ result: (code: Int32, count: Int)) throws(ContentCodingError) -> Int {
         switch result.code {
         case Z_OK, Z_BUF_ERROR: break
         case Z_STREAM_END: state = coding == .gzip ? .betweenMembers(first: nil) : .ended
-        case Z_MEM_ERROR: throw fail(.outOfMemory)
-        default: throw fail(.corrupt(stream.msg.map { String(cString: $0) } ?? "zlib error \(result.code)"))
+        case let code:
+            let error = fail(flaw(code))
+            guard result.count > 0 else { throw error }
         }
         return result.count
+    }
+
+    private func flaw(_ code: Int32) -> ContentCodingError.Kind {
+        switch code {
+        case Z_MEM_ERROR: .outOfMemory
+        case Z_NEED_DICT: .corrupt("it needs a dictionary")
+        case _: .corrupt(stream.msg.map { String(cString: $0) } ?? "zlib error \(code)")
+        }
     }
 
     private func fail(_ kind: ContentCodingError.Kind) -> ContentCodingError {

@@ -16,9 +16,10 @@ public final class FileHandler: URLProtocolHandler, @unchecked Sendable {  // st
         }
         let file = try await OpenFile.open(FilePath(load.url))
         var reader = try FileReader(file, rangeField: load.request.value(forHTTPHeaderField: "Range"))
-        // Read before the response is told, whose length it decides.
-        var piece = method == "GET" ? try await reader.next() : nil
+        // Read before the response is told, whose length it decides: with HEAD as well.
+        var piece = try await reader.next()
         try await load.receive(response(load.url, length: reader.length))
+        guard method == "GET" else { return }
         while let data = piece {
             try await load.receive(data)
             piece = try await reader.next()

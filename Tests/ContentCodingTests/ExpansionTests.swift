@@ -1,0 +1,80 @@
+import LoadingKitContentCoding
+import TestSupport
+import Testing
+
+/// Bodies that expand without end: in constant memory, and not too far.
+@Suite struct ExpansionTests {
+    private static let zeros = [UInt8](repeating: 0, count: 1 << 20)
+
+    /// So many mebibytes of zeros as one stream of raw deflate, or as a gzip member for each mebibyte.
+    private static func bomb(_ mebibytes: Int, _ format: Coder.Format) -> [UInt8] {
+        let piece = format == .raw ? Coder.flushed(zeros) : Coder.compress(zeros, format)
+        return (0..<mebibytes).flatMap { _ in piece } + (format == .raw ? [3, 0] : [])
+    }
+
+    /// Decodes without keeping anything; gives how much was decoded, and the error.
+    private static func drain(
+        _ body: [UInt8], _ contentEncoding: String, _ limits: DecompressionLimits = DecompressionLimits()
+    ) throws -> (count: Int, error: ContentCodingError.Kind?) {
+        let decoder = try #require(ContentDecoder(contentEncoding: contentEncoding, limits: limits))
+        var total = 0
+        var room = [UInt8](repeating: 0, count: 64 * 1024)
+        do {
+            try body.withUnsafeBytes { input in
+                var position = 0
+                while true {
+                    let count = try room.withUnsafeMutableBytes {
+                        try decoder.decode(input, position: &position, into: $0)
+                    }
+                    if count == 0 { break }
+                    total += count
+                }
+            }
+            try decoder.finish()
+            return (total, nil)
+        } catch let error as ContentCodingError {
+            return (total, error.kind)
+        }
+    }
+
+    @Test(arguments: [Coder.Format.raw, .gzip])
+    private func aGibibyteFromAMebibyteInConstantMemory(_ format: Coder.Format) throws {
+        let body = Self.bomb(1024, format)
+        #expect(body.count < 1 << 21)
+        try ResidentMemory.resetPeak()
+        let before = try ResidentMemory.current()
+        let (count, error) = try Self.drain(body, format.coding)
+        #expect(count == 1 << 30 && error == nil)
+        // The bound leaves room for other tests of this process; the whole would be four times as much.
+        #expect(try ResidentMemory.peak() - before < 256 << 20)
+    }
+
+    @Test(arguments: ["deflate, gzip", "deflate, gzip, gzip"])
+    func twoCodingsOneUponTheOtherAreStopped(_ contentEncoding: String) throws {
+        let inner = Coder.member(Self.bomb(256, .raw))
+        let body = contentEncoding == "deflate, gzip" ? inner : Coder.member(inner)
+        let (count, error) = try Self.drain(body, contentEncoding)
+        #expect(error == .expandsTooFar(ratio: 1100))
+        #expect(count <= max(1100 * (body.count + 1), 1 << 20) + 64 * 1024)
+    }
+
+    /// What one layer expands and the next one swallows costs time as well.
+    @Test func whatALayerSwallowsCounts() throws {
+        let padded = Coder.member(Array("text".utf8)) + [UInt8](repeating: 0, count: 64 << 20)
+        let body = Coder.member(Coder.member(padded))
+        let (count, error) = try Self.drain(body, "gzip, gzip, gzip")
+        #expect(count == 4 && error == .expandsTooFar(ratio: 1100))
+    }
+
+    @Test func theBoundIsAdjustable() throws {
+        let body = Coder.compress([UInt8](repeating: 0, count: 200_000), .zlib)
+        var limits = DecompressionLimits()
+        limits.ratio = 10
+        #expect(try Self.drain(body, "deflate", limits).error == nil, "small bodies may expand as they like")
+        limits.minimumSize = 100_000
+        let (count, error) = try Self.drain(body, "deflate", limits)
+        #expect(error == .expandsTooFar(ratio: 10) && count < 200_000)
+        limits.ratio = 0
+        #expect(try Self.drain(body, "deflate", limits).error == .expandsTooFar(ratio: 0))
+    }
+}

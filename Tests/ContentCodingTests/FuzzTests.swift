@@ -1,0 +1,82 @@
+import LoadingKitContentCoding
+import Testing
+
+/// Any bytes, cut anyhow: decoded, or a typed error; the same one whatever the cuts, and no more than the bound allows.
+@Suite struct FuzzTests {
+    private enum Outcome: Equatable {
+        case decoded([UInt8])
+        case failed(ContentCodingError)
+        case flawed(String)
+    }
+
+    private static func outcome(_ pieces: [ArraySlice<UInt8>], _ contentEncoding: String, room: Int) -> Outcome {
+        do {
+            return .decoded(try ContentCodingTests.decoded(pieces, contentEncoding, room: room))
+        } catch let error as ContentCodingError {
+            return .failed(error)
+        } catch {
+            return .flawed("\(error)")
+        }
+    }
+
+    private static let codings = ["gzip", "deflate", "gzip, deflate", "deflate, gzip", "deflate, deflate, gzip"]
+
+    private static let seeds: [[UInt8]] = {
+        let text = Array("It was the epoch of belief, it was the epoch of incredulity. ".utf8)
+        let long = (0..<40).flatMap { _ in text } + [UInt8](repeating: 0, count: 5000)
+        let plain = Coder.Format.allCases.flatMap { [Coder.compress(text, $0), Coder.compress(long, $0, level: 1)] }
+        return plain + [
+            Coder.member(text) + Coder.member(text, [.name, .checksum, .extra]),
+            Coder.member(Coder.compress(long, .raw)),
+            Coder.compress(Coder.member(long), .zlib), Coder.compress(text, .raw, level: 0), [],
+        ]
+    }()
+
+    private static func mutated(_ random: inout SeededGenerator) -> [UInt8] {
+        var bytes = seeds.randomElement(using: &random) ?? []
+        for _ in 0..<Int.random(in: 0...2, using: &random) {
+            let index = Int.random(in: 0...bytes.count, using: &random)
+            let length = min(Int.random(in: 0...8, using: &random), bytes.count - index)
+            switch Int.random(in: 0..<5, using: &random) {
+            case 0: if length > 0 { bytes[index] ^= 1 << UInt8.random(in: 0..<8, using: &random) }
+            case 1: bytes.replaceSubrange(index..<index + length, with: [])
+            case 2: bytes.insert(UInt8.random(in: 0...255, using: &random), at: index)
+            case 3: bytes.insert(contentsOf: (seeds.randomElement(using: &random) ?? []).prefix(40), at: index)
+            case _: bytes = Array(bytes[..<index])
+            }
+        }
+        return bytes
+    }
+
+    private static func cut(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [ArraySlice<UInt8>] {
+        var pieces: [ArraySlice<UInt8>] = []
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let piece = rest.prefix(Int.random(in: 0...30, using: &random))
+            pieces.append(piece)
+            rest = rest.dropFirst(piece.count)
+        }
+        return pieces
+    }
+
+    @Test(arguments: 0..<4) func anyBytes(_ seed: UInt64) {
+        var random = SeededGenerator(seed: seed)
+        var failures = 0
+        for round in 0..<500 {
+            let bytes = Self.mutated(&random)
+            let coding = Self.codings.randomElement(using: &random) ?? "gzip"
+            let whole = Self.outcome([bytes[...]], coding, room: 4096)
+            let pieces = Self.outcome(
+                Self.cut(bytes, &random), coding, room: Int.random(in: 1...100, using: &random))
+            var isFine = whole == pieces
+            switch whole {
+            case .decoded(let output): isFine = isFine && output.count <= max(1 << 20, 1100 * bytes.count)
+            case .failed: failures += 1
+            case .flawed: isFine = false
+            }
+            #expect(isFine, "round \(round): \(coding) \(bytes) gives \(whole), in pieces \(pieces)")
+        }
+        // Both ends are met.
+        #expect((50..<450).contains(failures))
+    }
+}
