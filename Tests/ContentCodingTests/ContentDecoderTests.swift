@@ -1,4 +1,5 @@
 import LoadingKitContentCoding
+import TestSupport
 import Testing
 
 /// Whole bodies: each format, however it is cut into pieces.

@@ -1,4 +1,5 @@
 import LoadingKitContentCoding
+import TestSupport
 import Testing
 
 /// Any bytes, cut anyhow: decoded, or a typed error; the same one whatever the cuts, and no more than the bound allows.

@@ -1,4 +1,5 @@
 import LoadingKitHPACK
+import TestSupport
 import Testing
 
 @Suite struct EncoderTests {

@@ -1,4 +1,5 @@
 import LoadingKitHPACK
+import TestSupport
 import Testing
 
 /// Blocks that nobody meant: each is accepted or fails with a typed error, and memory stays within bounds.
