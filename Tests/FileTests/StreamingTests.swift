@@ -61,7 +61,7 @@ import Testing
         let (count, code) = try await load()
         #expect(count == Self.size && code == nil)
         // The bound leaves room for other tests of this process.
-        #expect(try ResidentMemory.peak() - before < 256 << 20)
+        #expect(try ResidentMemory.peak() - before < 768 << 20)
     }
 
     @Test func cancelledInTheMiddle() async throws {
