@@ -1,16 +1,16 @@
-#if THREAD_SANITIZER
-    import Glibc
-#else
+#if !THREAD_SANITIZER
     import Synchronization
-#endif
 
-/// A value that threads have in turn.
-///
-/// It is the standard library's `Mutex`; but ThreadSanitizer cannot see that one's slow path, and takes what it guards
-/// for unguarded, so a build with `-D THREAD_SANITIZER` has a lock of the system's instead.
-package struct Guarded<Value>: ~Copyable {
-    #if THREAD_SANITIZER
-        private final class Storage: @unchecked Sendable {  // the lock guards the value
+    /// A value that threads have in turn.
+    ///
+    /// ThreadSanitizer cannot see the slow path of the standard library's `Mutex`, and takes what it guards for
+    /// unguarded. So a build with `-D THREAD_SANITIZER` has a lock of the system's under this name.
+    package typealias Guarded<Value> = Mutex<Value>
+#else
+    import Glibc
+
+    package struct Guarded<Value>: ~Copyable, @unchecked Sendable {  // the lock guards the value
+        private final class Storage {
             let lock = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
             var value: Value
 
@@ -36,21 +36,5 @@ package struct Guarded<Value>: ~Copyable {
             defer { pthread_mutex_unlock(storage.lock) }
             return try body(&storage.value)
         }
-    #else
-        @usableFromInline
-        let mutex: Mutex<Value>
-
-        @inlinable
-        package init(_ value: consuming sending Value) { mutex = Mutex(value) }
-
-        /// What `body` returns, who alone has the value meanwhile. It must not block, nor call what may come back here.
-        @inlinable
-        package borrowing func withLock<Result: ~Copyable, Failure: Error>(
-            _ body: (inout sending Value) throws(Failure) -> sending Result
-        ) throws(Failure) -> sending Result {
-            try mutex.withLock(body)
-        }
-    #endif
-}
-
-extension Guarded: @unchecked Sendable {}  // as Mutex: the lock guards the value
+    }
+#endif
