@@ -48,7 +48,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     private static let maximumEvents = 256
     /// So often the loop looks for further events before it tells other threads of those it had.
-    private static let maximumPostponements = 8
+    private static let maximumPostponements = 24
     /// After so many pieces of work the loop looks at its sockets and timers again.
     private static let maximumTurns = 1024
     /// The epoll data of the loop's own eventfd; no slot has this number.

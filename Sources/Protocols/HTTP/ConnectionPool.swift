@@ -16,6 +16,7 @@ final class ConnectionPool: SessionResource {
     private var origins: [Origin: OriginPool] = [:]
     /// By whether HTTP/2 is offered.
     private var tls: [Bool: Result<TLSContext, TransportError>] = [:]
+    private var lastCleartext: (host: String, isAllowed: Bool)?
     private var sweepTimer: LoopTimer?
     private(set) var isClosed = false
 
@@ -30,6 +31,15 @@ final class ConnectionPool: SessionResource {
     static func of(_ core: SessionCore) -> ConnectionPool { core.resource(ConnectionPool.init) }
 
     // MARK: From exchanges
+
+    /// Whether transport security lets cleartext go to a host. The last answer is remembered: most requests of a session
+    /// go to the same host.
+    func allowsCleartext(to host: String) -> Bool {
+        if let lastCleartext, lastCleartext.host == host { return lastCleartext.isAllowed }
+        let isAllowed = settings.appTransportSecurity.allowsCleartext(to: host)
+        lastCleartext = (host, isAllowed)
+        return isAllowed
+    }
 
     func submit(_ exchange: HTTPExchange, needsFreshConnection: Bool) {
         guard let origin = exchange.target?.origin else { return }

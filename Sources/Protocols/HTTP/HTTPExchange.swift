@@ -98,7 +98,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
 
     private func allow(_ origin: Origin) throws(LoadFailure) {
-        guard origin.isSecure || pool.settings.appTransportSecurity.allowsCleartext(to: origin.host) else {
+        guard origin.isSecure || pool.allowsCleartext(to: origin.host) else {
             throw LoadFailure(
                 .appTransportSecurityRequiresSecureConnection,
                 "cleartext http to \(origin.host) is not allowed by App Transport Security: use https, or allow it with "
