@@ -98,7 +98,7 @@ let package = Package(
         tests("ContentCodingTests", ["LoadingKitContentCoding", "CZlib"]),
         tests("TransportTests", ["LoadingKitTransport", "COpenSSL"]),
         tests("CoreTests", ["LoadingKitCore"]),
-        tests("HTTPTests", ["LoadingKitHTTP", "LoadingKit"]),
+        tests("HTTPTests", ["LoadingKitHTTP", "LoadingKitHTTP2", "LoadingKit"]),
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
         tests("CommandLineTests", ["loadkit"]),

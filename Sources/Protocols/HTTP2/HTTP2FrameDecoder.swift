@@ -54,11 +54,8 @@ public struct HTTP2FrameDecoder: Sendable {
     public mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP2Error) -> HTTP2Frame? {
-        if keptIsUsed {
-            kept.removeAll(keepingCapacity: true)
-            keptIsUsed = false
-        }
         while true {
+            forgetUsed()
             do throws(HTTP2Error) {
                 switch state {
                 case .header:
@@ -84,6 +81,13 @@ public struct HTTP2FrameDecoder: Sendable {
                 throw error
             }
         }
+    }
+
+    /// A payload that was kept is done with once its frame was given, or has none to give.
+    private mutating func forgetUsed() {
+        guard keptIsUsed else { return }
+        kept.removeAll(keepingCapacity: true)
+        keptIsUsed = false
     }
 
     /// Calls `body` with bytes of the frame that was given last. `input` is what was given with it.

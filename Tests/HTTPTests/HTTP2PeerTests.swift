@@ -1,0 +1,156 @@
+import Foundation
+import LoadingKitHTTP2
+import LoadingKitTransport
+import TestSupport
+import Testing
+
+@testable import LoadingKit
+@testable import LoadingKitCore
+
+/// HTTP/2 servers that misbehave, scripted frame by frame, in cleartext: each gives an error of the right code or is asked
+/// again, and the session's next task is unharmed.
+@Suite struct HTTP2PeerTests {
+    private static func frames(_ write: (inout [UInt8]) -> Void) -> [UInt8] {
+        var output: [UInt8] = []
+        write(&output)
+        return output
+    }
+
+    private static let settings = frames { HTTP2FrameWriter.settings([], into: &$0) }
+
+    /// `:status: 200` is number 8 of HPACK's static table.
+    private static func answer(_ stream: UInt32, _ body: String) -> [UInt8] {
+        frames {
+            HTTP2FrameWriter.headers(stream: stream, block: [0x88], endStream: false, into: &$0)
+            HTTP2FrameWriter.data(stream: stream, count: body.utf8.count, endStream: true, into: &$0)
+            $0 += Array(body.utf8)
+        }
+    }
+
+    private static func reset(_ stream: UInt32, _ code: HTTP2ErrorCode) -> [UInt8] {
+        frames { HTTP2FrameWriter.reset(stream: stream, code, into: &$0) }
+    }
+
+    private static func goAway(_ last: UInt32) -> [UInt8] {
+        frames { HTTP2FrameWriter.goAway(lastStream: last, .noError, into: &$0) }
+    }
+
+    private struct Case: CustomTestStringConvertible, Sendable {
+        var testDescription: String
+        /// What the server sends once it has read something.
+        var answer: [UInt8]
+        var outcome: Outcome
+        var ending = ScriptedPeer.Step.close
+    }
+
+    private static let head = frames { HTTP2FrameWriter.headers(stream: 1, block: [0x88], endStream: false, into: &$0) }
+    private static let lost = Outcome.failed(.networkConnectionLost)
+    private static let malformed = Outcome.failed(.cannotParseResponse)
+
+    private static let cases = [
+        Case(testDescription: "an answer", answer: settings + answer(1, "a"), outcome: .ok("a")),
+        Case(testDescription: "an end", answer: [], outcome: lost),
+        Case(testDescription: "an end after SETTINGS", answer: settings, outcome: lost),
+        Case(testDescription: "a reset connection", answer: settings + head, outcome: lost, ending: .reset),
+        Case(testDescription: "an end in the body", answer: settings + head, outcome: lost),
+        Case(testDescription: "HTTP/1.1", answer: Array("HTTP/1.1 400 Bad Request\r\n\r\n".utf8), outcome: malformed),
+        Case(testDescription: "no SETTINGS", answer: answer(1, "a"), outcome: malformed),
+        Case(testDescription: "a reset stream", answer: settings + reset(1, .internalError), outcome: lost),
+        Case(
+            testDescription: "a block that is no HPACK",
+            answer: settings
+                + frames { HTTP2FrameWriter.headers(stream: 1, block: [0xFE], endStream: true, into: &$0) },
+            outcome: malformed),
+        Case(
+            testDescription: "a response without a status",
+            answer: settings + frames { HTTP2FrameWriter.headers(stream: 1, block: [], endStream: true, into: &$0) },
+            outcome: malformed),
+        Case(
+            testDescription: "a flood of PINGs",
+            answer: settings + (0..<2000).flatMap { _ in frames { HTTP2FrameWriter.ping(1, into: &$0) } },
+            outcome: malformed, ending: .readUntilClose),
+        Case(
+            testDescription: "a window too large",
+            answer: settings + frames { HTTP2FrameWriter.windowUpdate(stream: 0, increment: 0x7FFF_FFFF, into: &$0) },
+            outcome: malformed, ending: .readUntilClose),
+    ]
+
+    private func session(_ configure: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
+        makeSession {
+            $0.assumesCleartextHTTP2 = true
+            configure($0)
+        }
+    }
+
+    @Test(arguments: cases) private func theTaskEndsInTheRightWayAndTheNextSucceeds(_ test: Case) async throws {
+        let good: [ScriptedPeer.Step] = [.expectAnything, .send(Self.settings + Self.answer(1, "unharmed")), .hold]
+        let peer = try ScriptedPeer(scripts: [[.expectAnything, .send(test.answer), test.ending], good])
+        defer { peer.stop() }
+        let session = session()
+        try await withTimeout(60, test.testDescription) {
+            #expect(await session.outcome(peer.request()) == test.outcome)
+            // The end of the first connection may be on its way still.
+            await peer.endedCount(reaches: 1)
+            #expect(await session.outcome(peer.request()) == .ok("unharmed"))
+        }
+    }
+
+    /// What the server says it did not look at is asked again on another connection, whatever the method.
+    @Test(arguments: [reset(1, .refusedStream) + goAway(1), goAway(0)])
+    private func whatWasNotLookedAtIsSentAgain(refusal: [UInt8]) async throws {
+        let peer = try ScriptedPeer(scripts: [
+            [.expectAnything, .send(Self.settings + refusal), .readUntilClose],
+            [.expectAnything, .send(Self.settings + Self.answer(1, "again")), .hold],
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            var request = peer.request(method: "POST")
+            request.httpBody = Data("x".utf8)
+            let session = session()
+            #expect(await session.outcome(request) == .ok("again"))
+        }
+    }
+
+    /// A server that has begun to act on a POST is not asked again.
+    @Test func whatMayHaveBeenDoneIsNotSentAgain() async throws {
+        let peer = try ScriptedPeer(scripts: [
+            [.expectAnything, .send(Self.settings + Self.goAway(1)), .close],
+            [.expectAnything, .send(Self.settings + Self.answer(1, "again")), .hold],
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            var request = peer.request(method: "POST")
+            request.httpBody = Data("x".utf8)
+            let session = session()
+            #expect(await session.outcome(request) == Self.lost)
+            #expect(peer.connections.count == 1)
+        }
+    }
+
+    @Test func aConnectionThatDiesInSilenceIsFound() async throws {
+        let peer = try ScriptedPeer(scripts: [
+            [.expectAnything, .send(Self.settings + Self.answer(1, "a")), .readUntilClose],
+            [.expectAnything, .send(Self.settings + Self.answer(1, "b")), .hold],
+        ])
+        defer { peer.stop() }
+        let time = ManualTime()
+        let loop = EventLoop(name: "test", time: .manual(time))
+        defer { loop.stop() }
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.assumesCleartextHTTP2 = true
+        let session = URLSession(configuration: configuration, delegate: nil, delegateQueue: nil, loop: loop)
+        try await withTimeout {
+            #expect(await session.outcome(peer.request()) == .ok("a"))
+            // Quiet for a while: the next request takes a PING along, and nothing answers either.
+            time.advance(by: .seconds(6))
+            _ = await session.allTasks
+            async let second = session.outcome(peer.request())
+            while await session.allTasks.isEmpty { await Task.yield() }
+            for _ in 0..<4 {
+                time.advance(by: .seconds(3))
+                _ = await session.allTasks
+            }
+            #expect(await second == .ok("b"))
+        }
+    }
+}
