@@ -78,7 +78,7 @@ let package = Package(
         // The tool, and the loopback servers that its demo and the tests talk to.
         module(
             "LoadingKitLoopbackServer", at: "LoadingKit/LoopbackServer",
-            ["LoadingKitHTTP1", "LoadingKitPrimitives", "COpenSSL", "CZlib"]),
+            ["LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitHPACK", "LoadingKitPrimitives", "COpenSSL", "CZlib"]),
         .executableTarget(
             name: "loadkit",
             dependencies: [

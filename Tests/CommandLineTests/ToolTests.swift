@@ -272,7 +272,7 @@ import Testing
             #expect(run.text.contains("  \(name)\n"), "\(name)")
         }
         for part in [
-            "resolve", "connect", "TLS", "wait", "receive", "13 loads over 5 schemes", "all went as they should",
+            "resolve", "connect", "TLS", "wait", "receive", "14 loads over 5 schemes", "all went as they should",
         ] {
             #expect(run.text.contains(part), "\(part)")
         }

@@ -15,12 +15,12 @@ import Testing
         ProcessInfo.processInfo.environment["LOADINGKIT_STRESS_LOADS"].flatMap { Int($0) } ?? 1500
     private static let workers = 8
 
-    @Test func everyLoadEndsOnceAndNothingIsLeft() async throws {
-        let server = try StressServer()
+    @Test(arguments: ["http/1.1", "h2"]) func everyLoadEndsOnceAndNothingIsLeft(version: String) async throws {
+        let server = try StressServer(version)
         defer { server.stop() }
         let ledger = StressLedger()
         try await withTimeout(600) {
-            let sessions = StressSessions(ledger)
+            let sessions = StressSessions(ledger, trusting: server.certificate)
             await withTaskGroup(of: Void.self) { group in
                 for worker in 0..<Self.workers {
                     group.addTask {
@@ -103,10 +103,12 @@ final class StressSessions: Sendable {
     }
 
     private let ledger: StressLedger
+    private let certificate: String
     private let state = Guarded(State())
 
-    init(_ ledger: StressLedger) {
+    init(_ ledger: StressLedger, trusting certificate: String) {
         self.ledger = ledger
+        self.certificate = certificate
         for _ in 0..<3 { add() }
     }
 
@@ -115,6 +117,7 @@ final class StressSessions: Sendable {
     func add() {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.httpMaximumConnectionsPerHost = 4
+        configuration.tlsTrustRoots = .pem(certificate)
         configuration.timeoutIntervalForRequest = 300
         configuration.register(scheme: "stress") { load in
             try await load.receive(
@@ -151,12 +154,21 @@ final class StressSessions: Sendable {
 
 /// Origins that answer, dawdle, redirect, break off and never answer.
 final class StressServer: Sendable {
+    /// Over HTTP/2 a server that waits for one stream's end would hold up the others of its connection.
+    let paths: [String]
+    /// What its clients have to trust.
+    let certificate: String
     private let server: LoopbackServer
     var openings: Recorder<Int> { server.openings }
     var endings: Recorder<Int> { server.endings }
 
-    init() throws {
-        var options = LoopbackServer.Options()
+    init(_ version: String) throws {
+        let authority = try CertificateAuthority()
+        certificate = authority.certificatePEM
+        let tls = version == "h2" ? TLSServerOptions(try authority.issue(), applicationProtocols: ["h2"]) : nil
+        paths =
+            ["/short", "/long", "/gzip", "/chunks", "/redirect", "/reset", "/close"] + (tls == nil ? ["/hang"] : [])
+        var options = LoopbackServer.Options(tls: tls)
         options.recordsRequests = false
         let long = [UInt8](repeating: 7, count: 200_000)
         server = try LoopbackServer(options) { request in
@@ -179,13 +191,12 @@ final class StressServer: Sendable {
     func stop() { server.stop() }
 
     func url(_ path: String) -> URL {
-        URL(string: "http://127.0.0.1:\(server.address.port ?? 0)\(path)") ?? URL(fileURLWithPath: "/")
+        URL(string: server.url(path)) ?? URL(fileURLWithPath: "/")
     }
 }
 
 /// Makes loads and interferes with them.
 struct StressWorker {
-    private static let paths = ["/short", "/long", "/gzip", "/chunks", "/redirect", "/reset", "/close", "/hang"]
     private static let others = ["data:,abc", "stress:ok", "stress://hang/"]
 
     private var random: SeededGenerator
@@ -203,9 +214,10 @@ struct StressWorker {
     private mutating func pick(_ count: Int) -> Int { Int.random(in: 0..<count, using: &random) }
 
     private mutating func url() -> (URL, hangs: Bool) {
-        let number = pick(Self.paths.count + Self.others.count)
-        if number < Self.paths.count { return (server.url(Self.paths[number]), Self.paths[number] == "/hang") }
-        let text = Self.others[number - Self.paths.count]
+        let paths = server.paths
+        let number = pick(paths.count + Self.others.count)
+        if number < paths.count { return (server.url(paths[number]), paths[number] == "/hang") }
+        let text = Self.others[number - paths.count]
         return (URL(string: text) ?? server.url("/"), text.contains("hang"))
     }
 

@@ -144,6 +144,9 @@ extension HTTP2ConnectionStateMachine {
         return lastAcceptedStream != nil
     }
 
+    /// Whether a stream is neither idle nor closed.
+    public func isOpen(_ stream: UInt32) -> Bool { streams.index(of: stream) != nil }
+
     /// Whether the peer and this side have any stream open.
     public var hasStreams: Bool { streams.count > 0 }
 }

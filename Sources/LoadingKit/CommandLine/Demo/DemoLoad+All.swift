@@ -3,7 +3,7 @@ import Foundation
 extension DemoLoad {
     /// The demo's loads in their order, which matters: a connection is reused by the load after the one that made it.
     static func all(_ world: DemoWorld) -> [DemoLoad] {
-        (local(world) + plain(world) + failures(world) + secure(world) + own()).compactMap { $0 }
+        (local(world) + plain(world) + failures(world) + secure(world) + modern(world) + own()).compactMap { $0 }
     }
 
     /// - Parameters:
@@ -79,6 +79,18 @@ extension DemoLoad {
                 "https: not trusted", "The same server, to a client for whom that certificate means nothing.", url,
                 trustsDemoAuthority: false, expecting: .failure(.certificate)),
         ]
+    }
+
+    private static func modern(_ world: DemoWorld) -> [DemoLoad?] {
+        let numbers = 1...DemoSite.tileCount
+        let urls = numbers.map { world.modern.url("/tile/\($0)", host: "localhost") }
+        var load = DemoLoad(
+            "https: HTTP/2",
+            "Twenty resources at once over one connection, which the first made. Here are three of them:",
+            urls[0], code: "$ loadkit --timing --cacert demo.pem -j 20 \(urls[0]) …",
+            expecting: .body(Data(numbers.map { DemoSite.tile("\($0)") }.joined().utf8), status: 200, isReused: true))
+        load?.urls = urls.compactMap { URL(string: $0) }
+        return [load]
     }
 
     private static func own() -> [DemoLoad?] {

@@ -9,6 +9,8 @@ struct DemoLoad {
     /// What a person would type: at a prompt, or in a program.
     let command: String
     let url: URL
+    /// Loaded at the same time, in place of `url` alone; the bodies, one after another, are what is expected.
+    var urls: [URL] = []
     var trustsDemoAuthority = true
     let expected: Expectation
 
@@ -39,10 +41,34 @@ struct DemoLoad {
     }
 }
 
+extension DemoLoad {
+    /// The same for one of its URLs.
+    func of(_ url: URL) -> DemoLoad {
+        DemoLoad(
+            name: name, point: point, command: command, url: url, trustsDemoAuthority: trustsDemoAuthority,
+            expected: expected)
+    }
+}
+
 /// What came of a load.
 struct DemoResult {
     let outcome: Result<(Data, URLResponse), any Error>
     let timelines: [Timeline]
     let redirects: Int
     let isReusedConnection: Bool
+}
+
+extension DemoResult {
+    /// What came of several, together: their bodies one after another, or the first error; the first three timelines, as
+    /// the others look like these. They used the connection again where all but one did.
+    init(_ results: [DemoResult]) {
+        outcome = Result {
+            let all = try results.map { try $0.outcome.get() }
+            guard let last = all.last else { throw CancellationError() }
+            return (Data(all.flatMap(\.0)), last.1)
+        }
+        timelines = results.prefix(3).flatMap(\.timelines)
+        redirects = results.reduce(0) { $0 + $1.redirects }
+        isReusedConnection = results.count { !$0.isReusedConnection } == 1
+    }
 }

@@ -13,6 +13,10 @@ enum DemoSite {
     static let poem = String(
         repeating: "gzip makes much of little, and LoadingKit unfolds it as it comes. ", count: 500)
 
+    static let tileCount = 20
+
+    static func tile(_ number: some StringProtocol) -> String { "Tile \(number) of \(tileCount).\n" }
+
     static let chunkCount = 64
     static let chunk = [UInt8](repeating: UInt8(ascii: "."), count: 65_535) + [UInt8(ascii: "\n")]
 
@@ -24,6 +28,7 @@ enum DemoSite {
         case "/old": .redirect(to: "/new")
         case "/new": .text(moved)
         case "/secret": .text(secret)
+        case let path where path.hasPrefix("/tile/"): .text(tile(path.dropFirst(6)))
         case _: .bytes(Array(missing.utf8), type: "text/html; charset=utf-8", status: 404)
         }
     }

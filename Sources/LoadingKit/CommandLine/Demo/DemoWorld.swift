@@ -6,6 +6,8 @@ import LoadingKitLoopbackServer
 struct DemoWorld {
     let plain: LoopbackServer
     let secure: LoopbackServer
+    /// Speaks HTTP/2.
+    let modern: LoopbackServer
     /// A port of this machine that nobody listens on.
     let refusingPort: UInt16
     let file: URL
@@ -19,6 +21,8 @@ struct DemoWorld {
         let authority = try CertificateAuthority()
         plain = try LoopbackServer(route: DemoSite.answer)
         secure = try LoopbackServer(tls: try authority.issue(), route: DemoSite.answer)
+        let options = TLSServerOptions(try authority.issue(), applicationProtocols: ["h2", "http/1.1"])
+        modern = try LoopbackServer(LoopbackServer.Options(tls: options), route: DemoSite.answer)
         refusingPort = try Self.unusedPort()
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("loadkit-demo-\(UUID().uuidString)")
         file = folder.appendingPathComponent("notes.txt")
@@ -41,6 +45,17 @@ struct DemoWorld {
     }
 
     func run(_ load: DemoLoad) async -> DemoResult {
+        guard !load.urls.isEmpty else { return await runOne(load) }
+        let results = await withTaskGroup(of: (Int, DemoResult).self, returning: [DemoResult].self) { group in
+            for (index, url) in load.urls.enumerated() {
+                group.addTask { (index, await runOne(load.of(url))) }
+            }
+            return await group.reduce(into: [(Int, DemoResult)]()) { $0.append($1) }.sorted { $0.0 < $1.0 }.map(\.1)
+        }
+        return DemoResult(results)
+    }
+
+    private func runOne(_ load: DemoLoad) async -> DemoResult {
         let session = load.trustsDemoAuthority ? session : strangers
         let request = URLRequest(url: load.url)
         let collector = MetricsCollector()
@@ -62,6 +77,7 @@ struct DemoWorld {
         strangers.invalidateAndCancel()
         plain.stop()
         secure.stop()
+        modern.stop()
         try? FileManager.default.removeItem(at: folder)
     }
 }

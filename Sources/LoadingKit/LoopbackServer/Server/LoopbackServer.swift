@@ -1,7 +1,7 @@
 import Glibc
 import LoadingKitPrimitives
 
-/// An HTTP/1.1 origin server on a loopback address or a Unix socket, for tests and for the demo: a thread for each
+/// An HTTP/1.1 origin server, with HTTP/2 where its TLS options have ALPN choose `h2`, on a loopback address or a Unix socket, for tests and for the demo: a thread for each
 /// connection, blocking, and nothing left when it is stopped.
 ///
 ///     let server = try LoopbackServer { request in .text("You asked for \(request.target)") }
@@ -53,10 +53,17 @@ package final class LoopbackServer: Sendable {
             openings.append(number)
             do {
                 if let context { try socket.startTLS(context) }
-                let connection = ServerConnection(
-                    socket: socket, number: number, options: options, stopping: stopping,
-                    requests: options.recordsRequests ? requests : nil, route: route)
-                try connection.serve()
+                let recorder = options.recordsRequests ? requests : nil
+                if socket.tlsFacts?.applicationProtocol == "h2" {
+                    try HTTP2ServerConnection(
+                        socket: socket, number: number, stopping: stopping, requests: recorder, route: route
+                    ).serve()
+                } else {
+                    try ServerConnection(
+                        socket: socket, number: number, options: options, stopping: stopping, requests: recorder,
+                        route: route
+                    ).serve()
+                }
             } catch {
                 failures.append("connection \(number): \(error)")
                 socket.closeWithoutNotify()

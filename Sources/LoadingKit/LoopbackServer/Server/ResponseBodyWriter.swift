@@ -12,16 +12,26 @@ package final class ResponseBodyWriter {
     package let request: ServerRequest
     /// Sent after the chunks.
     package var trailers: HTTPFields
-    private let socket: StreamSocket
+    private let send: (UnsafeRawBufferPointer) throws -> Void
     private let framing: ResponseFraming
     private var written: UInt64 = 0
     private var buffer: [UInt8] = []
 
     init(_ request: ServerRequest, _ socket: StreamSocket, _ framing: ResponseFraming, trailers: HTTPFields) {
         self.request = request
-        self.socket = socket
         self.framing = framing
         self.trailers = trailers
+        send = { try socket.write($0) }
+    }
+
+    /// Where frames of another layer mark the body's end.
+    init(
+        _ request: ServerRequest, trailers: HTTPFields, _ send: @escaping (UnsafeRawBufferPointer) throws -> Void
+    ) {
+        self.request = request
+        self.trailers = trailers
+        self.send = send
+        framing = .untilClose
     }
 
     package func write(_ text: String) throws {
@@ -38,10 +48,10 @@ package final class ResponseBodyWriter {
         written &+= UInt64(bytes.count)
         switch framing {
         case .none: break
-        case .untilClose: try socket.write(bytes)
+        case .untilClose: try send(bytes)
         case .length(let announced):
             guard written <= announced else { throw WrongLength(announced: announced, written: written) }
-            try socket.write(bytes)
+            try send(bytes)
         case .chunked: try writeChunk(bytes)
         }
     }
@@ -64,7 +74,7 @@ package final class ResponseBodyWriter {
         case .chunked:
             buffer.removeAll(keepingCapacity: true)
             try ChunkWriter.writeLast(trailers: trailers, into: &buffer)
-            try socket.write(buffer)
+            try buffer.withUnsafeBytes(send)
         }
     }
 
@@ -73,6 +83,6 @@ package final class ResponseBodyWriter {
         ChunkWriter.writeHeader(count: bytes.count, into: &buffer)
         buffer.append(contentsOf: bytes)
         ChunkWriter.writeEnd(into: &buffer)
-        try socket.write(buffer)
+        try buffer.withUnsafeBytes(send)
     }
 }

@@ -1,0 +1,172 @@
+import LoadingKitHPACK
+import LoadingKitHTTP2
+import LoadingKitPrimitives
+
+/// One HTTP/2 connection of a loopback server: requests are read as they come, and answered in the order in which they are
+/// complete.
+final class HTTP2ServerConnection {
+    private static let bufferBytes = 65_536
+
+    private let socket: StreamSocket
+    private let number: Int
+    private let requests: Recorder<ServerRequest>?
+    private let route: LoopbackServer.Route
+    private let exchange: ServerExchange
+    private var machine: HTTP2ConnectionStateMachine
+    /// Requests whose bodies are still coming.
+    private var incomplete: [UInt32: ServerRequest] = [:]
+    private var complete: [(stream: UInt32, request: ServerRequest)] = []
+    private var buffer = [UInt8](repeating: 0, count: bufferBytes)
+    private var requestCount = 0
+
+    init(
+        socket: StreamSocket, number: Int, stopping: Signal, requests: Recorder<ServerRequest>?,
+        route: @escaping LoopbackServer.Route
+    ) {
+        self.socket = socket
+        self.number = number
+        self.requests = requests
+        self.route = route
+        exchange = ServerExchange(socket: socket, stopping: stopping)
+        var settings = HTTP2Settings()
+        settings.maximumConcurrentStreams = 100
+        settings.initialWindowSize = 1 << 20
+        machine = HTTP2ConnectionStateMachine(.server, settings: settings, connectionWindow: 4 << 20)
+    }
+
+    /// Returns when the client has ended the connection.
+    func serve() throws {
+        while true {
+            while !complete.isEmpty {
+                let (stream, request) = complete.removeFirst()
+                requests?.append(request)
+                try answer(request, on: stream)
+            }
+            guard try receive() else { return }
+        }
+    }
+
+    // MARK: Receiving
+
+    /// False at the connection's end.
+    private func receive() throws -> Bool {
+        try flush()
+        let count = try buffer.withUnsafeMutableBytes { try socket.read(into: $0) }
+        guard count > 0 else { return false }
+        do {
+            try take(count)
+        } catch {
+            // The client is told why.
+            try flush()
+            throw error
+        }
+        try flush()
+        return true
+    }
+
+    private func take(_ count: Int) throws {
+        let bytes = Array(buffer[..<count])
+        try bytes.withUnsafeBytes { input in
+            var position = 0
+            while let event = try machine.receive(input, &position) { handle(event, input) }
+        }
+    }
+
+    private func handle(_ event: HTTP2Event, _ input: UnsafeRawBufferPointer) {
+        switch event {
+        case .head(let stream, .request(let head), let endStream):
+            begin(stream, head)
+            if endStream { end(stream) }
+        case .data(let stream, let range, let endStream):
+            incomplete[stream]?.body += input[range]
+            incomplete[stream]?.bodyLength += UInt64(range.count)
+            machine.didConsume(range.count, of: stream)
+            if endStream { end(stream) }
+        case .trailers(let stream, let fields):
+            incomplete[stream]?.trailers = fields
+            end(stream)
+        case .reset(let stream, _), .failed(let stream, _):
+            incomplete[stream] = nil
+        case .head, .goAway, .settingsChanged, .settingsAcknowledged, .pingAcknowledged, .windowOpened:
+            break
+        }
+    }
+
+    private func begin(_ stream: UInt32, _ head: HTTP2RequestHead) {
+        var fields = head.fields
+        if let authority = head.authority, !fields.contains(.host) { fields.append(.host, authority) }
+        incomplete[stream] = ServerRequest(
+            method: head.method, target: head.path ?? head.authority ?? "", fields: fields, connection: number,
+            number: requestCount, tls: socket.tlsFacts, exchange: exchange)
+        requestCount += 1
+    }
+
+    private func end(_ stream: UInt32) {
+        if let request = incomplete.removeValue(forKey: stream) { complete.append((stream, request)) }
+    }
+
+    // MARK: Sending
+
+    private func flush() throws {
+        let output = machine.output
+        guard !output.isEmpty else { return }
+        machine.output.removeAll(keepingCapacity: true)
+        try socket.write(output)
+    }
+
+    private func answer(_ request: ServerRequest, on stream: UInt32) throws {
+        let response = try route(request)
+        do {
+            for interim in response.interim {
+                try machine.sendResponse(stream, status: interim.status, interim.fields, endStream: false)
+            }
+            try send(response, to: request, on: stream)
+        } catch let error as HTTP2Error where error.scope == .call {
+            // The client has let go of the stream: the others go on.
+            machine.reset(stream, .cancel)
+        }
+        try flush()
+    }
+
+    private func send(_ response: ServerResponse, to request: ServerRequest, on stream: UInt32) throws {
+        var fields = response.fields
+        let hasBody = request.method != "HEAD" && response.status != 204 && response.status != 304
+        switch response.body {
+        case .bytes(let body):
+            if !fields.contains(.contentLength), hasBody || request.method == "HEAD" { fields.append(.contentLength, "\(body.count)") }
+            let endsAtOnce = !hasBody || (body.isEmpty && response.trailers.isEmpty)
+            try machine.sendResponse(stream, status: response.status, fields, endStream: endsAtOnce)
+            guard !endsAtOnce else { return }
+            try body.withUnsafeBytes { try write($0, stream) }
+            try finish(stream, response.trailers)
+        case .stream(_, let write):
+            try machine.sendResponse(stream, status: response.status, fields, endStream: !hasBody)
+            guard hasBody else { return }
+            let writer = ResponseBodyWriter(request, trailers: response.trailers) { try self.write($0, stream) }
+            try write(writer)
+            try finish(stream, writer.trailers)
+        case .takeOver:
+            machine.reset(stream, .http11Required)
+        }
+    }
+
+    private func finish(_ stream: UInt32, _ trailers: HTTPFields) throws {
+        guard trailers.isEmpty else { return try machine.sendTrailers(stream, trailers) }
+        try machine.sendData(stream, UnsafeRawBufferPointer(start: nil, count: 0), endStream: true)
+    }
+
+    /// Blocks until all has been sent, as far as the client's windows allow, which it may have to open first.
+    private func write(_ bytes: UnsafeRawBufferPointer, _ stream: UInt32) throws {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            let count = min(machine.sendableBytes(stream), rest.count)
+            guard count > 0 else {
+                guard machine.isOpen(stream), try receive() else { throw ClientClosed() }
+                continue
+            }
+            try machine.sendData(stream, UnsafeRawBufferPointer(rebasing: rest.prefix(count)), endStream: false)
+            rest = rest.dropFirst(count)
+            try flush()
+        }
+    }
+}

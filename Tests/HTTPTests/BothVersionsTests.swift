@@ -1,0 +1,129 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+/// What a server answers comes out the same over HTTP/1.1 and HTTP/2: one body of each test runs over both.
+@Suite struct BothVersionsTests {
+    private static let versions = ["http/1.1", "h2"]
+    private static let long = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
+
+    @Sendable private static func answer(_ request: ServerRequest) throws -> ServerResponse {
+        switch request.path {
+        case "/text": return .text("hello")
+        case "/empty": return .text("")
+        case "/204": return ServerResponse(204)
+        case "/404": return .text("nothing", status: 404)
+        case "/long": return .bytes(long)
+        case "/gzip": return try .gzip(long)
+        case "/stream": return .stream { for _ in 0..<50 { try $0.write([UInt8](repeating: 1, count: 4000)) } }
+        case "/trailers":
+            var response = ServerResponse.stream { try $0.write("body") }
+            response.trailers.append(name: "x-sum", value: "1")
+            return response
+        case "/interim":
+            var response = ServerResponse.text("after")
+            response.interim = [.init(103), .init(103)]
+            return response
+        case "/302": return .redirect(to: "/text")
+        case "/307": return .redirect(to: "/echo", status: 307)
+        case "/loop": return .redirect(to: "/loop")
+        case "/fields":
+            return .text(request.fields.values(named: "x-a").joined(separator: "|"))
+                .adding("X-One", "1").adding("Set-Cookie", "a=b").adding("Set-Cookie", "c=d")
+        case "/echo":
+            return .text("\(request.method) \(request.bodyLength) \(request.fields[.contentType] ?? "")")
+        default: return .text("\(request.method) \(request.target) \(request.fields[.host] ?? "")")
+        }
+    }
+
+    private func withServer(
+        _ version: String, _ body: @escaping @Sendable (URLSession, LoopbackServer) async throws -> Void
+    ) async throws {
+        let authority = try CertificateAuthority()
+        let options = TLSServerOptions(try authority.issue(), applicationProtocols: [version])
+        let server = try LoopbackServer(LoopbackServer.Options(tls: options), route: Self.answer)
+        defer { server.stop() }
+        let session = makeSession { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout(120, version) { try await body(session, server) }
+    }
+
+    private static func request(
+        _ server: LoopbackServer, _ path: String, _ method: String = "GET", body: Data? = nil, isStreamed: Bool = false
+    ) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: server.url(path, host: "localhost"))))
+        request.httpMethod = method
+        if isStreamed { request.httpBodyStream = body.map { InputStream(data: $0) } } else { request.httpBody = body }
+        return request
+    }
+
+    @Test(arguments: versions) func answers(version: String) async throws {
+        try await withServer(version) { session, server in
+            let expected: [(String, Outcome)] = [
+                ("/text", .ok("hello")), ("/empty", .ok("")), ("/204", .loaded(status: 204, body: "")),
+                ("/404", .loaded(status: 404, body: "nothing")), ("/trailers", .ok("body")), ("/interim", .ok("after")),
+                ("/302", .ok("hello")), ("/loop", .failed(.httpTooManyRedirects)),
+                ("/stream", .ok(String(repeating: "\u{1}", count: 200_000))),
+                ("/x?y=z#f", .ok("GET /x?y=z localhost:\(server.address.port ?? 0)")),
+            ]
+            for (path, outcome) in expected {
+                let request = try Self.request(server, path)
+                #expect(await session.outcome(request) == outcome, "\(path)")
+            }
+            for path in ["/long", "/gzip"] {
+                let (data, response) = try await session.data(for: try Self.request(server, path))
+                #expect(Array(data) == Self.long, "\(path)")
+                #expect(response.expectedContentLength == (path == "/long" ? Int64(data.count) : -1), "\(path)")
+            }
+            let (none, response) = try await session.data(for: try Self.request(server, "/long", "HEAD"))
+            #expect(none.isEmpty && response.expectedContentLength == Int64(Self.long.count))
+        }
+    }
+
+    @Test(arguments: versions) func fields(version: String) async throws {
+        try await withServer(version) { session, server in
+            var request = try Self.request(server, "/fields")
+            request.addValue("1", forHTTPHeaderField: "X-A")
+            request.setValue("close", forHTTPHeaderField: "Connection")
+            let (data, response) = try await session.data(for: request)
+            #expect(String(decoding: data, as: UTF8.self) == "1")
+            let http = try #require(response as? HTTPURLResponse)
+            #expect(http.value(forHTTPHeaderField: "x-ONE") == "1")
+            #expect(http.value(forHTTPHeaderField: "Set-Cookie") == "a=b, c=d")
+            let seen = try #require(server.requests.last)
+            #expect(seen.fields.contains(.userAgent) && seen.fields.contains(.acceptEncoding))
+            #expect(version == "http/1.1" || !seen.fields.contains(.connection))
+        }
+    }
+
+    @Test(arguments: versions) func bodies(version: String) async throws {
+        let form = "application/x-www-form-urlencoded"
+        try await withServer(version) { session, server in
+            for count in [0, 1, 100_000, 2_000_000] {
+                for isStreamed in [false, true] {
+                    let upload = try Self.request(
+                        server, "/echo", "POST", body: Data(count: count), isStreamed: isStreamed)
+                    #expect(await session.outcome(upload) == .ok("POST \(count) \(form)"), "\(count), \(isStreamed)")
+                }
+            }
+            let redirected = try Self.request(server, "/307", "PUT", body: Data(count: 70_000))
+            #expect(await session.outcome(redirected) == .ok("PUT 70000 \(form)"))
+        }
+    }
+
+    @Test(arguments: versions) func cancellingInTheBodyHarmsNobodyElse(version: String) async throws {
+        try await withServer(version) { session, server in
+            for _ in 0..<20 {
+                let (bytes, _) = try await session.bytes(for: try Self.request(server, "/long"))
+                var iterator = bytes.makeAsyncIterator()
+                #expect(try await iterator.next() != nil)
+                bytes.task.cancel()
+                let request = try Self.request(server, "/text")
+                #expect(await session.outcome(request) == .ok("hello"))
+            }
+        }
+    }
+}
