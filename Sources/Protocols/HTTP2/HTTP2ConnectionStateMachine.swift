@@ -7,6 +7,7 @@ import LoadingKitPrimitives
 /// written, in that order. After an error of the connection nothing more can be received or sent, but ``output`` is to
 /// be written still: it ends with GOAWAY.
 public struct HTTP2ConnectionStateMachine: Sendable {
+    /// Which side of the connection this is.
     public enum Role: Sendable {
         case client, server
     }
@@ -28,11 +29,15 @@ public struct HTTP2ConnectionStateMachine: Sendable {
     /// How many streams are opened before the peer has said how many it takes.
     static let presumedStreams = 100
 
+    /// Which side of the connection this is.
     public let role: Role
     /// Bytes to be written; whoever has written some removes them.
     public var output: [UInt8] = []
+    /// What this side has told the peer of itself.
     public internal(set) var settings: HTTP2Settings
+    /// What the peer has told of itself; the RFC's defaults before that.
     public internal(set) var peerSettings = HTTP2Settings()
+    /// Whether the peer's SETTINGS have come.
     public internal(set) var hasPeerSettings = false
 
     let limits: HTTP2Limits

@@ -10,11 +10,14 @@ public struct HTTP2Error: Error, Sendable, Hashable {
         case call
     }
 
+    /// What it ends.
     public var scope: Scope
+    /// What RST_STREAM or GOAWAY says of it.
     public var code: HTTP2ErrorCode
     /// In plain words.
     public var reason: String
 
+    /// An error with its reason in plain words.
     public init(_ scope: Scope, _ code: HTTP2ErrorCode, _ reason: String) {
         self.scope = scope
         self.code = code
@@ -33,6 +36,7 @@ public struct HTTP2Error: Error, Sendable, Hashable {
 }
 
 extension HTTP2Error: CustomStringConvertible {
+    /// What is wrong, where, and the code.
     public var description: String {
         switch scope {
         case .connection: "HTTP/2 connection: \(reason) (\(code))"

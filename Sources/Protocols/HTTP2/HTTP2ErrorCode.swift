@@ -1,7 +1,9 @@
 /// Why a stream or a connection ended (RFC 9113 §7). Codes that are not known here are kept as they came.
 public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable {
+    /// The number on the wire.
     public var rawValue: UInt32
 
+    /// The code of a number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// Ended in order.

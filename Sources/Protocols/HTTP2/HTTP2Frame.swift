@@ -8,11 +8,14 @@ public enum HTTP2Frame: Sendable {
 
     /// What HEADERS and PRIORITY say of a stream's dependencies; nobody acts on it (RFC 9113 §5.3.2).
     public struct Dependency: Sendable, Hashable {
+        /// The stream that this one depends on; 0 for none.
         public var stream: UInt32
         /// From 1 to 256.
         public var weight: Int
+        /// Whether the other dependents of that stream are to depend on this one.
         public var isExclusive: Bool
 
+        /// A dependency with a weight from 1 to 256.
         public init(stream: UInt32, weight: Int, isExclusive: Bool) {
             self.stream = stream
             self.weight = weight

@@ -47,6 +47,7 @@ public struct HTTP2FrameDecoder: Sendable {
     private var kept: [UInt8] = []
     private var keptIsUsed = false
 
+    /// A decoder at the beginning of a connection, behind the preface.
     public init(limits: HTTP2Limits = HTTP2Limits()) { self.limits = limits }
 
     /// Takes the next frame, or piece of a DATA frame, from `input`, beginning at `position`, which moves behind it.

@@ -30,5 +30,6 @@ public struct HTTP2Limits: Sendable {
     /// Interim responses before a final one. Default 32.
     public var interimResponses = 32
 
+    /// The defaults.
     public init() {}
 }

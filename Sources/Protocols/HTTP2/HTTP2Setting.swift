@@ -1,8 +1,11 @@
 /// One parameter of SETTINGS (RFC 9113 §6.5.1). Identifiers that are not known are kept, to be ignored.
 public struct HTTP2Setting: Hashable, Sendable {
+    /// Which parameter it is.
     public var identifier: UInt16
+    /// Its value.
     public var value: UInt32
 
+    /// A parameter with its value.
     public init(_ identifier: UInt16, _ value: UInt32) {
         self.identifier = identifier
         self.value = value

@@ -133,7 +133,9 @@ final class HTTP2ServerConnection {
         let hasBody = request.method != "HEAD" && response.status != 204 && response.status != 304
         switch response.body {
         case .bytes(let body):
-            if !fields.contains(.contentLength), hasBody || request.method == "HEAD" { fields.append(.contentLength, "\(body.count)") }
+            if !fields.contains(.contentLength), hasBody || request.method == "HEAD" {
+                fields.append(.contentLength, "\(body.count)")
+            }
             let endsAtOnce = !hasBody || (body.isEmpty && response.trailers.isEmpty)
             try machine.sendResponse(stream, status: response.status, fields, endStream: endsAtOnce)
             guard !endsAtOnce else { return }
