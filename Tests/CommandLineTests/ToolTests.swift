@@ -192,6 +192,25 @@ import Testing
         #expect(verbose.text == "hello\n")
     }
 
+    /// The protocol that was agreed, and, asked for twice, its frames.
+    @Test func http2() async throws {
+        let authority = try CertificateAuthority()
+        let tls = TLSServerOptions(try authority.issue(), applicationProtocols: ["h2"])
+        let server = try LoopbackServer(LoopbackServer.Options(tls: tls), route: Self.answer)
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        try folder.write(authority.certificatePEM, to: "ca.pem")
+        let url = server.url("/hello", host: "localhost")
+        let run = try await ToolRun(["-v", "--cacert", "ca.pem", url], folder: folder)
+        #expect(run.text == "hello\n" && run.errors.contains(", h2\n") && !run.errors.contains("HTTP/2 >"))
+        let frames = try await ToolRun(["-vv", "--cacert", "ca.pem", url], folder: folder)
+        let parts = [
+            "* HTTP/2 > SETTINGS stream 0, ", "* HTTP/2 < SETTINGS stream 0, 0 bytes ACK\n",
+            "* HTTP/2 > HEADERS stream 1, ", " bytes END_STREAM END_HEADERS\n", "* HTTP/2 < DATA stream 1, 6 bytes",
+        ]
+        for part in parts { #expect(frames.errors.contains(part), "\(part): \(frames.errors)") }
+    }
+
     // MARK: What is shown
 
     @Test func timing() async throws {

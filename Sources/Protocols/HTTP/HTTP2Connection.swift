@@ -35,6 +35,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private var watch: HTTP2Watch
     private var watchTimer: LoopTimer?
     private var isFirst = true
+    private var log: HTTP2FrameLog?
     private let firstMetrics: TransactionTimings
     private let reusedMetrics: TransactionTimings
 
@@ -56,6 +57,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         watch = HTTP2Watch(loop.now)
         firstMetrics = stream.info.http2Metrics(stream.info.metrics)
         reusedMetrics = stream.info.http2Metrics(stream.info.reusedMetrics)
+        log = HTTP2FrameLog(pool.logger)
         stream.handler = self
         flushLater()
     }
@@ -233,7 +235,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
                 stream.write(UnsafeRawBufferPointer(rebasing: $0[written...]))
             }
             switch result {
-            case .bytes(let count): written += count
+            case .bytes(let count):
+                if log != nil { noteSent(count) }
+                written += count
             case .wouldBlock: return false
             // What the server has said of it, if anything, can be read.
             case .failed: return false
@@ -244,6 +248,10 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         return true
     }
 
+    private func noteSent(_ count: Int) {
+        codec.output.withUnsafeBytes { log?.send(UnsafeRawBufferPointer(rebasing: $0[written..<written + count])) }
+    }
+
     // MARK: Receiving
 
     func streamIsReadable(_ stream: ByteStream) {
@@ -252,7 +260,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             switch stream.read(into: loop.scratch) {
             case .bytes(let count):
                 watch.received(loop.now)
-                take(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
+                let bytes = UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
+                log?.receive(bytes)
+                take(bytes)
             case .wouldBlock:
                 return
             case .end:

@@ -3,6 +3,7 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
+import Logging
 
 /// The connections to one origin, and the exchanges that wait for one, in order.
 final class OriginPool {
@@ -47,6 +48,8 @@ final class OriginPool {
             speaks = pool.settings.assumesHTTP2 ? .http2 : .http1
         }
     }
+
+    var logger: Logger { pool.settings.logger }
 
     var hasIdle: Bool { !idle.isEmpty || multiplexed.contains(where: \.isIdle) }
 

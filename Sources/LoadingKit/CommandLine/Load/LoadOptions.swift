@@ -21,8 +21,10 @@ struct LoadOptions: ParsableArguments {
     @Flag(name: [.customShort("f"), .long], help: "End with code 22, and no body, when a server answers 400 or above.")
     var fail = false
 
-    @Flag(name: [.short, .long], help: "Show the request, the response, the connection and TLS.")
-    var verbose = false
+    @Flag(
+        name: [.short, .long],
+        help: "Show the request, the response, the connection and TLS; twice, HTTP/2's frames, too.")
+    var verbose: Int
 
     @Flag(help: "Show a waterfall of where the time went.")
     var timing = false

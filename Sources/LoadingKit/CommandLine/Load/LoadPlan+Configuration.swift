@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import Logging
 
 extension LoadPlan {
     /// Seconds without a byte after which a load ends: what curl gives a connection to be made.
@@ -17,6 +18,9 @@ extension LoadPlan {
         case .system: break
         case .authorities(let pem): configuration.tlsTrustRoots = .pem(pem)
         case .everyone: configuration.tlsVerifiesServer = false
+        }
+        if display.showsTrace {
+            configuration.logger = Logger(label: "loadkit", factory: { _ in ConsoleLog(.standardError) })
         }
         return configuration
     }

@@ -8,6 +8,8 @@ struct LoadPlan {
         /// The response's head goes before the body: `-i`, and `-I`.
         var showsHead = false
         var isVerbose = false
+        /// What goes on underneath: `-vv`.
+        var showsTrace = false
         var showsTiming = false
         var showsErrors = true
         var showsProgress = true
@@ -40,7 +42,8 @@ struct LoadPlan {
         let destinations = try Destination.assign(options)
         loads = try zip(options.urls, destinations).map { try PlannedLoad($0, to: $1, template) }
         display = Display(
-            showsHead: options.include || options.head, isVerbose: options.verbose, showsTiming: options.timing,
+            showsHead: options.include || options.head, isVerbose: options.verbose > 0,
+            showsTrace: options.verbose > 1, showsTiming: options.timing,
             showsErrors: !options.silent || options.showError, showsProgress: !options.silent)
         followsRedirects = !options.noFollow
         failsOnHTTPError = options.fail
