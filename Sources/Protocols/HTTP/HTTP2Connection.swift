@@ -169,10 +169,12 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     private func flush() {
         if case .closed = state { return }
+        var isFull = false
         repeat {
             pump()
+            isFull = codec.output.count >= Self.outputHighWater
             guard writeOutput() else { return }
-        } while !sending.isEmpty && !codec.output.isEmpty
+        } while isFull
     }
 
     /// Puts frames of bodies, one of each stream in turn, until the windows or the buffer are full.

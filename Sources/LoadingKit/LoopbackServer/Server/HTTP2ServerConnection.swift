@@ -68,15 +68,15 @@ final class HTTP2ServerConnection {
         let bytes = Array(buffer[..<count])
         try bytes.withUnsafeBytes { input in
             var position = 0
-            while let event = try machine.receive(input, &position) { handle(event, input) }
+            while let event = try machine.receive(input, &position) { try handle(event, input) }
         }
     }
 
-    private func handle(_ event: HTTP2Event, _ input: UnsafeRawBufferPointer) {
+    private func handle(_ event: HTTP2Event, _ input: UnsafeRawBufferPointer) throws {
         switch event {
         case .head(let stream, .request(let head), let endStream):
             begin(stream, head)
-            if endStream { end(stream) }
+            if endStream { end(stream) } else if head.fields[.expect] == "100-continue" { try sendContinue(stream) }
         case .data(let stream, let range, let endStream):
             incomplete[stream]?.body += input[range]
             incomplete[stream]?.bodyLength += UInt64(range.count)
@@ -112,6 +112,10 @@ final class HTTP2ServerConnection {
         guard !output.isEmpty else { return }
         machine.output.removeAll(keepingCapacity: true)
         try socket.write(output)
+    }
+
+    private func sendContinue(_ stream: UInt32) throws {
+        try machine.sendResponse(stream, status: 100, HTTPFields(), endStream: false)
     }
 
     private func answer(_ request: ServerRequest, on stream: UInt32) throws {
