@@ -17,7 +17,8 @@ test: lint install-build-packages install-test-packages
 stress: install-build-packages
 	LOADINGKIT_STRESS_LOADS=$(LOADS) swift test --sanitize=thread --scratch-path .build-thread \
 		-Xswiftc -DTHREAD_SANITIZER --filter StressTests
-	LOADINGKIT_STRESS_LOADS=$(LOADS) swift test --sanitize=address --scratch-path .build-address --filter StressTests
+	LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leaks.txt LOADINGKIT_STRESS_LOADS=$(LOADS) \
+		swift test --sanitize=address --scratch-path .build-address --filter StressTests
 
 lint:
 	swift format lint --strict --recursive --parallel --configuration .swift-format Package.swift Sources Tests

@@ -1,4 +1,3 @@
-import LoadingKitHPACK
 import LoadingKitHTTP2
 import LoadingKitPrimitives
 import Testing
@@ -106,14 +105,17 @@ import Testing
             "a stream's window opened too far", Frames.raw(8, stream: 1, Frames.number(0x7FFF_FFFF)),
             ["1: failed FLOW_CONTROL_ERROR"]),
         Case(
-            "an initial window that is too large", Frames.settings([HTTP2Setting(4, 0x8000_0000)]),
+            "an initial window that is too large", Frames.settings([HTTP2Setting(.initialWindowSize, 0x8000_0000)]),
             error: .flowControlError),
-        Case("a largest frame that is too small", Frames.settings([HTTP2Setting(5, 16_383)]), error: .protocolError),
-        Case("ENABLE_PUSH of a server", Frames.settings([HTTP2Setting(2, 1)]), error: .protocolError),
-        Case("ENABLE_PUSH of 2", Frames.settings([HTTP2Setting(2, 2)]), error: .protocolError),
+        Case(
+            "a largest frame that is too small", Frames.settings([HTTP2Setting(.maxFrameSize, 16_383)]),
+            error: .protocolError),
+        Case("ENABLE_PUSH of a server", Frames.settings([HTTP2Setting(.enablePush, 1)]), error: .protocolError),
+        Case("ENABLE_PUSH of 2", Frames.settings([HTTP2Setting(.enablePush, 2)]), error: .protocolError),
         Case(
             "an unknown setting and frame",
-            Frames.settings([HTTP2Setting(0x99, 7)]) + Frames.raw(0x77, flags: 0xFF, stream: 9, [1, 2])),
+            Frames.settings([HTTP2Setting(.init(rawValue: 0x99), 7)])
+                + Frames.raw(0x77, flags: 0xFF, stream: 9, [1, 2])),
         Case("PRIORITY", Frames.raw(2, stream: 1, Frames.number(0) + [9])),
         Case("GOAWAY", Frames.raw(7, Frames.number(0) + Frames.number(0)), ["goaway 0 NO_ERROR"]),
         // Floods.
@@ -137,10 +139,11 @@ import Testing
     ]
 
     private func client() throws -> HTTP2ConnectionStateMachine {
-        var client = HTTP2ConnectionStateMachine(.client)
-        let pseudo = HPACKPseudoFields.request(method: "GET", scheme: "https", authority: "h", path: "/")
-        #expect(try client.sendRequest(pseudo, HTTPFields(), endStream: true) == 1)
-        client.output.removeAll()
+        var client = HTTP2ConnectionStateMachine(role: .client)
+        let head = HTTP2RequestHead(method: "GET", scheme: "https", authority: "h", path: "/")
+        var output: [UInt8] = []
+        client.sendPreface(to: &output)
+        #expect(try client.sendRequest(head, endStream: true, to: &output) == 1)
         return client
     }
 
@@ -156,12 +159,10 @@ import Testing
             #expect(transcript.error == test.error, "in pieces of \(pieces)")
             // An error of the connection ends what is written with GOAWAY and its code.
             if let error = test.error {
-                let sent = Frames.make { HTTP2FrameWriter.goAway(lastStream: 0, error, into: &$0) }
-                let isSaid = (0..<max(0, client.output.count - 16)).contains { start in
-                    client.output[(start + 3)..<(start + 17)].elementsEqual(sent[3..<17])
-                }
-                #expect(isSaid)
-                #expect(client.isGoingAway && client.availableStreams == 0)
+                let goAway = Frames.make { HTTP2FrameEncoder.goAway(lastStream: 0, error, to: &$0) }
+                let sent = Frames.make { client.drainControlBytes(into: &$0) }
+                #expect(sent.suffix(goAway.count) == goAway[...])
+                #expect(client.isClosing && client.availableStreams == 0)
             }
         }
     }
@@ -194,16 +195,17 @@ import Testing
         var client = try client()
         var transcript = Transcript()
         transcript.feed(Frames.settings() + Self.head, to: &client)
-        client.reset(1, .cancel)
+        var output: [UInt8] = []
+        client.sendReset(1, to: &output)
         transcript.feed(Frames.data(1, "abc") + Frames.headers(1, [("a", "b")], end: true), to: &client)
         #expect(transcript == Transcript(events: ["1: 200 0"]))
-        #expect(client.openStreams == 0)
+        #expect(client.openStreamCount == 0)
     }
 
     @Test func streamsAreAsManyAsThePeerTakes() throws {
         var client = try client()
         var transcript = Transcript()
-        transcript.feed(Frames.settings([HTTP2Setting(3, 3)]), to: &client)
+        transcript.feed(Frames.settings([HTTP2Setting(.maxConcurrentStreams, 3)]), to: &client)
         #expect(client.availableStreams == 2)
         transcript.feed(Frames.headers(1, [Self.ok], end: true), to: &client)
         #expect(client.availableStreams == 3)

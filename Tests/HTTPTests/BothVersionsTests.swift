@@ -100,6 +100,31 @@ import Testing
         }
     }
 
+    /// What would be read as something else is refused before anything of it is sent.
+    @Test(arguments: versions) func requestsThatCannotBeSent(version: String) async throws {
+        try await withServer(version) { session, server in
+            for value in ["a\r\nb: c", "a\nb", "a\0b"] {
+                var request = try Self.request(server, "/fields")
+                request.setValue(value, forHTTPHeaderField: "X-A")
+                #expect(await session.outcome(request) == .failed(.badURL), "\(value.debugDescription)")
+            }
+            for method in ["GE T", "GET\r\nA: b", "G\0T"] {
+                let request = try Self.request(server, "/fields", method)
+                #expect(await session.outcome(request) == .failed(.badURL), "\(method.debugDescription)")
+            }
+            for name in ["a b", "a:b", "a\r\nb", "é"] {
+                var request = try Self.request(server, "/fields")
+                request.setValue("x", forHTTPHeaderField: name)
+                #expect(await session.outcome(request) == .failed(.badURL), "\(name.debugDescription)")
+            }
+            #expect(server.requests.count == 0)
+            // White space around a value is not part of it (RFC 9110 §5.5).
+            var request = try Self.request(server, "/fields")
+            request.setValue(" \t x y \t", forHTTPHeaderField: "X-A")
+            #expect(await session.outcome(request) == .ok("x y"))
+        }
+    }
+
     @Test(arguments: versions) func bodies(version: String) async throws {
         let form = "application/x-www-form-urlencoded"
         try await withServer(version) { session, server in

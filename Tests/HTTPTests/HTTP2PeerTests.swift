@@ -16,23 +16,33 @@ import Testing
         return output
     }
 
-    private static let settings = frames { HTTP2FrameWriter.settings([], into: &$0) }
+    private static let settings = frames { HTTP2FrameEncoder.settings([], to: &$0) }
 
-    /// `:status: 200` is number 8 of HPACK's static table.
-    private static func answer(_ stream: UInt32, _ body: String) -> [UInt8] {
-        frames {
-            HTTP2FrameWriter.headers(stream: stream, block: [0x88], endStream: false, into: &$0)
-            HTTP2FrameWriter.data(stream: stream, count: body.utf8.count, endStream: true, into: &$0)
-            $0 += Array(body.utf8)
+    private static func headers(_ stream: UInt32, _ block: [UInt8], endStream: Bool) -> [UInt8] {
+        frames { output in
+            block.withUnsafeBytes {
+                HTTP2FrameEncoder.headers(
+                    $0, stream: HTTP2StreamID(rawValue: stream), endStream: endStream, to: &output)
+            }
         }
     }
 
+    /// `:status: 200` is number 8 of HPACK's static table.
+    private static func answer(_ stream: UInt32, _ body: String) -> [UInt8] {
+        headers(stream, [0x88], endStream: false)
+            + frames {
+                HTTP2FrameEncoder.dataHeader(
+                    length: body.utf8.count, stream: HTTP2StreamID(rawValue: stream), endStream: true, to: &$0)
+                $0 += Array(body.utf8)
+            }
+    }
+
     private static func reset(_ stream: UInt32, _ code: HTTP2ErrorCode) -> [UInt8] {
-        frames { HTTP2FrameWriter.reset(stream: stream, code, into: &$0) }
+        frames { HTTP2FrameEncoder.resetStream(HTTP2StreamID(rawValue: stream), code, to: &$0) }
     }
 
     private static func goAway(_ last: UInt32) -> [UInt8] {
-        frames { HTTP2FrameWriter.goAway(lastStream: last, .noError, into: &$0) }
+        frames { HTTP2FrameEncoder.goAway(lastStream: HTTP2StreamID(rawValue: last), .noError, to: &$0) }
     }
 
     private struct Case: CustomTestStringConvertible, Sendable {
@@ -43,7 +53,7 @@ import Testing
         var ending = ScriptedPeer.Step.close
     }
 
-    private static let head = frames { HTTP2FrameWriter.headers(stream: 1, block: [0x88], endStream: false, into: &$0) }
+    private static let head = headers(1, [0x88], endStream: false)
     private static let lost = Outcome.failed(.networkConnectionLost)
     private static let malformed = Outcome.failed(.cannotParseResponse)
 
@@ -59,19 +69,19 @@ import Testing
         Case(
             testDescription: "a block that is no HPACK",
             answer: settings
-                + frames { HTTP2FrameWriter.headers(stream: 1, block: [0xFE], endStream: true, into: &$0) },
+                + headers(1, [0xFE], endStream: true),
             outcome: malformed),
         Case(
             testDescription: "a response without a status",
-            answer: settings + frames { HTTP2FrameWriter.headers(stream: 1, block: [], endStream: true, into: &$0) },
+            answer: settings + headers(1, [], endStream: true),
             outcome: malformed),
         Case(
             testDescription: "a flood of PINGs",
-            answer: settings + (0..<2000).flatMap { _ in frames { HTTP2FrameWriter.ping(1, into: &$0) } },
+            answer: settings + (0..<2000).flatMap { _ in frames { HTTP2FrameEncoder.ping(1, to: &$0) } },
             outcome: malformed, ending: .readUntilClose),
         Case(
             testDescription: "a window too large",
-            answer: settings + frames { HTTP2FrameWriter.windowUpdate(stream: 0, increment: 0x7FFF_FFFF, into: &$0) },
+            answer: settings + frames { HTTP2FrameEncoder.windowUpdate(0, increment: 0x7FFF_FFFF, to: &$0) },
             outcome: malformed, ending: .readUntilClose),
     ]
 

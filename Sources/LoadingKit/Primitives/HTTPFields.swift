@@ -89,6 +89,22 @@ public struct HTTPFields: Sendable {
         remove(name: name, from: first + 1)
     }
 
+    /// Takes spaces and tabs off both ends of every value, where they are not part of it (RFC 9110 §5.5).
+    public mutating func trimValues() {
+        for index in entries.indices {
+            store.withUnsafeBytes { store in
+                let value = entries[index].value(in: store)
+                guard let start = value.firstIndex(where: { !Self.isWhitespace($0) }),
+                    let end = value.lastIndex(where: { !Self.isWhitespace($0) })
+                else { return entries[index].valueLength = 0 }
+                entries[index].valueOffset += UInt32(start)
+                entries[index].valueLength = UInt32(end + 1 - start)
+            }
+        }
+    }
+
+    private static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
     /// Removes all fields of that name.
     public mutating func remove(_ known: KnownField) {
         guard known != .other else { return }

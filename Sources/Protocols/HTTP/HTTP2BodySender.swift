@@ -39,20 +39,16 @@ struct HTTP2BodySender {
 
     /// Puts one frame; tells how many bytes of the body were in it.
     mutating func proceed(
-        _ stream: UInt32, _ codec: inout HTTP2ConnectionStateMachine
+        _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
     ) throws(HTTP2Error) -> (Progress, count: Int) {
         if awaitsContinue { return (.waiting, 0) }
-        guard sent < piece.count else { return try proceedWithoutPiece(stream, &codec) }
-        let count = min(codec.sendableBytes(stream), piece.count - sent)
+        guard sent < piece.count else { return try proceedWithoutPiece() }
+        let count = min(codec.sendableBytes(on: stream), piece.count - sent)
         guard count > 0 else { return (.blocked, 0) }
         let isLast = sent + count == piece.count && isData
-        let start = sent
-        var failure: HTTP2Error?
-        piece.withUnsafeBytes { bytes in
-            let bytes = UnsafeRawBufferPointer(rebasing: bytes[start..<start + count])
-            do throws(HTTP2Error) { try codec.sendData(stream, bytes, endStream: isLast) } catch { failure = error }
-        }
-        if let failure { throw failure }
+        try codec.sendDataHeader(count, on: stream, endStream: isLast, to: &output)
+        let start = piece.startIndex + sent
+        output.append(contentsOf: piece[start..<start + count])
         sent += count
         return (isLast ? .done : .blocked, count)
     }
@@ -61,9 +57,7 @@ struct HTTP2BodySender {
         if case .data = rest { true } else { false }
     }
 
-    private mutating func proceedWithoutPiece(
-        _ stream: UInt32, _ codec: inout HTTP2ConnectionStateMachine
-    ) throws(HTTP2Error) -> (Progress, count: Int) {
+    private mutating func proceedWithoutPiece() throws(HTTP2Error) -> (Progress, count: Int) {
         switch rest {
         case .data: return (.done, 0)
         case .stream(_, isReading: true): return (.waiting, 0)
@@ -75,10 +69,10 @@ struct HTTP2BodySender {
 
     /// The next piece of the body's stream; nil at its end, when an empty frame ends the message. Gives whether it did.
     mutating func supply(
-        _ data: Data?, _ stream: UInt32, _ codec: inout HTTP2ConnectionStateMachine
+        _ data: Data?, _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
     ) throws(HTTP2Error) -> Bool {
         guard let data, case .stream(let reader, _) = rest else {
-            try codec.sendData(stream, UnsafeRawBufferPointer(start: nil, count: 0), endStream: true)
+            try codec.sendDataHeader(0, on: stream, endStream: true, to: &output)
             return true
         }
         rest = .stream(reader, isReading: false)

@@ -1,13 +1,14 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitHTTP1
+import LoadingKitHTTP2
 import LoadingKitPrimitives
 
 /// One exchange's stream of an HTTP/2 connection.
 ///
 /// A suspended exchange holds back its own stream: its bytes wait here, and its window does not grow.
 final class HTTP2ClientStream: HTTPStream {
-    let number: UInt32
+    let number: HTTP2StreamID
     private let connection: HTTP2Connection
     /// Nil once the exchange has been told of its end, or has left.
     private(set) var exchange: HTTPExchange?
@@ -18,7 +19,7 @@ final class HTTP2ClientStream: HTTPStream {
     private var isHolding = false
     private var hasEnded = false
 
-    init(_ number: UInt32, _ exchange: HTTPExchange, _ connection: HTTP2Connection) {
+    init(_ number: HTTP2StreamID, _ exchange: HTTPExchange, _ connection: HTTP2Connection) {
         self.number = number
         self.exchange = exchange
         self.connection = connection
@@ -47,14 +48,12 @@ final class HTTP2ClientStream: HTTPStream {
 
     // MARK: From the connection
 
-    func receive(_ head: ResponseHead, endStream: Bool) {
+    func receive(interim head: ResponseHead) { exchange?.receive(interim: head) }
+
+    func receive(_ head: ResponseHead, hasBody: Bool) {
         guard let exchange else { return }
-        if head.status < 200 {
-            exchange.receive(interim: head)
-            return
-        }
         hasResponse = true
-        if exchange.receive(head, hasBody: !endStream) == .wait, self.exchange === exchange { isHolding = true }
+        if exchange.receive(head, hasBody: hasBody) == .wait, self.exchange === exchange { isHolding = true }
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) {

@@ -24,11 +24,12 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     let stream: ByteStream
     private let pool: OriginPool
     let loop: EventLoop
-    var codec: HTTP2ConnectionStateMachine
+    private var codec: HTTP2ConnectionStateMachine
     private var state = State.open
-    private var streams = StreamTable<HTTP2ClientStream>()
-    /// Streams with bodies to send, in turn.
-    private var sending: [HTTP2ClientStream] = []
+    private var streams: [HTTP2StreamID: HTTP2ClientStream] = [:]
+    private var bodies = HTTP2BodyQueue()
+    /// What is to be written, of which so many bytes are.
+    private var output: [UInt8] = []
     private var written = 0
     private var willFlush = false
     private var windows: HTTP2Windows
@@ -46,20 +47,25 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         self.stream = stream
         self.pool = pool
         loop = stream.loop
-        var settings = HTTP2Settings()
-        settings.initialWindowSize = HTTP2Windows.initialStream
-        settings.maximumConcurrentStreams = 0
-        settings.maximumHeaderListSize = HTTP2Limits().fields.listBytes
-        settings.ignoresOldPriorities = true
         codec = HTTP2ConnectionStateMachine(
-            .client, settings: settings, connectionWindow: HTTP2Windows.initialConnection)
+            role: .client, settings: Self.settings, connectionWindow: HTTP2Windows.initialConnection)
         windows = HTTP2Windows(loop.now)
         watch = HTTP2Watch(loop.now)
         firstMetrics = stream.info.http2Metrics(stream.info.metrics)
         reusedMetrics = stream.info.http2Metrics(stream.info.reusedMetrics)
         log = HTTP2FrameLog(pool.logger)
         stream.handler = self
+        codec.sendPreface(to: &output)
         flushLater()
+    }
+
+    private static var settings: HTTP2Settings {
+        var settings = HTTP2Settings()
+        settings.initialWindowSize = UInt32(HTTP2Windows.initialStream)
+        settings.maxConcurrentStreams = 0
+        settings.maxHeaderListSize = UInt32(HTTP2Limits().headerListBytes)
+        settings.noRFC7540Priorities = true
+        return settings
     }
 
     // MARK: From the pool
@@ -70,21 +76,20 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         return codec.availableStreams
     }
 
-    var isIdle: Bool { streams.count == 0 }
+    var isIdle: Bool { streams.isEmpty }
 
     func carry(_ exchange: HTTPExchange) {
         idleUntil = .distantFuture
         exchange.use(isFirst ? firstMetrics : reusedMetrics)
         isFirst = false
         do throws(HTTP2Error) {
-            let before = codec.output.count
+            let before = output.count
             let body = HTTP2BodySender(exchange.body, awaitsContinue: exchange.expectsContinue)
-            let number = try codec.sendRequest(
-                exchange.pseudoFields, exchange.http2Fields, isHead: exchange.method == "HEAD", endStream: body == nil)
+            let number = try codec.sendRequest(exchange.http2Head, endStream: body == nil, to: &output)
             let carried = HTTP2ClientStream(number, exchange, self)
-            streams.insert(carried, for: number)
+            streams[number] = carried
             exchange.assigned(to: carried)
-            exchange.didSendHead(codec.output.count - before)
+            exchange.didSendHead(output.count - before)
             begin(body, carried, exchange)
         } catch {
             exchange.failed(StreamFailure(error: error, processing: .begun))
@@ -101,8 +106,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             return
         }
         carried.body = body
-        let index = sending.firstIndex { ($0.exchange?.priority ?? 0) < exchange.priority }
-        sending.insert(carried, at: index ?? sending.endIndex)
+        bodies.insert(carried, priority: exchange.priority)
         guard body.awaitsContinue else { return }
         let number = carried.number
         _ = loop.schedule(at: loop.now.advanced(bySeconds: RequestBody.continueTimeout)) { [weak self] in
@@ -110,7 +114,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         }
     }
 
-    private func continueSending(_ number: UInt32) {
+    private func continueSending(_ number: HTTP2StreamID) {
         streams[number]?.body?.awaitsContinue = false
         flushLater()
     }
@@ -124,7 +128,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         if case .closed = state { return }
         state = .closed
         watchTimer?.cancel()
-        codec.sendGoAway(.noError)
+        codec.sendGoAway(.noError, to: &output)
         _ = writeOutput()
         stream.close()
     }
@@ -132,15 +136,15 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     // MARK: From streams
 
     func abandon(_ carried: HTTP2ClientStream) {
-        streams.remove(carried.number)
+        streams[carried.number] = nil
         carried.body = nil
-        codec.reset(carried.number, .cancel)
+        codec.sendReset(carried.number, .cancel, to: &output)
         flushLater()
         // Not from inside the exchange's own call.
         loop.executeLater { [weak self] in self?.streamIsGone() }
     }
 
-    func didConsume(_ count: Int, of number: UInt32) { codec.didConsume(count, of: number) }
+    func didConsume(_ count: Int, of number: HTTP2StreamID) { codec.didConsume(count, on: number) }
 
     private func streamIsGone() {
         switch state {
@@ -171,20 +175,10 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         if case .closed = state { return }
         var isFull = false
         repeat {
-            pump()
-            isFull = codec.output.count >= Self.outputHighWater
+            bodies.run(putFrame, until: { output.count >= Self.outputHighWater })
+            isFull = output.count >= Self.outputHighWater
             guard writeOutput() else { return }
         } while isFull
-    }
-
-    /// Puts frames of bodies, one of each stream in turn, until the windows or the buffer are full.
-    private func pump() {
-        var isMoving = true
-        while isMoving, !sending.isEmpty, codec.output.count < Self.outputHighWater {
-            isMoving = false
-            for carried in sending where putFrame(carried) { isMoving = true }
-            sending.removeAll { $0.body == nil }
-        }
     }
 
     private func putFrame(_ carried: HTTP2ClientStream) -> Bool {
@@ -193,7 +187,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             return false
         }
         do throws(HTTP2Error) {
-            let (progress, count) = try body.proceed(carried.number, &codec)
+            let (progress, count) = try body.proceed(carried.number, &codec, to: &output)
             carried.body = body
             if count > 0 { exchange.didSendBody(count) }
             switch progress {
@@ -220,10 +214,10 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         }
     }
 
-    private func supply(_ result: Result<Data?, any Error>, _ number: UInt32) {
+    private func supply(_ result: Result<Data?, any Error>, _ number: HTTP2StreamID) {
         guard let carried = streams[number], carried.body != nil else { return }
         do {
-            if try carried.body?.supply(result.get(), number, &codec) == true { finishBody(carried) }
+            if try carried.body?.supply(result.get(), number, &codec, to: &output) == true { finishBody(carried) }
             flushLater()
         } catch {
             end(carried, with: StreamFailure(error: error, processing: .begun), reset: .cancel)
@@ -232,10 +226,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     /// False when the socket is full, or broken.
     private func writeOutput() -> Bool {
-        while written < codec.output.count {
-            let result = codec.output.withUnsafeBytes {
-                stream.write(UnsafeRawBufferPointer(rebasing: $0[written...]))
-            }
+        codec.drainControlBytes(into: &output)
+        while written < output.count {
+            let result = output.withUnsafeBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[written...])) }
             switch result {
             case .bytes(let count):
                 if log != nil { noteSent(count) }
@@ -245,13 +238,13 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             case .failed: return false
             }
         }
-        codec.output.removeAll(keepingCapacity: true)
+        output.removeAll(keepingCapacity: true)
         written = 0
         return true
     }
 
     private func noteSent(_ count: Int) {
-        codec.output.withUnsafeBytes { log?.send(UnsafeRawBufferPointer(rebasing: $0[written..<written + count])) }
+        output.withUnsafeBytes { log?.send(UnsafeRawBufferPointer(rebasing: $0[written..<written + count])) }
     }
 
     // MARK: Receiving
@@ -290,64 +283,75 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             _ = writeOutput()
             return lose(error)
         }
-        if !codec.output.isEmpty { flushLater() }
+        if codec.hasControlBytes { flushLater() }
     }
 
     private func handle(_ event: HTTP2Event, _ bytes: UnsafeRawBufferPointer) {
         switch event {
-        case .head(let number, .response(let status, let fields), let endStream):
-            guard let carried = streams[number] else { return }
-            if status == 100 { continueSending(number) }
-            carried.receive(ResponseHead(version: .http2, status: status, fields: fields), endStream: endStream)
+        case .headers(let number, let head, let endStream):
+            receive(head, number, endStream)
             if endStream { ended(number) }
-        case .head(_, .request, _): break
-        case .data(let number, let range, let endStream):
-            receiveData(number, UnsafeRawBufferPointer(rebasing: bytes[range]), endStream)
-        case .trailers(let number, let fields):
-            streams[number]?.receive(trailers: fields)
-            ended(number)
-        case .reset(let number, let code):
+        case .data(let number, let range, let count, let endStream):
+            receiveData(number, UnsafeRawBufferPointer(rebasing: bytes[range]), count)
+            if endStream { ended(number) }
+        case .streamReset(let number, let code):
             wasReset(number, code)
-        case .failed(let number, let error):
+        case .streamFailed(let number, let error):
             guard let carried = streams[number] else { return }
             end(carried, with: StreamFailure(error: error, processing: .begun), reset: nil)
-        case .goAway(let last, let code, let text):
-            leave(after: last, code, text)
-        case .settingsChanged:
+        case .goAway(_, let code, let debugData, let unprocessed):
+            leave(unprocessed, code, String(decoding: debugData, as: UTF8.self))
+        case .ready, .settingsChanged:
             pool.hasRoom(self)
-            if !sending.isEmpty { flushLater() }
+            if !bodies.isEmpty { flushLater() }
         case .settingsAcknowledged:
             watch.settingsAcknowledged()
         case .pingAcknowledged(let value):
             pingAnswered(value)
         case .windowOpened:
-            if !sending.isEmpty { flushLater() }
+            flushLater()
+        case .streamClosed: break
         }
     }
 
-    private func receiveData(_ number: UInt32, _ bytes: UnsafeRawBufferPointer, _ endStream: Bool) {
+    private func receive(_ head: HTTP2Head, _ number: HTTP2StreamID, _ endStream: Bool) {
+        guard let carried = streams[number] else { return }
+        switch head {
+        case .interim(let status, let fields):
+            if status == 100 { continueSending(number) }
+            carried.receive(interim: ResponseHead(version: .http2, status: status, fields: fields))
+        case .response(let status, let fields):
+            carried.receive(
+                ResponseHead(version: .http2, status: status, fields: fields), hasBody: !endStream)
+        case .trailers(let fields): carried.receive(trailers: fields)
+        case .request: break
+        }
+    }
+
+    /// `count` bytes of the windows are taken: those of the body, and its padding's.
+    private func receiveData(_ number: HTTP2StreamID, _ bytes: UnsafeRawBufferPointer, _ count: Int) {
         if let carried = streams[number] {
+            didConsume(count - bytes.count, of: number)
             carried.receive(bytes)
         } else {
-            codec.didConsume(bytes.count, of: number)
+            didConsume(count, of: number)
         }
-        if windows.received(bytes.count, loop.now) { codec.sendPing(HTTP2Watch.windowPing) }
-        if endStream { ended(number) }
+        if windows.received(bytes.count, loop.now) { codec.sendPing(HTTP2Watch.windowPing, to: &output) }
     }
 
     /// The server's message is complete.
-    private func ended(_ number: UInt32) {
-        guard let carried = streams.remove(number) else { return }
+    private func ended(_ number: HTTP2StreamID) {
+        guard let carried = streams.removeValue(forKey: number) else { return }
         // A response that does not wait for the request's end: the rest is not wanted (RFC 9113 §8.1).
         if carried.body != nil {
             carried.body = nil
-            codec.reset(number, .noError)
+            codec.sendReset(number, .noError, to: &output)
         }
         carried.ended()
         streamIsGone()
     }
 
-    private func wasReset(_ number: UInt32, _ code: HTTP2ErrorCode) {
+    private func wasReset(_ number: HTTP2StreamID, _ code: HTTP2ErrorCode) {
         guard let carried = streams[number] else { return }
         let error = LoadFailure(.networkConnectionLost, "the server reset the stream (\(code))")
         switch code {
@@ -362,9 +366,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     }
 
     private func end(_ carried: HTTP2ClientStream, with failure: StreamFailure, reset: HTTP2ErrorCode?) {
-        streams.remove(carried.number)
+        streams[carried.number] = nil
         carried.body = nil
-        if let reset { codec.reset(carried.number, reset) }
+        if let reset { codec.sendReset(carried.number, reset, to: &output) }
         carried.failed(failure)
         flushLater()
         loop.executeLater { [weak self] in self?.streamIsGone() }
@@ -372,12 +376,12 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     // MARK: The end
 
-    /// The server takes no more streams, and has not looked at those after the last.
-    private func leave(after last: UInt32, _ code: HTTP2ErrorCode, _ text: String) {
+    /// The server takes no more streams, and has not looked at some.
+    private func leave(_ unprocessed: [HTTP2StreamID], _ code: HTTP2ErrorCode, _ text: String) {
         if case .open = state { state = .leaving }
         pool.isLeaving(self)
         let words = "the server is closing the connection (\(code)\(text.isEmpty ? "" : ": \(text)"))"
-        for number in streams.allIdentifiers where number > last {
+        for number in unprocessed {
             guard let carried = streams[number] else { continue }
             let error = LoadFailure(.networkConnectionLost, words)
             end(carried, with: StreamFailure(error: error, processing: .notSent), reset: nil)
@@ -392,10 +396,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         watchTimer?.cancel()
         stream.close()
         pool.isLeaving(self)
-        let lost = streams
-        streams = StreamTable()
-        for number in lost.allIdentifiers {
-            guard let carried = lost[number] else { continue }
+        let lost = streams.sorted { $0.key < $1.key }
+        streams = [:]
+        for (number, carried) in lost {
             carried.body = nil
             // It may have died before the request arrived; a new one has at least been asked (RFC 9110 §9.2.2).
             let isUnknown = !carried.hasResponse && number > 1
@@ -407,14 +410,16 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     // MARK: Watching
 
     private func ask() {
-        codec.sendPing(HTTP2Watch.livenessPing)
+        codec.sendPing(HTTP2Watch.livenessPing, to: &output)
         watch.asked(loop.now)
     }
 
     private func pingAnswered(_ value: UInt64) {
         guard value == HTTP2Watch.windowPing, windows.answered(loop.now) else { return }
-        codec.setStreamWindow(windows.stream)
-        codec.setConnectionWindow(windows.connection)
+        var settings = codec.localSettings
+        settings.initialWindowSize = UInt32(clamping: windows.stream)
+        codec.updateSettings(settings, to: &output)
+        codec.setConnectionReceiveWindow(windows.connection)
     }
 
     private func scheduleWatch() {

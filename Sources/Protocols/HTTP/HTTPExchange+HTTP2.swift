@@ -1,20 +1,24 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitHPACK
+import LoadingKitHTTP2
 import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// The head of a request as HTTP/2 has it (RFC 9113 §8.3.1).
 extension HTTPExchange {
-    var pseudoFields: HPACKPseudoFields {
+    var http2Head: HTTP2RequestHead {
         let authority = fields[.host] ?? target?.origin.authority ?? ""
-        if method == "CONNECT" { return .connect(authority: authority) }
+        if method == "CONNECT" {
+            return HTTP2RequestHead(
+                method: method, scheme: nil, authority: authority, path: nil, fields: http2Fields)
+        }
         let scheme = target?.origin.isSecure == false ? "http" : "https"
-        return .request(method: method, scheme: scheme, authority: authority, path: requestTarget)
+        return HTTP2RequestHead(
+            method: method, scheme: scheme, authority: authority, path: requestTarget, fields: http2Fields)
     }
 
-    /// Without what concerns a connection of HTTP/1.1, and with the body's length and the priority.
-    var http2Fields: HTTPFields {
+    /// With the body's length and the priority, and with `:authority` in place of `Host`.
+    private var http2Fields: HTTPFields {
         var fields = fields
         fields.remove(.host)
         if body.expectedCount > 0 || (body.expectedCount == 0 && ["POST", "PUT", "PATCH"].contains(method)) {

@@ -29,6 +29,7 @@ enum RequestFields {
         if request.httpBody != nil || request.httpBodyStream != nil, !fields.contains(.contentType) {
             fields.append(.contentType, "application/x-www-form-urlencoded")
         }
+        fields.trimValues()
         return fields
     }
 }

@@ -1,152 +1,127 @@
-import LoadingKitHPACK
-import LoadingKitPrimitives
-
-// What this side sends.
 extension HTTP2ConnectionStateMachine {
-    /// How many streams more this side may open now.
+    /// How many streams more this side may open now: the peer's limit (100 until its settings have come) less those
+    /// open; none while the connection closes.
     public var availableStreams: Int {
-        guard case .open = phaseForSending, lastAcceptedStream == nil, nextStream <= 0x7FFF_FFFF else { return 0 }
-        let most = hasPeerSettings ? peerSettings.maximumConcurrentStreams ?? .max : Self.presumedStreams
-        return max(0, most - openStreams)
+        guard role == .client, !isClosing, nextStream <= HTTP2StreamID.last.rawValue else { return 0 }
+        let most: Int
+        if case .awaitingSettings = state {
+            most = 100
+        } else {
+            most = peerSettings.maxConcurrentStreams.map { Int($0) } ?? Int(Int32.max)
+        }
+        return max(0, most - streams.count)
     }
 
-    /// A client may send before the server's SETTINGS are there.
-    private var phaseForSending: Phase {
-        if case .awaitsSettings = phase, role == .client { .open } else { phase }
-    }
-
-    func makeStream() -> HTTP2Stream {
-        HTTP2Stream(
-            state: .open, sendWindow: peerSettings.initialWindowSize,
-            receiving: HTTP2ReceiveWindow(target: settings.initialWindowSize, window: settings.initialWindowSize))
-    }
-
-    /// Opens a stream with a request's head; gives its number. Names go out in lowercase. The caller leaves out what
-    /// concerns a connection of HTTP/1.1 (RFC 9113 §8.2.2).
+    /// Opens a stream with a request's header fields (§8.3.1), appends them to `output` and gives the stream's number.
+    ///
+    /// Nothing was sent when it throws.
     public mutating func sendRequest(
-        _ pseudoFields: HPACKPseudoFields, _ fields: HTTPFields, isHead: Bool = false, endStream: Bool
-    ) throws(HTTP2Error) -> UInt32 {
-        guard role == .client, availableStreams > 0 else { throw .call("no stream can be opened") }
-        if let most = peerSettings.maximumHeaderListSize,
-            HPACKEncoder.uncompressedBytes(pseudoFields, fields) > most
-        {
-            throw .call("the fields are longer than the \(most) bytes that the peer takes")
-        }
-        let number = nextStream
+        _ head: HTTP2RequestHead, endStream: Bool, to output: inout [UInt8]
+    ) throws(HTTP2Error) -> HTTP2StreamID {
+        guard role == .client else { throw HTTP2Error(.wrongRole, .call) }
+        guard !isClosing else { throw HTTP2Error(.connectionClosing, .call) }
+        guard nextStream <= HTTP2StreamID.last.rawValue else { throw HTTP2Error(.streamIDsExhausted, .call) }
+        guard availableStreams > 0 else { throw HTTP2Error(.streamLimitReached, .call) }
+        try SendRules.check(head, allowsConnectProtocol: peerSettings.enableConnectProtocol)
+        try headers.encode(head, limit: peerSettings.maxHeaderListSize)
+        let stream = HTTP2StreamID(rawValue: nextStream)
         nextStream += 2
-        openStreams += 1
-        var stream = makeStream()
-        stream.state = endStream ? .halfClosedLocal : .open
-        stream.isAnswerToHead = isHead
-        streams.insert(stream, for: number)
-        writeHeaders(number, pseudoFields, fields, endStream)
-        return number
+        var new = newStream(stream)
+        new.expectsNoBody = head.method == "HEAD"
+        new.state =
+            endStream
+            ? .halfClosedLocal(receiving: .head(interims: 0))
+            : .open(sending: .body, receiving: .head(interims: 0))
+        streams.insert(new)
+        flood.refill(limits.resetCost)
+        drainControlBytes(into: &output)
+        writeBlock(stream, endStream: endStream, to: &output)
+        return stream
     }
 
-    /// A response's head, interim where the status is below 200.
+    /// Appends a response's header fields (§8.3.2). A status below 200 is an interim response, which others follow.
     public mutating func sendResponse(
-        _ stream: UInt32, status: Int, _ fields: HTTPFields, endStream: Bool
+        _ status: Int, _ fields: HTTPFields, on stream: HTTP2StreamID, endStream: Bool, to output: inout [UInt8]
     ) throws(HTTP2Error) {
-        try requireSendable(stream)
-        writeHeaders(stream, .response(status: status), fields, endStream)
-        if endStream { ended(stream) }
-    }
-
-    /// Fields after the body; they end the stream on this side.
-    public mutating func sendTrailers(_ stream: UInt32, _ fields: HTTPFields) throws(HTTP2Error) {
-        try requireSendable(stream)
-        writeHeaders(stream, .none, fields, true)
-        ended(stream)
-    }
-
-    private func requireSendable(_ stream: UInt32) throws(HTTP2Error) {
-        if case .failed(let error) = phase { throw error }
-        switch streams[stream]?.state {
-        case .open, .halfClosedRemote: break
-        case .halfClosedLocal, nil: throw .call("stream \(stream) is closed on this side")
+        guard role == .server else { throw HTTP2Error(.wrongRole, .call) }
+        let place = try sendingPlace(stream)
+        switch streams[place].state.sending {
+        case .head: break
+        case .body: throw HTTP2Error(.headSent, .call)
+        case nil: throw HTTP2Error(.sendClosed, .call)
         }
+        guard (100...999).contains(status), status != 101, status >= 200 || !endStream else {
+            throw HTTP2Error(.invalidValue, .call)
+        }
+        try SendRules.check(fields)
+        drainControlBytes(into: &output)
+        headers.encode(status: status, fields)
+        writeBlock(stream, endStream: endStream, to: &output)
+        if status >= 200 { didSend(.body, endStream: endStream, at: place) }
     }
 
-    private mutating func writeHeaders(
-        _ stream: UInt32, _ pseudoFields: HPACKPseudoFields, _ fields: HTTPFields, _ endStream: Bool
-    ) {
-        let start = output.count
-        HTTP2FrameHeader(
-            length: 0, type: .headers, flags: endStream ? [.endStream, .endHeaders] : .endHeaders, stream: stream
-        ).write(into: &output)
-        encoder.encode(pseudoFields, fields, into: &output)
-        let length = output.count - start - HTTP2FrameHeader.size
-        guard length > peerSettings.maximumFrameSize else { return output.setUInt24(length, at: start) }
-        // Rare: too long for one frame.
-        let block = Array(output[(start + HTTP2FrameHeader.size)...])
-        output.removeSubrange(start...)
-        HTTP2FrameWriter.headers(
-            stream: stream, block: block, endStream: endStream, maximumFrameSize: peerSettings.maximumFrameSize,
-            into: &output)
-    }
-
-    /// How many bytes of a body may be sent now, in one frame.
-    public func sendableBytes(_ stream: UInt32) -> Int {
-        guard let value = streams[stream] else { return 0 }
-        return max(0, min(value.sendWindow, sendWindow, peerSettings.maximumFrameSize))
-    }
-
-    /// One DATA frame.
-    public mutating func sendData(
-        _ stream: UInt32, _ bytes: UnsafeRawBufferPointer, endStream: Bool
+    /// Appends trailer fields, which end this side of the stream (§8.1).
+    public mutating func sendTrailers(
+        _ fields: HTTPFields, on stream: HTTP2StreamID, to output: inout [UInt8]
     ) throws(HTTP2Error) {
-        try requireSendable(stream)
-        guard bytes.count <= sendableBytes(stream) || bytes.isEmpty else {
-            throw .call("more bytes than stream \(stream)'s window allows")
+        let place = try bodyPlace(stream)
+        try SendRules.check(fields)
+        drainControlBytes(into: &output)
+        headers.encode(trailers: fields)
+        writeBlock(stream, endStream: true, to: &output)
+        didSend(.body, endStream: true, at: place)
+    }
+
+    /// Appends the header of a DATA frame, whose `count` bytes the caller sends right after it, from wherever they are.
+    ///
+    /// `count` is at most what ``sendableBytes(on:)`` gave.
+    public mutating func sendDataHeader(
+        _ count: Int, on stream: HTTP2StreamID, endStream: Bool, to output: inout [UInt8]
+    ) throws(HTTP2Error) {
+        let place = try bodyPlace(stream)
+        let window = max(0, min(sendWindow.available, streams[place].sendWindow.available))
+        guard count >= 0, count <= min(window, Int(peerSettings.maxFrameSize)) else {
+            throw HTTP2Error(.windowTooSmall, .call)
         }
-        HTTP2FrameWriter.data(stream: stream, count: bytes.count, endStream: endStream, into: &output)
-        output.append(contentsOf: bytes)
-        sendWindow -= bytes.count
-        if let index = streams.index(of: stream) { _ = streams.update(at: index) { $0.sendWindow -= bytes.count } }
-        if endStream { ended(stream) }
+        drainControlBytes(into: &output)
+        HTTP2FrameEncoder.dataHeader(length: count, stream: stream, endStream: endStream, to: &output)
+        sendWindow.take(count)
+        streams[place].sendWindow.take(count)
+        // Useful work, but for frames that are small because the peer opens its window by a few bytes at a time.
+        flood.refill(count < window ? 2 + count >> 8 : count >> 8)
+        didSend(.body, endStream: endStream, at: place)
     }
 
-    /// This side has sent END_STREAM.
-    private mutating func ended(_ stream: UInt32) {
-        guard let index = streams.index(of: stream) else { return }
-        let isOver = streams.update(at: index) { stream -> Bool in
-            switch stream.state {
-            case .open:
-                stream.state = .halfClosedLocal
-                return false
-            case .halfClosedRemote, .halfClosedLocal:
-                return true
-            }
+    private func sendingPlace(_ stream: HTTP2StreamID) throws(HTTP2Error) -> Int {
+        if case .failed = state { throw HTTP2Error(.connectionClosing, .call) }
+        guard let place = streams.find(stream) else { throw HTTP2Error(.unknownStream, .call) }
+        return place
+    }
+
+    /// The place of a stream whose body may be sent.
+    private func bodyPlace(_ stream: HTTP2StreamID) throws(HTTP2Error) -> Int {
+        let place = try sendingPlace(stream)
+        switch streams[place].state.sending {
+        case .body: return place
+        case .head: throw HTTP2Error(.headNotSent, .call)
+        case nil: throw HTTP2Error(.sendClosed, .call)
         }
-        if isOver == true { endInOrder(stream) }
     }
 
-    /// Ends a stream; what still comes for it is ignored. Does nothing when it is closed.
-    public mutating func reset(_ stream: UInt32, _ code: HTTP2ErrorCode) {
-        guard discard(stream) else { return }
-        remember(stream)
-        HTTP2FrameWriter.reset(stream: stream, code, into: &output)
+    private mutating func didSend(_ phase: SendPhase, endStream: Bool, at place: Int) {
+        if let next = streams[place].state.sent(endStream ? nil : phase) {
+            streams[place].state = next
+        } else {
+            streams.remove(at: place)
+            flood.refill(limits.resetCost)
+        }
     }
 
-    /// Asks whether the peer is there; its answer is an event with this value.
-    public mutating func sendPing(_ value: UInt64) { HTTP2FrameWriter.ping(value, into: &output) }
-
-    /// Says that no more of the peer's streams will be looked at.
-    public mutating func sendGoAway(_ code: HTTP2ErrorCode, debugText: String = "") {
-        if case .failed = phase { return }
-        hasSentGoAway = true
-        HTTP2FrameWriter.goAway(lastStream: lastPeerStream, code, debugData: Array(debugText.utf8), into: &output)
+    /// Appends the block that was encoded last.
+    private mutating func writeBlock(_ stream: HTTP2StreamID, endStream: Bool, to output: inout [UInt8]) {
+        headers.block.withUnsafeBytes {
+            HTTP2FrameEncoder.headers(
+                $0, stream: stream, endStream: endStream, maxFrameSize: Int(peerSettings.maxFrameSize), to: &output)
+        }
     }
-
-    /// Whether the peer has said GOAWAY, or the connection has failed: no new streams.
-    public var isGoingAway: Bool {
-        if case .failed = phase { return true }
-        return lastAcceptedStream != nil
-    }
-
-    /// Whether a stream is neither idle nor closed.
-    public func isOpen(_ stream: UInt32) -> Bool { streams.index(of: stream) != nil }
-
-    /// Whether the peer and this side have any stream open.
-    public var hasStreams: Bool { streams.count > 0 }
 }

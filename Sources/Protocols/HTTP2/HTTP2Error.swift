@@ -1,47 +1,55 @@
-/// What is wrong with what a peer sent, or with what was to be sent to it.
-public struct HTTP2Error: Error, Sendable, Hashable {
-    /// What the error ends.
+/// Why bytes received are not HTTP/2, or why something cannot be sent.
+public struct HTTP2Error: Error, Sendable, Equatable {
+    /// What an error ends (RFC 9113 §5.4).
     public enum Scope: Sendable, Hashable {
-        /// Everything: GOAWAY, and the connection is closed (RFC 9113 §5.4.1).
+        /// The connection, with a GOAWAY frame.
         case connection
-        /// One stream: RST_STREAM (RFC 9113 §5.4.2).
-        case stream(UInt32)
-        /// Nothing: the caller asked for what cannot be done; nothing was sent.
+        /// One stream, with a RST_STREAM frame; the connection goes on.
+        case stream(HTTP2StreamID)
+        /// Nothing: what was asked for was not done, and no byte was sent.
         case call
     }
 
-    /// What it ends.
-    public var scope: Scope
-    /// What RST_STREAM or GOAWAY says of it.
-    public var code: HTTP2ErrorCode
-    /// In plain words.
-    public var reason: String
+    /// Who can do something about it.
+    public enum Fault: Sendable, Hashable {
+        /// The program that uses this module: it asked for what may not be sent.
+        case user
+        /// This module, or what it was told to allow.
+        case library
+        /// The other side of the connection.
+        case peer
+    }
 
-    /// An error with its reason in plain words.
-    public init(_ scope: Scope, _ code: HTTP2ErrorCode, _ reason: String) {
+    /// What is wrong.
+    public var kind: Kind
+    /// What ends because of it.
+    public var scope: Scope
+    /// The code that the peer is sent, or that the peer sent.
+    public var code: HTTP2ErrorCode
+
+    /// An error with the code that its kind has by itself.
+    public init(_ kind: Kind, _ scope: Scope = .connection) {
+        self.init(kind, scope, code: kind.code)
+    }
+
+    /// An error with a code of its own.
+    public init(_ kind: Kind, _ scope: Scope, code: HTTP2ErrorCode) {
+        self.kind = kind
         self.scope = scope
         self.code = code
-        self.reason = reason
     }
 
-    static func connection(_ code: HTTP2ErrorCode, _ reason: String) -> HTTP2Error {
-        HTTP2Error(.connection, code, reason)
-    }
-
-    static func stream(_ stream: UInt32, _ code: HTTP2ErrorCode, _ reason: String) -> HTTP2Error {
-        HTTP2Error(.stream(stream), code, reason)
-    }
-
-    static func call(_ reason: String) -> HTTP2Error { HTTP2Error(.call, .internalError, reason) }
+    /// Whose fault it is.
+    public var fault: Fault { kind.fault }
 }
 
 extension HTTP2Error: CustomStringConvertible {
-    /// What is wrong, where, and the code.
+    /// The error in plain words, with the RFC's name for its code.
     public var description: String {
         switch scope {
-        case .connection: "HTTP/2 connection: \(reason) (\(code))"
-        case .stream(let stream): "HTTP/2 stream \(stream): \(reason) (\(code))"
-        case .call: "HTTP/2: \(reason)"
+        case .connection: "\(kind.words) (\(code), connection)"
+        case .stream(let stream): "\(kind.words) (\(code), stream \(stream))"
+        case .call: kind.words
         }
     }
 }

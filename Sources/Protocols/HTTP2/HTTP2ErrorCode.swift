@@ -1,39 +1,41 @@
-/// Why a stream or a connection ended (RFC 9113 §7). Codes that are not known here are kept as they came.
-public struct HTTP2ErrorCode: RawRepresentable, Hashable, Sendable {
-    /// The number on the wire.
+/// Why a stream or connection ends: the number in RST_STREAM and GOAWAY (RFC 9113 §7).
+///
+/// A peer may send numbers that the RFC does not name; they are kept.
+public struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable {
+    /// The number as it is sent.
     public var rawValue: UInt32
 
-    /// The code of a number.
+    /// A code of any number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
-    /// Ended in order.
-    public static let noError = HTTP2ErrorCode(rawValue: 0x0)
-    /// A rule was broken that has no code of its own.
-    public static let protocolError = HTTP2ErrorCode(rawValue: 0x1)
-    /// Something went wrong that is not the peer's fault.
-    public static let internalError = HTTP2ErrorCode(rawValue: 0x2)
-    /// More was sent than the window allowed, or a window grew too large.
-    public static let flowControlError = HTTP2ErrorCode(rawValue: 0x3)
-    /// SETTINGS were not acknowledged in time.
-    public static let settingsTimeout = HTTP2ErrorCode(rawValue: 0x4)
-    /// A frame for a stream that was ended.
-    public static let streamClosed = HTTP2ErrorCode(rawValue: 0x5)
-    /// A frame whose length is not one that its type can have.
-    public static let frameSizeError = HTTP2ErrorCode(rawValue: 0x6)
-    /// The request was not looked at: it may be sent again.
-    public static let refusedStream = HTTP2ErrorCode(rawValue: 0x7)
-    /// Nobody wants the stream any more.
-    public static let cancel = HTTP2ErrorCode(rawValue: 0x8)
-    /// The header compression's state is lost.
-    public static let compressionError = HTTP2ErrorCode(rawValue: 0x9)
-    /// A tunnel's connection was reset.
-    public static let connectError = HTTP2ErrorCode(rawValue: 0xA)
-    /// The peer does too much that is of no use.
-    public static let enhanceYourCalm = HTTP2ErrorCode(rawValue: 0xB)
-    /// TLS is not as HTTP/2 needs it.
-    public static let inadequateSecurity = HTTP2ErrorCode(rawValue: 0xC)
-    /// The request is to be made over HTTP/1.1.
-    public static let http11Required = HTTP2ErrorCode(rawValue: 0xD)
+    /// NO_ERROR: not an error; the end of a connection that is no longer needed.
+    public static let noError = Self(rawValue: 0x0)
+    /// PROTOCOL_ERROR: the peer broke a rule that has no code of its own.
+    public static let protocolError = Self(rawValue: 0x1)
+    /// INTERNAL_ERROR: the endpoint itself failed.
+    public static let internalError = Self(rawValue: 0x2)
+    /// FLOW_CONTROL_ERROR: more was sent than the window allows, or a window became too large.
+    public static let flowControlError = Self(rawValue: 0x3)
+    /// SETTINGS_TIMEOUT: settings were not acknowledged in time.
+    public static let settingsTimeout = Self(rawValue: 0x4)
+    /// STREAM_CLOSED: a frame came on a stream that had ended.
+    public static let streamClosed = Self(rawValue: 0x5)
+    /// FRAME_SIZE_ERROR: a frame's length is not valid.
+    public static let frameSizeError = Self(rawValue: 0x6)
+    /// REFUSED_STREAM: the request was not processed, and may be sent again (RFC 9113 §8.7).
+    public static let refusedStream = Self(rawValue: 0x7)
+    /// CANCEL: the stream is no longer needed.
+    public static let cancel = Self(rawValue: 0x8)
+    /// COMPRESSION_ERROR: the header compression state is lost.
+    public static let compressionError = Self(rawValue: 0x9)
+    /// CONNECT_ERROR: a tunnel's own connection failed.
+    public static let connectError = Self(rawValue: 0xa)
+    /// ENHANCE_YOUR_CALM: the peer causes too much load.
+    public static let enhanceYourCalm = Self(rawValue: 0xb)
+    /// INADEQUATE_SECURITY: the TLS below is not good enough.
+    public static let inadequateSecurity = Self(rawValue: 0xc)
+    /// HTTP_1_1_REQUIRED: the request has to be sent over HTTP/1.1.
+    public static let http11Required = Self(rawValue: 0xd)
 }
 
 extension HTTP2ErrorCode: CustomStringConvertible {
@@ -43,8 +45,8 @@ extension HTTP2ErrorCode: CustomStringConvertible {
         "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
     ]
 
-    /// The RFC's name, or the number.
+    /// The RFC's name, or the number where it has none.
     public var description: String {
-        rawValue < UInt32(Self.names.count) ? Self.names[Int(rawValue)] : "error \(rawValue)"
+        rawValue < UInt32(Self.names.count) ? Self.names[Int(rawValue)] : "error code \(rawValue)"
     }
 }

@@ -1,25 +1,29 @@
-import LoadingKitPrimitives
-
-/// What a peer's bytes mean for the user of a connection.
-public enum HTTP2Event: Sendable {
-    /// The peer's ``HTTP2ConnectionStateMachine/peerSettings`` are there, or have changed.
-    case settingsChanged
-    /// The peer has taken this side's settings.
+/// What bytes received mean to the owner of a connection.
+public enum HTTP2Event: Sendable, Equatable {
+    /// The peer's first settings have come: it speaks HTTP/2.
+    case ready(HTTP2Settings)
+    /// The peer has changed its settings. Windows may have opened: ask again for each stream that waits.
+    case settingsChanged(HTTP2Settings)
+    /// The peer has taken over the settings that this side sent last.
     case settingsAcknowledged
-    /// A head, interim or final.
-    case head(stream: UInt32, HTTP2Head, endStream: Bool)
-    /// Bytes of a body, in the input. They count as waiting until `didConsume` is told of them.
-    case data(stream: UInt32, Range<Int>, endStream: Bool)
-    /// Fields after the body; the stream ends with them.
-    case trailers(stream: UInt32, HTTPFields)
-    /// The peer has ended the stream.
-    case reset(stream: UInt32, HTTP2ErrorCode)
-    /// The peer has broken a rule of the stream, which was reset for it.
-    case failed(stream: UInt32, HTTP2Error)
-    /// The peer takes no more streams, and has not looked at those above the last.
-    case goAway(lastStream: UInt32, HTTP2ErrorCode, debugText: String)
-    /// The answer to a PING.
+    /// Header fields; in a server role those of a request open the stream.
+    case headers(stream: HTTP2StreamID, HTTP2Head, endStream: Bool)
+    /// Bytes of a body, as a range of the input. `flowControlled` bytes have to be given back with
+    /// ``HTTP2ConnectionStateMachine/didConsume(_:on:)`` when they have been used, whatever becomes of the stream.
+    case data(stream: HTTP2StreamID, Range<Int>, flowControlled: Int, endStream: Bool)
+    /// Both sides of the stream have ended; follows the event with the peer's `endStream`.
+    case streamClosed(stream: HTTP2StreamID)
+    /// The peer has reset the stream. With REFUSED_STREAM the request was not processed (§8.7); with NO_ERROR after a
+    /// whole response the rest of the request is not wanted (§8.1).
+    case streamReset(stream: HTTP2StreamID, HTTP2ErrorCode)
+    /// The peer broke a rule on that stream, which was reset.
+    case streamFailed(stream: HTTP2StreamID, HTTP2Error)
+    /// The peer takes no further stream. Of this side's, `unprocessed` were not processed, have ended, and may be sent
+    /// again elsewhere (§6.8); the others go on.
+    case goAway(
+        lastStream: HTTP2StreamID, HTTP2ErrorCode, debugData: [UInt8], unprocessed: [HTTP2StreamID])
+    /// The peer has answered a PING.
     case pingAcknowledged(UInt64)
-    /// More may be sent on the stream; 0: on any.
-    case windowOpened(stream: UInt32)
+    /// There may be room to send on that stream, which had none when it was last asked; on stream 0: on any stream.
+    case windowOpened(stream: HTTP2StreamID)
 }

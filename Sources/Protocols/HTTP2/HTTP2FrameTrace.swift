@@ -16,11 +16,11 @@ public struct HTTP2FrameTrace: Sendable {
             let count = min(skipped, rest.count)
             skipped -= count
             rest = rest.dropFirst(count)
-            let more = rest.prefix(HTTP2FrameHeader.size - header.count)
+            let more = rest.prefix(FrameHeader.size - header.count)
             header.append(contentsOf: more)
             rest = rest.dropFirst(more.count)
-            guard header.count == HTTP2FrameHeader.size else { break }
-            let frame = header.withUnsafeBytes { HTTP2FrameHeader($0) }
+            guard header.count == FrameHeader.size else { break }
+            let frame = header.withUnsafeBytes { FrameHeader($0, at: 0) }
             header.removeAll(keepingCapacity: true)
             skipped = frame.length
             lines.append(Self.line(frame))
@@ -28,17 +28,17 @@ public struct HTTP2FrameTrace: Sendable {
         return lines
     }
 
-    private static func line(_ frame: HTTP2FrameHeader) -> String {
+    private static func line(_ frame: FrameHeader) -> String {
         let flags = flags(of: frame).map { " \($0)" }.joined()
         return "\(name(of: frame)) stream \(frame.stream), \(frame.length) bytes\(flags)"
     }
 
-    private static func name(of frame: HTTP2FrameHeader) -> String {
-        switch HTTP2FrameType(rawValue: frame.type) {
+    private static func name(of frame: FrameHeader) -> String {
+        switch FrameType(rawValue: frame.type) {
         case .data: "DATA"
         case .headers: "HEADERS"
         case .priority: "PRIORITY"
-        case .reset: "RST_STREAM"
+        case .resetStream: "RST_STREAM"
         case .settings: "SETTINGS"
         case .pushPromise: "PUSH_PROMISE"
         case .ping: "PING"
@@ -49,18 +49,19 @@ public struct HTTP2FrameTrace: Sendable {
         }
     }
 
-    private static func flags(of frame: HTTP2FrameHeader) -> [String] {
-        let known: [(HTTP2FrameFlags, String)]
-        switch HTTP2FrameType(rawValue: frame.type) {
-        case .data: known = [(.endStream, "END_STREAM"), (.padded, "PADDED")]
+    private static func flags(of frame: FrameHeader) -> [String] {
+        let known: [(UInt8, String)]
+        switch FrameType(rawValue: frame.type) {
+        case .data: known = [(FrameFlags.endStream, "END_STREAM"), (FrameFlags.padded, "PADDED")]
         case .headers:
             known = [
-                (.endStream, "END_STREAM"), (.endHeaders, "END_HEADERS"), (.padded, "PADDED"), (.priority, "PRIORITY"),
+                (FrameFlags.endStream, "END_STREAM"), (FrameFlags.endHeaders, "END_HEADERS"),
+                (FrameFlags.padded, "PADDED"), (FrameFlags.priority, "PRIORITY"),
             ]
-        case .settings, .ping: known = [(.acknowledgement, "ACK")]
-        case .pushPromise, .continuation: known = [(.endHeaders, "END_HEADERS")]
-        case .priority, .reset, .goAway, .windowUpdate, nil: known = []
+        case .settings, .ping: known = [(FrameFlags.acknowledgement, "ACK")]
+        case .pushPromise, .continuation: known = [(FrameFlags.endHeaders, "END_HEADERS")]
+        case .priority, .resetStream, .goAway, .windowUpdate, nil: known = []
         }
-        return known.filter { frame.flags.contains($0.0) }.map(\.1)
+        return known.filter { frame.has($0.0) }.map(\.1)
     }
 }

@@ -1,37 +1,11 @@
-import LoadingKitPrimitives
-
-/// What a message begins with (RFC 9113 §8.3).
-public enum HTTP2Head: Sendable {
+/// The header fields that begin, interrupt or end a message (RFC 9113 §8).
+public enum HTTP2Head: Sendable, Equatable {
+    /// A request's.
     case request(HTTP2RequestHead)
-    /// Interim where the status is below 200.
+    /// An interim (1xx) response's; another follows.
+    case interim(status: Int, HTTPFields)
+    /// The final response's.
     case response(status: Int, HTTPFields)
-}
-
-/// The head of a request.
-public struct HTTP2RequestHead: Sendable, Equatable {
-    /// The method, `:method`.
-    public var method: String
-    /// Nil for CONNECT.
-    public var scheme: String?
-    /// Host and port, `:authority`.
-    public var authority: String?
-    /// Nil for CONNECT.
-    public var path: String?
-    /// Of extended CONNECT (RFC 8441).
-    public var `protocol`: String?
-    /// The other fields.
-    public var fields: HTTPFields
-
-    /// A head of these parts.
-    public init(
-        method: String, scheme: String?, authority: String?, path: String?, protocol: String? = nil,
-        fields: HTTPFields = HTTPFields()
-    ) {
-        self.method = method
-        self.scheme = scheme
-        self.authority = authority
-        self.path = path
-        self.protocol = `protocol`
-        self.fields = fields
-    }
+    /// Trailer fields; the stream ends with them.
+    case trailers(HTTPFields)
 }

@@ -1,35 +1,44 @@
-import LoadingKitHPACK
+/// What a peer may send before it is an error. Bodies have no limit.
+///
+/// Without a clock, a flood is told from use by what useful work there is beside it: frames that do nothing by
+/// themselves take from a credit that requests, responses and bodies fill again.
+public struct HTTP2Limits: Sendable, Equatable {
+    /// Bytes of one message's header fields, each counted with 32 more as SETTINGS_MAX_HEADER_LIST_SIZE does; 256 KiB,
+    /// which is what browsers allow. A compressed block has the same limit.
+    public var headerListBytes = 256 * 1024
 
-/// What a peer may do that costs this side something, before the connection ends with ENHANCE_YOUR_CALM.
-public struct HTTP2Limits: Sendable {
-    /// The fields of one message, once decompressed. Default 256 KiB and 1,000 fields.
-    public var fields = HPACKLimits()
+    /// Fields of one header section; 1,000. Real messages stay far below 100, but each field costs more than its bytes.
+    public var fieldCount = 1000
 
-    /// Bytes of one header block, as sent: a block that is larger than the largest list can only be meant to be
-    /// decompressed for nothing. Default 256 KiB.
-    public var headerBlockBytes = 256 * 1024
+    /// CONTINUATION frames of one header block; 64. The largest block that is allowed needs 16 full frames, and nobody
+    /// sends frames of a quarter of that; empty ones would otherwise go on for ever (CVE-2024-27316).
+    public var continuationFrames = 64
 
-    /// CONTINUATION frames of one block: the longest block takes 16 of the shortest full frames. Default 32.
-    public var continuations = 32
-
-    /// SETTINGS parameters in one frame; there are fewer than a dozen. Default 100.
-    public var settingsParameters = 100
-
-    /// Frames that bring nothing (PING, SETTINGS, PRIORITY, empty DATA, a WINDOW_UPDATE of a few bytes, frames of types
-    /// or on streams that are not known): so many may come before and between useful ones. Default 1,000: a busy server
-    /// sends some dozens a connection.
-    public var uselessFrames = 1000
-
-    /// So many bytes of bodies, or one message's head, make up for one useless frame.
-    public var usefulBytesPerFrame = 1024
-
-    /// Streams that a peer may reset, above those that it let end: a server role's bound on rapid reset
-    /// (CVE-2023-44487). Default 200.
-    public var resetStreams = 200
-
-    /// Interim responses before a final one. Default 32.
+    /// Interim (1xx) responses before one final response; 32.
     public var interimResponses = 32
 
-    /// The defaults.
+    /// Parameters of one SETTINGS frame; 64. There are eight, and frames of 2,730 have no use.
+    public var settingsPerFrame = 64
+
+    /// Bytes of GOAWAY's debug data that are kept; 1 KiB, as it is text for people.
+    public var debugDataBytes = 1024
+
+    /// The credit for frames that do nothing by themselves: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, empty DATA, frames
+    /// of unknown types or on streams that have ended, one each; 1,000, as a connection that is kept open with a PING
+    /// each half minute gets through a working day without any other use.
+    public var controlCredit = 1000
+
+    /// What a stream costs that the peer resets, or makes this side reset; 5: two hundred streams may be abandoned at
+    /// once, twice the streams that are open at once on real connections (CVE-2023-44487, CVE-2025-8671).
+    public var resetCost = 5
+
+    /// Bytes of answers (PING and SETTINGS with ACK, RST_STREAM, WINDOW_UPDATE) that may wait because the peer does not
+    /// read; 64 KiB, far more than one round trip's.
+    public var pendingControlBytes = 64 * 1024
+
+    /// Streams that this side reset and whose late frames are told from errors; 256, more than are open at once.
+    public var rememberedResets = 256
+
+    /// The limits that this page gives.
     public init() {}
 }

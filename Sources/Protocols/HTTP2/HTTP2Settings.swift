@@ -1,74 +1,71 @@
-/// What one side of a connection has said of itself (RFC 9113 §6.5.2).
-public struct HTTP2Settings: Hashable, Sendable {
-    /// The largest window there may be, in bytes (RFC 9113 §6.9.1).
-    public static let maximumWindow = 0x7FFF_FFFF
+/// All that one side has said about itself in SETTINGS frames (RFC 9113 §6.5.2), beginning with the RFC's values.
+public struct HTTP2Settings: Sendable, Hashable {
+    /// Bytes of its HPACK decoding table.
+    public var headerTableSize: UInt32 = 4096
+    /// Whether it takes pushed responses.
+    public var enablePush = true
+    /// How many streams its peer may have open at once; nil is as many as it likes.
+    public var maxConcurrentStreams: UInt32?
+    /// Bytes that its peer may send on a new stream; at most 2³¹ - 1.
+    public var initialWindowSize: UInt32 = 65535
+    /// The longest payload of a frame that it takes; 2¹⁴ to 2²⁴ - 1.
+    public var maxFrameSize: UInt32 = 16384
+    /// How large header fields may be, each counted with 32 bytes more; nil where it does not say.
+    public var maxHeaderListSize: UInt32?
+    /// Whether it understands extended CONNECT (RFC 8441).
+    public var enableConnectProtocol = false
+    /// Whether PRIORITY frames mean nothing to it (RFC 9218 §2.1).
+    public var noRFC7540Priorities = false
 
-    /// Bytes of the table with which this side decompresses fields. Default 4,096.
-    public var headerTableSize = 4096
-    /// Whether this side may be sent pushes. Default true, as the RFC has it.
-    public var enablesPush = true
-    /// How many streams the peer may have open at a time. Nil: any number.
-    public var maximumConcurrentStreams: Int?
-    /// Bytes of a stream's body that this side takes before it gives the window more room. Default 65,535.
-    public var initialWindowSize = 65_535
-    /// The longest payload of a frame that this side takes, in bytes. Default 16,384.
-    public var maximumFrameSize = 16_384
-    /// Advice: the longest list of fields, as the RFC counts it, that this side takes. Nil: any.
-    public var maximumHeaderListSize: Int?
-    /// Whether extended CONNECT may be used (RFC 8441).
-    public var enablesConnectProtocol = false
-    /// Whether the priorities of RFC 7540 are not looked at, but those of RFC 9218.
-    public var ignoresOldPriorities = false
-
-    /// What counts until the first SETTINGS arrives.
+    /// The values that hold before any SETTINGS frame.
     public init() {}
 
-    /// Takes one parameter.
+    /// Takes over one parameter. Unknown ones are ignored (§6.5.2).
     mutating func apply(_ setting: HTTP2Setting) throws(HTTP2Error) {
-        let value = Int(setting.value)
+        let value = setting.value
         switch setting.identifier {
-        case HTTP2Setting.headerTableSize: headerTableSize = value
-        case HTTP2Setting.enablePush: enablesPush = try Self.flag(value, "SETTINGS_ENABLE_PUSH")
-        case HTTP2Setting.maxConcurrentStreams: maximumConcurrentStreams = value
-        case HTTP2Setting.initialWindowSize:
-            guard value <= Self.maximumWindow else {
-                throw .connection(.flowControlError, "an initial window of \(value) bytes is larger than there may be")
+        case .headerTableSize: headerTableSize = value
+        case .enablePush: enablePush = try Self.flag(value)
+        case .maxConcurrentStreams: maxConcurrentStreams = value
+        case .initialWindowSize:
+            guard value <= 0x7fff_ffff else {
+                throw HTTP2Error(.badSetting, .connection, code: .flowControlError)
             }
             initialWindowSize = value
-        case HTTP2Setting.maxFrameSize:
-            guard 16_384...16_777_215 ~= value else {
-                throw .connection(.protocolError, "a largest frame of \(value) bytes is not from 16,384 to 16,777,215")
-            }
-            maximumFrameSize = value
-        case HTTP2Setting.maxHeaderListSize: maximumHeaderListSize = value
-        case HTTP2Setting.enableConnectProtocol:
-            enablesConnectProtocol = try Self.flag(value, "SETTINGS_ENABLE_CONNECT_PROTOCOL")
-        case HTTP2Setting.noRFC7540Priorities:
-            ignoresOldPriorities = try Self.flag(value, "SETTINGS_NO_RFC7540_PRIORITIES")
-        case _: break
+        case .maxFrameSize:
+            guard value >= 16384, value <= 0xff_ffff else { throw HTTP2Error(.badSetting) }
+            maxFrameSize = value
+        case .maxHeaderListSize: maxHeaderListSize = value
+        case .enableConnectProtocol:
+            let isEnabled = try Self.flag(value)
+            // RFC 8441 §3: it may not be taken back.
+            guard isEnabled || !enableConnectProtocol else { throw HTTP2Error(.badSetting) }
+            enableConnectProtocol = isEnabled
+        case .noRFC7540Priorities: noRFC7540Priorities = try Self.flag(value)
+        default: break  // The RFC asks that unknown parameters be ignored; identifiers are numbers, not an enum.
         }
     }
 
-    private static func flag(_ value: Int, _ name: String) throws(HTTP2Error) -> Bool {
-        guard value <= 1 else { throw .connection(.protocolError, "\(name) is \(value), not 0 or 1") }
+    private static func flag(_ value: UInt32) throws(HTTP2Error) -> Bool {
+        guard value <= 1 else { throw HTTP2Error(.badSetting) }
         return value == 1
     }
 
-    /// The parameters that differ from what counts without them.
-    var parameters: [HTTP2Setting] {
-        let standard = HTTP2Settings()
-        var all: [HTTP2Setting] = []
-        func add(_ identifier: UInt16, _ value: Int) {
-            all.append(HTTP2Setting(identifier, UInt32(clamping: value)))
+    /// The parameters in which these settings differ from `other`'s.
+    func changes(from other: HTTP2Settings) -> [HTTP2Setting] {
+        var changes: [HTTP2Setting] = []
+        func add(_ identifier: HTTP2Setting.Identifier, _ value: UInt32?, _ before: UInt32?) {
+            // A limit cannot be taken back by a frame; the largest number says the same.
+            if value != before { changes.append(HTTP2Setting(identifier, value ?? .max)) }
         }
-        if headerTableSize != standard.headerTableSize { add(HTTP2Setting.headerTableSize, headerTableSize) }
-        if enablesPush != standard.enablesPush { add(HTTP2Setting.enablePush, enablesPush ? 1 : 0) }
-        if let maximumConcurrentStreams { add(HTTP2Setting.maxConcurrentStreams, maximumConcurrentStreams) }
-        if initialWindowSize != standard.initialWindowSize { add(HTTP2Setting.initialWindowSize, initialWindowSize) }
-        if maximumFrameSize != standard.maximumFrameSize { add(HTTP2Setting.maxFrameSize, maximumFrameSize) }
-        if let maximumHeaderListSize { add(HTTP2Setting.maxHeaderListSize, maximumHeaderListSize) }
-        if enablesConnectProtocol { add(HTTP2Setting.enableConnectProtocol, 1) }
-        if ignoresOldPriorities { add(HTTP2Setting.noRFC7540Priorities, 1) }
-        return all
+        add(.headerTableSize, headerTableSize, other.headerTableSize)
+        add(.enablePush, enablePush ? 1 : 0, other.enablePush ? 1 : 0)
+        add(.maxConcurrentStreams, maxConcurrentStreams, other.maxConcurrentStreams)
+        add(.initialWindowSize, initialWindowSize, other.initialWindowSize)
+        add(.maxFrameSize, maxFrameSize, other.maxFrameSize)
+        add(.maxHeaderListSize, maxHeaderListSize, other.maxHeaderListSize)
+        add(.enableConnectProtocol, enableConnectProtocol ? 1 : 0, other.enableConnectProtocol ? 1 : 0)
+        add(.noRFC7540Priorities, noRFC7540Priorities ? 1 : 0, other.noRFC7540Priorities ? 1 : 0)
+        return changes
     }
 }

@@ -1,100 +1,77 @@
-/// Values by stream identifier: open addressing over two arrays, without hashing, as identifiers are dense.
-package struct StreamTable<Value> {
-    /// 0 where there is none.
-    private var identifiers: [UInt32]
-    private var values: [Value?]
-    private var mask: Int
-    package private(set) var count = 0
+/// The streams that are open or half closed, found by their numbers.
+///
+/// A hash table with open addressing in one array. As the numbers of one side are consecutive, half of the number is a
+/// hash that hardly ever collides, and looking up is one comparison.
+struct StreamTable {
+    private(set) var places: [Stream]
+    private(set) var count = 0
 
-    package init() {
-        identifiers = Array(repeating: 0, count: 16)
-        values = Array(repeating: nil, count: 16)
-        mask = 15
-    }
+    init() { places = Array(repeating: Stream(), count: 16) }
 
-    private func home(_ identifier: UInt32) -> Int { Int(identifier >> 1) & mask }
+    private var mask: Int { places.count - 1 }
 
-    /// Where the value of an identifier is.
-    package func index(of identifier: UInt32) -> Int? {
-        var index = home(identifier)
-        while identifiers[index] != 0 {
-            if identifiers[index] == identifier { return index }
-            index = (index + 1) & mask
+    @inline(__always)
+    private func home(_ id: UInt32) -> Int { Int(id >> 1) & mask }
+
+    /// The place of a stream, valid until one is added or removed.
+    @inline(__always)
+    func find(_ id: HTTP2StreamID) -> Int? {
+        var place = home(id.rawValue)
+        // A quarter of the places is always free, so that this ends.
+        while places[place].id != id.rawValue {
+            if places[place].id == 0 { return nil }
+            place = (place + 1) & mask
         }
-        return nil
+        return id.rawValue == 0 ? nil : place
     }
 
-    package subscript(identifier: UInt32) -> Value? {
-        guard let index = index(of: identifier) else { return nil }
-        return values[index]
+    subscript(place: Int) -> Stream {
+        @inline(__always) _read { yield places[place] }
+        @inline(__always) _modify { yield &places[place] }
     }
 
-    /// The value at an index that `index(of:)` gave, to be changed in place.
-    package mutating func update<Result>(at index: Int, _ body: (inout Value) -> Result) -> Result? {
-        guard var value = values[index] else { return nil }
-        values[index] = nil
-        defer { values[index] = value }
-        return body(&value)
+    /// Adds a stream that is not there, and gives its place.
+    mutating func insert(_ stream: Stream) {
+        if (count + 1) * 4 > places.count * 3 { grow() }
+        put(stream)
+        count += 1
     }
 
-    package mutating func insert(_ value: Value, for identifier: UInt32) {
-        guard identifier != 0 else { return }
-        if (count + 1) * 2 > identifiers.count { grow() }
-        place(value, identifier)
-    }
-
-    private mutating func place(_ value: Value, _ identifier: UInt32) {
-        var index = home(identifier)
-        while identifiers[index] != 0, identifiers[index] != identifier { index = (index + 1) & mask }
-        if identifiers[index] == 0 { count += 1 }
-        identifiers[index] = identifier
-        values[index] = value
+    private mutating func put(_ stream: Stream) {
+        var place = home(stream.id)
+        while places[place].id != 0 { place = (place + 1) & mask }
+        places[place] = stream
     }
 
     private mutating func grow() {
-        let (oldIdentifiers, oldValues) = (identifiers, values)
-        identifiers = Array(repeating: 0, count: oldIdentifiers.count * 2)
-        values = Array(repeating: nil, count: oldIdentifiers.count * 2)
-        mask = identifiers.count - 1
-        count = 0
-        for (identifier, value) in zip(oldIdentifiers, oldValues) where identifier != 0 {
-            if let value { place(value, identifier) }
-        }
+        let old = places
+        places = Array(repeating: Stream(), count: old.count * 2)
+        for stream in old where stream.id != 0 { put(stream) }
     }
 
-    @discardableResult
-    package mutating func remove(_ identifier: UInt32) -> Value? {
-        guard var hole = index(of: identifier) else { return nil }
-        let removed = values[hole]
-        identifiers[hole] = 0
-        values[hole] = nil
-        count -= 1
-        // What comes after, and would not be found across the hole, moves into it.
-        var index = (hole + 1) & mask
-        while identifiers[index] != 0 {
-            let distance = (index - home(identifiers[index])) & mask
-            if distance >= (index - hole) & mask {
-                identifiers[hole] = identifiers[index]
-                values[hole] = values[index]
-                identifiers[index] = 0
-                values[index] = nil
-                hole = index
+    /// Removes the stream at a place. Those that were moved on because of it move back.
+    mutating func remove(at place: Int) {
+        var hole = place
+        var next = (place + 1) & mask
+        while places[next].id != 0 {
+            let distance = (next - home(places[next].id)) & mask
+            if distance >= (next - hole) & mask {
+                places[hole] = places[next]
+                hole = next
             }
-            index = (index + 1) & mask
+            next = (next + 1) & mask
         }
-        return removed
+        places[hole].id = 0
+        count -= 1
     }
 
-    /// All identifiers, in ascending order.
-    package var allIdentifiers: [UInt32] { identifiers.filter { $0 != 0 }.sorted() }
+    /// The numbers of all streams, in order.
+    var ids: [HTTP2StreamID] {
+        places.filter { $0.id != 0 }.map { HTTP2StreamID(rawValue: $0.id) }.sorted()
+    }
 
-    /// Changes every value.
-    package mutating func updateAll(_ body: (UInt32, inout Value) -> Void) {
-        for index in identifiers.indices where identifiers[index] != 0 {
-            let identifier = identifiers[index]
-            _ = update(at: index) { body(identifier, &$0) }
-        }
+    /// Calls `body` with each stream.
+    mutating func forEach<E: Error>(_ body: (inout Stream) throws(E) -> Void) throws(E) {
+        for place in places.indices where places[place].id != 0 { try body(&places[place]) }
     }
 }
-
-extension StreamTable: Sendable where Value: Sendable {}

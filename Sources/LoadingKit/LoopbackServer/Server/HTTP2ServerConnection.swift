@@ -13,9 +13,10 @@ final class HTTP2ServerConnection {
     private let route: LoopbackServer.Route
     private let exchange: ServerExchange
     private var machine: HTTP2ConnectionStateMachine
+    private var output: [UInt8] = []
     /// Requests whose bodies are still coming.
-    private var incomplete: [UInt32: ServerRequest] = [:]
-    private var complete: [(stream: UInt32, request: ServerRequest)] = []
+    private var incomplete: [HTTP2StreamID: ServerRequest] = [:]
+    private var complete: [(stream: HTTP2StreamID, request: ServerRequest)] = []
     private var buffer = [UInt8](repeating: 0, count: bufferBytes)
     private var requestCount = 0
 
@@ -29,9 +30,10 @@ final class HTTP2ServerConnection {
         self.route = route
         exchange = ServerExchange(socket: socket, stopping: stopping)
         var settings = HTTP2Settings()
-        settings.maximumConcurrentStreams = 100
+        settings.maxConcurrentStreams = 100
         settings.initialWindowSize = 1 << 20
-        machine = HTTP2ConnectionStateMachine(.server, settings: settings, connectionWindow: 4 << 20)
+        machine = HTTP2ConnectionStateMachine(role: .server, settings: settings, connectionWindow: 4 << 20)
+        machine.sendPreface(to: &output)
     }
 
     /// Returns when the client has ended the connection.
@@ -74,25 +76,26 @@ final class HTTP2ServerConnection {
 
     private func handle(_ event: HTTP2Event, _ input: UnsafeRawBufferPointer) throws {
         switch event {
-        case .head(let stream, .request(let head), let endStream):
+        case .headers(let stream, .request(let head), let endStream):
             begin(stream, head)
             if endStream { end(stream) } else if head.fields[.expect] == "100-continue" { try sendContinue(stream) }
-        case .data(let stream, let range, let endStream):
+        case .data(let stream, let range, let count, let endStream):
             incomplete[stream]?.body += input[range]
             incomplete[stream]?.bodyLength += UInt64(range.count)
-            machine.didConsume(range.count, of: stream)
+            machine.didConsume(count, on: stream)
             if endStream { end(stream) }
-        case .trailers(let stream, let fields):
+        case .headers(let stream, .trailers(let fields), _):
             incomplete[stream]?.trailers = fields
             end(stream)
-        case .reset(let stream, _), .failed(let stream, _):
+        case .streamReset(let stream, _), .streamFailed(let stream, _):
             incomplete[stream] = nil
-        case .head, .goAway, .settingsChanged, .settingsAcknowledged, .pingAcknowledged, .windowOpened:
+        case .headers, .ready, .streamClosed, .goAway, .settingsChanged, .settingsAcknowledged, .pingAcknowledged,
+            .windowOpened:
             break
         }
     }
 
-    private func begin(_ stream: UInt32, _ head: HTTP2RequestHead) {
+    private func begin(_ stream: HTTP2StreamID, _ head: HTTP2RequestHead) {
         var fields = head.fields
         if let authority = head.authority, !fields.contains(.host) { fields.append(.host, authority) }
         incomplete[stream] = ServerRequest(
@@ -101,38 +104,38 @@ final class HTTP2ServerConnection {
         requestCount += 1
     }
 
-    private func end(_ stream: UInt32) {
+    private func end(_ stream: HTTP2StreamID) {
         if let request = incomplete.removeValue(forKey: stream) { complete.append((stream, request)) }
     }
 
     // MARK: Sending
 
     private func flush() throws {
-        let output = machine.output
+        machine.drainControlBytes(into: &output)
         guard !output.isEmpty else { return }
-        machine.output.removeAll(keepingCapacity: true)
         try socket.write(output)
+        output.removeAll(keepingCapacity: true)
     }
 
-    private func sendContinue(_ stream: UInt32) throws {
-        try machine.sendResponse(stream, status: 100, HTTPFields(), endStream: false)
+    private func sendContinue(_ stream: HTTP2StreamID) throws {
+        try machine.sendResponse(100, HTTPFields(), on: stream, endStream: false, to: &output)
     }
 
-    private func answer(_ request: ServerRequest, on stream: UInt32) throws {
+    private func answer(_ request: ServerRequest, on stream: HTTP2StreamID) throws {
         let response = try route(request)
         do {
             for interim in response.interim {
-                try machine.sendResponse(stream, status: interim.status, interim.fields, endStream: false)
+                try machine.sendResponse(interim.status, interim.fields, on: stream, endStream: false, to: &output)
             }
             try send(response, to: request, on: stream)
         } catch let error as HTTP2Error where error.scope == .call {
             // The client has let go of the stream: the others go on.
-            machine.reset(stream, .cancel)
+            machine.sendReset(stream, .cancel, to: &output)
         }
         try flush()
     }
 
-    private func send(_ response: ServerResponse, to request: ServerRequest, on stream: UInt32) throws {
+    private func send(_ response: ServerResponse, to request: ServerRequest, on stream: HTTP2StreamID) throws {
         var fields = response.fields
         let hasBody = request.method != "HEAD" && response.status != 204 && response.status != 304
         switch response.body {
@@ -141,36 +144,37 @@ final class HTTP2ServerConnection {
                 fields.append(.contentLength, "\(body.count)")
             }
             let endsAtOnce = !hasBody || (body.isEmpty && response.trailers.isEmpty)
-            try machine.sendResponse(stream, status: response.status, fields, endStream: endsAtOnce)
+            try machine.sendResponse(response.status, fields, on: stream, endStream: endsAtOnce, to: &output)
             guard !endsAtOnce else { return }
             try body.withUnsafeBytes { try write($0, stream) }
             try finish(stream, response.trailers)
         case .stream(_, let write):
-            try machine.sendResponse(stream, status: response.status, fields, endStream: !hasBody)
+            try machine.sendResponse(response.status, fields, on: stream, endStream: !hasBody, to: &output)
             guard hasBody else { return }
             let writer = ResponseBodyWriter(request, trailers: response.trailers) { try self.write($0, stream) }
             try write(writer)
             try finish(stream, writer.trailers)
         case .takeOver:
-            machine.reset(stream, .http11Required)
+            machine.sendReset(stream, .http11Required, to: &output)
         }
     }
 
-    private func finish(_ stream: UInt32, _ trailers: HTTPFields) throws {
-        guard trailers.isEmpty else { return try machine.sendTrailers(stream, trailers) }
-        try machine.sendData(stream, UnsafeRawBufferPointer(start: nil, count: 0), endStream: true)
+    private func finish(_ stream: HTTP2StreamID, _ trailers: HTTPFields) throws {
+        guard trailers.isEmpty else { return try machine.sendTrailers(trailers, on: stream, to: &output) }
+        try machine.sendDataHeader(0, on: stream, endStream: true, to: &output)
     }
 
     /// Blocks until all has been sent, as far as the client's windows allow, which it may have to open first.
-    private func write(_ bytes: UnsafeRawBufferPointer, _ stream: UInt32) throws {
+    private func write(_ bytes: UnsafeRawBufferPointer, _ stream: HTTP2StreamID) throws {
         var rest = bytes[...]
         while !rest.isEmpty {
-            let count = min(machine.sendableBytes(stream), rest.count)
+            let count = min(machine.sendableBytes(on: stream), rest.count)
             guard count > 0 else {
                 guard machine.isOpen(stream), try receive() else { throw ClientClosed() }
                 continue
             }
-            try machine.sendData(stream, UnsafeRawBufferPointer(rebasing: rest.prefix(count)), endStream: false)
+            try machine.sendDataHeader(count, on: stream, endStream: false, to: &output)
+            output.append(contentsOf: rest.prefix(count))
             rest = rest.dropFirst(count)
             try flush()
         }

@@ -1,0 +1,74 @@
+import LoadingKitHPACK
+import LoadingKitPrimitives
+
+/// A header list as the head of a message (RFC 9113 §8).
+extension HPACKHeaderList {
+    /// What is wrong with the list in a message of any kind.
+    var problem: HTTP2Error.Kind? {
+        if exceedsLimits { return .headerListTooLarge }
+        if malformation.isEmpty { return nil }
+        if !malformation.isDisjoint(with: [.misplacedPseudoField, .unknownPseudoField, .duplicatePseudoField]) {
+            return .malformedPseudoField
+        }
+        if !malformation.isDisjoint(with: [.uppercaseName, .invalidName]) { return .malformedFieldName }
+        return malformation.contains(.connectionSpecificField) ? .connectionField : .malformedFieldValue
+    }
+
+    /// The status of a response (§8.3.2).
+    func responseStatus() throws(HTTP2Error.Kind) -> Int {
+        for name in HPACKPseudoFieldName.allCases where name != .status && contains(name) { throw .requestInResponse }
+        guard contains(.status) else { throw .missingPseudoField }
+        guard let status else { throw .malformedStatus }
+        return status
+    }
+
+    /// The head of a request (§8.3.1, §8.5, RFC 8441 §4).
+    func requestHead(allowsConnectProtocol: Bool) throws(HTTP2Error.Kind) -> HTTP2RequestHead {
+        guard !contains(.status) else { throw .requestInResponse }
+        guard let method else { throw .missingPseudoField }
+        let isTunnel = method == "CONNECT" && !contains(.protocol)
+        if contains(.protocol), method != "CONNECT" || !allowsConnectProtocol { throw .malformedPseudoField }
+        if isTunnel {
+            guard !contains(.scheme), !contains(.path) else { throw .malformedPseudoField }
+            guard contains(.authority) else { throw .missingPseudoField }
+        } else {
+            guard contains(.scheme), contains(.path) else { throw .missingPseudoField }
+        }
+        let head = HTTP2RequestHead(
+            method: method, scheme: scheme, authority: authority, path: path, connectProtocol: self.protocol,
+            fields: fields)
+        guard !head.method.isEmpty, head.scheme != "", head.path != "", head.authority != "" || !isTunnel else {
+            throw .malformedPseudoField
+        }
+        return head
+    }
+}
+
+extension HTTPFields {
+    /// The number that content-length gives, or nil without one; the same several times is taken as one.
+    func contentLength() throws(HTTP2Error.Kind) -> Int64? {
+        guard contains(.contentLength) else { return nil }
+        var length: Int64?
+        var isMalformed = false
+        forEachValue(of: .contentLength) { value in
+            guard let number = Self.decimal(value), length == nil || length == number else { return isMalformed = true }
+            length = number
+        }
+        guard !isMalformed else { throw .malformedContentLength }
+        return length
+    }
+
+    private static func decimal(_ bytes: UnsafeRawBufferPointer) -> Int64? {
+        guard !bytes.isEmpty else { return nil }
+        var number: Int64 = 0
+        for byte in bytes {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            let (product, overflow) = number.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = product.addingReportingOverflow(Int64(digit))
+            guard !overflow, !carry else { return nil }
+            number = sum
+        }
+        return number
+    }
+}

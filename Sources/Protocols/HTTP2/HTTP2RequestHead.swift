@@ -1,0 +1,28 @@
+/// A request's pseudo-header fields and fields (RFC 9113 §8.3.1).
+public struct HTTP2RequestHead: Sendable, Equatable {
+    /// `:method`, for example `GET`.
+    public var method: String
+    /// `:scheme`; nil for CONNECT alone.
+    public var scheme: String?
+    /// `:authority`: host and port.
+    public var authority: String?
+    /// `:path` with the query, or `*`; nil for CONNECT alone.
+    public var path: String?
+    /// `:protocol` of extended CONNECT (RFC 8441), for example `websocket`.
+    public var connectProtocol: String?
+    /// The other fields. Those that describe an HTTP/1.1 connection are not allowed, `Host` is.
+    public var fields: HTTPFields
+
+    /// Makes a head.
+    public init(
+        method: String, scheme: String?, authority: String?, path: String?, connectProtocol: String? = nil,
+        fields: HTTPFields = HTTPFields()
+    ) {
+        self.method = method
+        self.scheme = scheme
+        self.authority = authority
+        self.path = path
+        self.connectProtocol = connectProtocol
+        self.fields = fields
+    }
+}

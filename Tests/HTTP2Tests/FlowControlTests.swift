@@ -1,0 +1,213 @@
+import LoadingKitHTTP2
+import Testing
+
+/// Windows (RFC 9113 §5.2, §6.9), both ways.
+@Suite struct FlowControlTests {
+    private static func settings(_ pairs: (UInt8, UInt32)...) -> [UInt8] {
+        var payload: [UInt8] = []
+        for (id, value) in pairs {
+            payload += [0, id]
+            withUnsafeBytes(of: value.bigEndian) { payload.append(contentsOf: $0) }
+        }
+        return Bytes.frame(type: 4, stream: 0, payload)
+    }
+
+    private static func window(_ stream: UInt32, _ increment: UInt32) -> [UInt8] {
+        Bytes.frame(type: 8, stream: stream, withUnsafeBytes(of: increment.bigEndian) { Array($0) })
+    }
+
+    private static func data(_ stream: UInt32, _ count: Int, flags: UInt8 = 0) -> [UInt8] {
+        Bytes.frame(type: 0, flags: flags, stream: stream, Array(repeating: 0, count: count))
+    }
+
+    @Test func sendingStopsAtTheWindows() throws {
+        var client = Peer.connected(.client)
+        let first = try client.request("POST", endStream: false)
+        let second = try client.request("POST", endStream: false)
+        let body = Array(repeating: UInt8(1), count: 70000)
+        #expect(client.sendBody(body[...], on: first, endStream: true) == 65535)
+        #expect(client.machine.sendableBytes(on: first) == 0)
+        #expect(client.machine.sendableBytes(on: second) == 0)
+        #expect(client.machine.sendWindow(for: second) == 65535)
+        #expect(throws: HTTP2Error(.windowTooSmall, .call)) {
+            try client.machine.sendDataHeader(1, on: second, endStream: false, to: &client.output)
+        }
+        try client.machine.sendDataHeader(0, on: second, endStream: true, to: &client.output)
+        client.feed(Self.window(1, 10))
+        #expect(client.takeEvents() == [.windowOpened(stream: 1)])
+        #expect(client.machine.sendableBytes(on: first) == 0, "the connection's window is empty")
+        client.feed(Self.window(0, 7))
+        #expect(client.takeEvents() == [.windowOpened(stream: 0)])
+        #expect(client.machine.sendableBytes(on: first) == 7)
+        client.feed(Self.window(0, 100_000))
+        #expect(client.takeEvents().isEmpty, "nobody waited")
+        #expect(client.machine.sendableBytes(on: first) == 10)
+        client.feed(Self.window(1, 100_000))
+        #expect(client.machine.sendableBytes(on: first) == 16384)
+        client.feed(Self.settings((5, 20000)))
+        #expect(client.machine.sendableBytes(on: first) == 20000)
+    }
+
+    /// §6.9.2: a window may fall below 0, and has to be filled up first.
+    @Test func settingsChangeTheWindowsOfStreams() throws {
+        var client = Peer.connected(.client)
+        let stream = try client.request("POST", endStream: false)
+        #expect(client.sendBody(Array(repeating: 0, count: 60000)[...], on: stream, endStream: false) == 60000)
+        client.feed(Self.settings((4, 16384)))
+        #expect(client.machine.sendWindow(for: stream) == 65535 - 60000 - (65535 - 16384))
+        #expect(client.machine.sendWindow(for: .connection) == 5535, "the connection's does not change")
+        #expect(client.machine.sendableBytes(on: stream) == 0)
+        client.feed(Self.window(1, 43616))
+        #expect(client.machine.sendWindow(for: stream) == 0)
+        client.events = []
+        client.feed(Self.window(1, 1))
+        #expect(client.events == [.windowOpened(stream: 1)])
+        #expect(client.machine.sendableBytes(on: stream) == 1)
+        client.feed(Self.settings((4, 65535)))
+        #expect(client.machine.sendableBytes(on: stream) == 5535)
+    }
+
+    @Test func windowsDoNotOverflow() throws {
+        let cases: [(String, [UInt8], HTTP2Error, isConnection: Bool)] = [
+            ("connection", Self.window(0, 0x7fff_ffff), HTTP2Error(.windowOverflow), true),
+            ("stream", Self.window(1, 0x7fff_ffff), HTTP2Error(.windowOverflow, .stream(1)), false),
+            (
+                "settings", Self.window(1, 0x7fff_ffff - 65535) + Self.settings((4, 65536)),
+                HTTP2Error(.windowOverflow), true
+            ),
+        ]
+        for (name, bytes, error, isConnection) in cases {
+            var client = Peer.connected(.client)
+            _ = try client.request("POST", endStream: false)
+            client.feed(bytes)
+            #expect(client.error == (isConnection ? error : nil), "\(name)")
+            if !isConnection { #expect(client.events == [.streamFailed(stream: 1, error)], "\(name)") }
+        }
+        var client = Peer.connected(.client)
+        _ = try client.request("POST", endStream: false)
+        client.feed(Self.window(0, 0x7fff_ffff - 65535) + Self.window(1, 0x7fff_ffff - 65535))
+        #expect(client.error == nil)
+        #expect(client.machine.sendWindow(for: 1) == 0x7fff_ffff)
+    }
+
+    @Test func settingsAreValidated() {
+        let cases: [(UInt8, UInt32, HTTP2ErrorCode?)] = [
+            (2, 1, .protocolError), (2, 2, .protocolError), (2, 0, nil), (4, 0x8000_0000, .flowControlError),
+            (4, 0x7fff_ffff, nil), (4, 0, nil), (5, 16383, .protocolError), (5, 1 << 24, .protocolError),
+            (5, 16384, nil), (5, 0xff_ffff, nil), (8, 2, .protocolError), (8, 1, nil), (1, .max, nil), (1, 0, nil),
+            (3, 0, nil), (6, 0, nil), (99, 7, nil), (9, 2, .protocolError),
+        ]
+        for (id, value, code) in cases {
+            var client = Peer.connected(.client)
+            client.feed(Self.settings((id, value)))
+            #expect(client.error?.code == code, "setting \(id) = \(value)")
+        }
+    }
+
+    /// Both windows are checked for what comes, padding included.
+    @Test func whatIsReceivedIsBounded() throws {
+        func client(window: Int, stream: UInt32) throws -> Peer {
+            var settings = HTTP2Settings()
+            settings.initialWindowSize = stream
+            var client = Peer.connected(.client, settings: settings, window: window)
+            client.consumes = false
+            _ = try client.request()
+            client.feed(headersFrame(1, responseBlock))
+            client.events = []
+            return client
+        }
+        var small = try client(window: 65535, stream: 100)
+        small.feed(Self.data(1, 100) + Self.data(1, 1))
+        #expect(small.events.last == .streamFailed(stream: 1, HTTP2Error(.windowExceeded, .stream(1))))
+        var padded = try client(window: 65535, stream: 100)
+        padded.feed(Bytes.frame(type: 0, flags: 8, stream: 1, [100] + Array(repeating: 0, count: 100)))
+        #expect(padded.events == [.streamFailed(stream: 1, HTTP2Error(.windowExceeded, .stream(1)))])
+        var large = try client(window: 65535, stream: 1 << 20)
+        for _ in 0..<3 { large.feed(Self.data(1, 16384)) }
+        large.feed(Self.data(1, 16383))
+        #expect(large.error == nil)
+        large.feed(Self.data(1, 1))
+        #expect(large.error == HTTP2Error(.windowExceeded))
+        #expect(large.takeFrames().last == .other(.goAway(lastStream: 0, .flowControlError, debugData: [])))
+    }
+
+    /// The window is given back in halves, and not before it was consumed.
+    @Test func consumptionOpensWindows() throws {
+        var settings = HTTP2Settings()
+        settings.initialWindowSize = 30000
+        var client = Peer.connected(.client, settings: settings)
+        client.consumes = false
+        _ = try client.request()
+        client.feed(headersFrame(1, responseBlock))
+        _ = client.takeOutput()
+        client.feed(Self.data(1, 14999) + Self.data(1, 15001))
+        #expect(client.takeFrames().isEmpty)
+        client.machine.didConsume(14999, on: 1)
+        #expect(client.takeFrames().isEmpty)
+        client.machine.didConsume(1, on: 1)
+        #expect(client.takeFrames() == [.other(.windowUpdate(stream: 1, increment: 15000))])
+        client.machine.didConsume(15000, on: 1)
+        client.machine.didConsume(1_000_000, on: 1)
+        #expect(client.takeFrames() == [.other(.windowUpdate(stream: 1, increment: 15000))])
+        client.feed(Self.data(1, 4000) + Self.data(1, 0, flags: 1))
+        client.machine.didConsume(4000, on: 1)
+        #expect(
+            client.takeFrames() == [.other(.windowUpdate(stream: .connection, increment: 34000))],
+            "a stream that has ended needs no window")
+    }
+
+    /// What comes for a stream that was reset still counts for the connection, and is given back.
+    @Test func dataOnResetStreamsIsGivenBack() throws {
+        var client = Peer.connected(.client)
+        _ = try client.request()
+        client.feed(headersFrame(1, responseBlock))
+        client.machine.sendReset(1, to: &client.output)
+        _ = client.takeOutput()
+        client.feed(Self.data(1, 16384) + Self.data(1, 16384))
+        #expect(client.error == nil)
+        #expect(client.takeFrames() == [.other(.windowUpdate(stream: .connection, increment: 32768))])
+    }
+
+    @Test func receiveWindowsAreAdjustable() throws {
+        var client = Peer.connected(.client)
+        _ = try client.request()
+        _ = client.takeOutput()
+        client.machine.setReceiveWindow(200_000, of: 1)
+        client.machine.setConnectionReceiveWindow(1 << 20)
+        client.machine.setReceiveWindow(10, of: 1)
+        client.machine.setReceiveWindow(200_000, of: 99)
+        #expect(
+            client.takeFrames() == [
+                .other(.windowUpdate(stream: 1, increment: 134_465)),
+                .other(.windowUpdate(stream: .connection, increment: 983_041)),
+            ])
+        // A smaller window comes about as bytes are consumed.
+        client.feed(headersFrame(1, responseBlock))
+        for _ in 0..<12 { client.feed(Self.data(1, 16384)) }
+        client.feed(Self.data(1, 200_000 - 12 * 16384))
+        #expect(client.error == nil)
+        let frames = client.takeFrames()
+        #expect(frames.contains(.other(.windowUpdate(stream: 1, increment: 10))), "\(frames)")
+    }
+
+    /// A larger initial window counts for streams that are open as soon as the peer has taken it over.
+    @Test func initialWindowFollowsTheAcknowledgement() throws {
+        var client = Peer.connected(.client)
+        client.consumes = false
+        _ = try client.request()
+        client.feed(headersFrame(1, responseBlock))
+        var settings = client.machine.localSettings
+        settings.initialWindowSize = 100_000
+        client.machine.setConnectionReceiveWindow(1 << 20)
+        client.machine.updateSettings(settings, to: &client.output)
+        let frames = client.takeFrames()
+        #expect(frames.contains(.other(.settings([HTTP2Setting(.initialWindowSize, 100_000)]))))
+        client.feed(Bytes.frame(type: 4, flags: 1, stream: 0, []))
+        #expect(client.events.last == .settingsAcknowledged)
+        for _ in 0..<6 { client.feed(Self.data(1, 16384)) }
+        client.feed(Self.data(1, 100_000 - 6 * 16384))
+        #expect(client.error == nil)
+        client.feed(Self.data(1, 1))
+        #expect(client.events.last == .streamFailed(stream: 1, HTTP2Error(.windowExceeded, .stream(1))))
+    }
+}

@@ -1,0 +1,206 @@
+import LoadingKitHTTP2
+import Testing
+
+/// Malformed messages are errors of the stream (RFC 9113 §8.1.1), well-formed ones are not.
+@Suite struct MessageTests {
+    private typealias Kind = HTTP2Error.Kind
+    private static let get = [(":method", "GET"), (":scheme", "https"), (":authority", "a"), (":path", "/")]
+
+    private static func encoded(_ pairs: [(String, String)]) -> [UInt8] {
+        pairs.reduce(into: []) { $0 += block($1) }
+    }
+
+    private static let responses: [(pairs: [(String, String)], endStream: Bool, kind: Kind?)] = [
+        ([(":status", "200")], false, nil),
+        ([(":status", "200")], true, nil),
+        ([(":status", "999")], true, nil),
+        ([(":status", "100")], false, nil),
+        ([(":status", "100")], true, .interimEndsStream),
+        ([(":status", "101")], false, .malformedStatus),
+        ([(":status", "99")], false, .malformedStatus),
+        ([(":status", "2000")], false, .malformedStatus),
+        ([(":status", "+20")], false, .malformedStatus),
+        ([(":status", "")], false, .malformedStatus),
+        ([], false, .missingPseudoField),
+        ([("a", "b")], false, .missingPseudoField),
+        ([("a", "b"), (":status", "200")], false, .malformedPseudoField),
+        ([(":status", "200"), (":status", "200")], false, .malformedPseudoField),
+        ([(":status", "200"), (":what", "x")], false, .malformedPseudoField),
+        ([(":status", "200"), (":path", "/")], false, .requestInResponse),
+        ([(":status", "200"), ("A", "b")], false, .malformedFieldName),
+        ([(":status", "200"), ("", "b")], false, .malformedFieldName),
+        ([(":status", "200"), ("a b", "b")], false, .malformedFieldName),
+        ([(":status", "200"), ("a:", "b")], false, .malformedFieldName),
+        ([(":status", "200"), ("a", "b\r\nc: d")], false, .malformedFieldValue),
+        ([(":status", "200"), ("a", "b\u{0}")], false, .malformedFieldValue),
+        ([(":status", "200"), ("a", " b")], false, .malformedFieldValue),
+        ([(":status", "200"), ("a", "b\t")], false, .malformedFieldValue),
+        ([(":status", "200"), ("a", "b\tc d")], false, nil),
+        ([(":status", "200"), ("connection", "close")], false, .connectionField),
+        ([(":status", "200"), ("keep-alive", "5")], false, .connectionField),
+        ([(":status", "200"), ("proxy-connection", "close")], false, .connectionField),
+        ([(":status", "200"), ("transfer-encoding", "chunked")], false, .connectionField),
+        ([(":status", "200"), ("upgrade", "h2c")], false, .connectionField),
+        ([(":status", "200"), ("te", "gzip")], false, .connectionField),
+        ([(":status", "200"), ("te", "trailers")], false, nil),
+        ([(":status", "200"), ("content-length", "5")], true, .contentLengthMismatch),
+        ([(":status", "200"), ("content-length", "0")], true, nil),
+        ([(":status", "200"), ("content-length", "x")], false, .malformedContentLength),
+        ([(":status", "200"), ("content-length", "-1")], false, .malformedContentLength),
+        ([(":status", "200"), ("content-length", "")], false, .malformedContentLength),
+        ([(":status", "200"), ("content-length", "9223372036854775808")], false, .malformedContentLength),
+        ([(":status", "200"), ("content-length", "5"), ("content-length", "6")], false, .malformedContentLength),
+        ([(":status", "200"), ("content-length", "5"), ("content-length", "5")], false, nil),
+        ([(":status", "204"), ("content-length", "5")], true, nil),
+        ([(":status", "304"), ("content-length", "5")], true, nil),
+    ]
+
+    @Test func responseHeads() throws {
+        for item in Self.responses {
+            var client = Peer.connected(.client)
+            _ = try client.request()
+            _ = client.takeOutput()
+            client.feed(headersFrame(1, endStream: item.endStream, Self.encoded(item.pairs)))
+            expect(&client, item.kind, "\(item.pairs) \(item.endStream)")
+            #expect(try client.request() == 3)
+        }
+    }
+
+    private func expect(_ client: inout Peer, _ kind: Kind?, _ what: String) {
+        #expect(client.error == nil, "\(what)")
+        guard let kind else {
+            guard case .headers? = client.events.first else {
+                Issue.record("\(what): \(client.events)")
+                return
+            }
+            return
+        }
+        #expect(client.events == [.streamFailed(stream: 1, HTTP2Error(kind, .stream(1)))], "\(what)")
+        #expect(client.takeFrames() == [.other(.resetStream(stream: 1, kind.exampleCode))], "\(what)")
+    }
+
+    private static let requests: [(pairs: [(String, String)], endStream: Bool, isValid: Bool)] = [
+        (get, true, true),
+        (Array(get.dropFirst()), true, false),
+        (get.filter { $0.0 != ":scheme" }, true, false),
+        (get.filter { $0.0 != ":path" }, true, false),
+        (get.filter { $0.0 != ":authority" }, true, true),
+        (get + [(":status", "200")], true, false),
+        (get + [(":path", "/")], true, false),
+        (get + [(":protocol", "websocket")], true, false),
+        ([(":method", "CONNECT"), (":authority", "a:1")], false, true),
+        ([(":method", "CONNECT")], false, false),
+        ([(":method", "CONNECT"), (":authority", "a:1"), (":path", "/")], false, false),
+        ([(":method", "GET"), (":scheme", "https"), (":path", "")], false, false),
+        (get + [("connection", "close")], true, false),
+        (get + [("content-length", "4")], true, false),
+        (get + [("content-length", "4")], false, true),
+    ]
+
+    @Test func requestHeads() {
+        for item in Self.requests {
+            var server = Peer.connected(.server)
+            _ = server.takeOutput()
+            server.feed(headersFrame(1, endStream: item.endStream, Self.encoded(item.pairs)))
+            #expect(server.error == nil)
+            let isEvent = if case .headers(1, .request, _)? = server.events.first { true } else { false }
+            #expect(isEvent == item.isValid, "\(item.pairs)")
+            let answer: [WholeFrame] = item.isValid ? [] : [.other(.resetStream(stream: 1, .protocolError))]
+            #expect(server.takeFrames() == answer, "\(item.pairs)")
+        }
+    }
+
+    @Test func extendedConnect() throws {
+        var settings = HTTP2Settings()
+        settings.enableConnectProtocol = true
+        var client = Peer(.client)
+        var server = Peer(.server, settings: settings)
+        Peer.exchange(&client, &server)
+        #expect(client.machine.peerSettings.enableConnectProtocol)
+        let head = HTTP2RequestHead(
+            method: "CONNECT", scheme: "https", authority: "a", path: "/chat", connectProtocol: "websocket")
+        _ = try client.machine.sendRequest(head, endStream: false, to: &client.output)
+        server.events = []
+        server.feed(client.takeOutput())
+        #expect(server.events == [.headers(stream: 1, .request(head), endStream: false)])
+        // RFC 8441 §3: it may not be taken back.
+        client.feed(Bytes.frame(type: 4, stream: 0, [0, 8, 0, 0, 0, 0]))
+        #expect(client.error == HTTP2Error(.badSetting))
+    }
+
+    /// Bodies that are not as long as content-length says.
+    @Test func contentLengthAgainstData() throws {
+        let trailers = headersFrame(1, endStream: true, block(("a", "b")))
+        func data(_ count: Int, _ endStream: Bool) -> [UInt8] {
+            Bytes.frame(type: 0, flags: endStream ? 1 : 0, stream: 1, Array(repeating: 0, count: count))
+        }
+        let cases: [(String, method: String, status: String, [UInt8], isValid: Bool)] = [
+            ("all", "GET", "200", data(5, true), true), ("in two", "GET", "200", data(2, false) + data(3, true), true),
+            ("too much", "GET", "200", data(6, false), false), ("too little", "GET", "200", data(4, true), false),
+            ("trailers", "GET", "200", data(5, false) + trailers, true),
+            ("trailers early", "GET", "200", data(4, false) + trailers, false),
+            ("empty end", "GET", "200", data(5, false) + data(0, true), true),
+            ("HEAD", "HEAD", "200", data(0, true), true), ("HEAD with a body", "HEAD", "200", data(1, false), false),
+            ("204", "GET", "204", data(0, true), true), ("304 with a body", "GET", "304", data(5, true), false),
+        ]
+        for item in cases {
+            var client = Peer.connected(.client)
+            _ = try client.request(item.method)
+            client.feed(headersFrame(1, block((":status", item.status), ("content-length", "5"))) + item.3)
+            let failures = client.events.filter { if case .streamFailed = $0 { true } else { false } }
+            let error = HTTP2Error(.contentLengthMismatch, .stream(1))
+            #expect(failures == (item.isValid ? [] : [.streamFailed(stream: 1, error)]), "\(item.0)")
+            #expect(client.error == nil)
+        }
+    }
+
+    @Test func trailers() throws {
+        let cases: [([UInt8], endStream: Bool, Kind?)] = [
+            (block(("a", "b")), true, nil), ([], true, nil), (block(("a", "b")), false, .trailersWithoutEnd),
+            (block((":status", "200")), true, .malformedPseudoField), (block(("A", "b")), true, .malformedFieldName),
+        ]
+        for (bytes, endStream, kind) in cases {
+            var client = Peer.connected(.client)
+            _ = try client.request()
+            client.feed(headersFrame(1, responseBlock))
+            client.events = []
+            _ = client.takeOutput()
+            client.feed(headersFrame(1, endStream: endStream, bytes))
+            expect(&client, kind, "trailers \(bytes)")
+        }
+    }
+
+    @Test func interimResponsesAreBounded() throws {
+        var client = Peer.connected(.client)
+        _ = try client.request()
+        let interim = headersFrame(1, block((":status", "103")))
+        for _ in 0..<32 { client.feed(interim) }
+        #expect(client.events.count == 32)
+        client.feed(interim)
+        #expect(client.events.last == .streamFailed(stream: 1, HTTP2Error(.tooManyInterimResponses, .stream(1))))
+    }
+
+    @Test func connectionFieldsAreRemoved() {
+        var removed = fields(("Connection", "a"), ("A", "b"), ("TE", "gzip"), ("Upgrade", "c"), ("Keep-Alive", "5"))
+        removed.removeConnectionFields()
+        #expect(removed == fields(("A", "b")))
+        var kept = fields(("TE", "trailers"))
+        kept.removeConnectionFields()
+        #expect(kept.count == 1)
+    }
+
+    @Test func priorities() {
+        let values: [(Float, String?)] = [
+            (0, "u=7"), (0.25, "u=5"), (0.5, nil), (0.75, "u=2"), (1, "u=0"), (-.infinity, "u=7"), (9, "u=0"),
+            (.nan, nil),
+        ]
+        for (priority, value) in values { #expect(RequestPriority.fieldValue(priority) == value, "\(priority)") }
+        #expect(RequestPriority.fieldValue(0.5, incremental: true) == "i")
+        #expect(RequestPriority.fieldValue(1, incremental: true) == "u=0, i")
+    }
+}
+
+extension HTTP2Error.Kind {
+    /// The code of an error of that kind.
+    var exampleCode: HTTP2ErrorCode { HTTP2Error(self).code }
+}
