@@ -15,7 +15,8 @@ test: lint install-build-packages install-test-packages
 	swift test --skip-build
 
 stress: install-build-packages
-	LOADINGKIT_STRESS_LOADS=$(LOADS) swift test --sanitize=thread --scratch-path .build-thread \
+	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/races.txt:halt_on_error=1 LOADINGKIT_STRESS_LOADS=$(LOADS) \
+		swift test --sanitize=thread --scratch-path .build-thread \
 		-Xswiftc -DTHREAD_SANITIZER --filter StressTests
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leaks.txt LOADINGKIT_STRESS_LOADS=$(LOADS) \
 		swift test --sanitize=address --scratch-path .build-address --filter StressTests

@@ -82,6 +82,26 @@ import Testing
         session.invalidateAndCancel()
     }
 
+    /// Also when it is cancelled before its resume.
+    @Test func aTaskOfASessionThatIsOverEndsAtOnce() async throws {
+        let recorder = EventRecorder()
+        let session = Self.session(recorder)
+        let url = try #require(URL(string: "http://127.0.0.1:1/"))
+        try await withTimeout {
+            session.invalidateAndCancel()
+            _ = await recorder.events(upTo: "invalid")
+            for isCancelled in [false, true] {
+                let error = await withCheckedContinuation { continuation in
+                    let task = session.dataTask(with: url) { _, _, error in continuation.resume(returning: error) }
+                    if isCancelled { task.cancel() }
+                    task.resume()
+                }
+                #expect((error as? URLError)?.code == .cancelled, "\(isCancelled)")
+            }
+            await #expect(throws: URLError.self) { try await session.data(from: url) }
+        }
+    }
+
     @Test func cancellingTheSwiftTaskCancelsTheLoad() async throws {
         let peer = try ScriptedPeer([.expectRequest, .readUntilClose])
         defer { peer.stop() }

@@ -19,8 +19,8 @@ import Testing
         let server = try StressServer(version)
         defer { server.stop() }
         let ledger = StressLedger()
+        let sessions = StressSessions(ledger, trusting: server.certificate)
         try await withTimeout(600) {
-            let sessions = StressSessions(ledger, trusting: server.certificate)
             await withTaskGroup(of: Void.self) { group in
                 for worker in 0..<Self.workers {
                     group.addTask {
@@ -30,15 +30,23 @@ import Testing
                 }
             }
             sessions.invalidateAll()
-            _ = await ledger.invalidations.count(reaches: sessions.made)
-            _ = await ledger.ends.count(reaches: ledger.begun.load(ordering: .relaxed))
-            // A delegate of its own is held by its task, and its end tells of the task's.
-            _ = await ledger.tasksGone.count(reaches: ledger.withDelegates.load(ordering: .relaxed))
-            // A session's end closes its connections.
-            _ = await server.endings.count(reaches: server.openings.count)
         }
+        try await reaches("invalidations", ledger.invalidations, sessions.made)
+        try await reaches("ends of loads", ledger.ends, ledger.begun.load(ordering: .relaxed))
+        // A delegate of its own is held by its task, and its end tells of the task's.
+        try await reaches("ends of tasks", ledger.tasksGone, ledger.withDelegates.load(ordering: .relaxed))
+        // A session's end closes its connections.
+        try await reaches("ends of connections", server.endings, server.openings.count)
         #expect(ledger.endedTwice.snapshot.isEmpty)
         #expect(ledger.unexpected.snapshot.isEmpty)
+    }
+
+    private func reaches(_ what: String, _ recorder: Recorder<Int>, _ count: Int) async throws {
+        do {
+            try await withTimeout(60) { _ = await recorder.count(reaches: count) }
+        } catch {
+            Issue.record("\(recorder.count) of \(count) \(what): \(error)")
+        }
     }
 }
 

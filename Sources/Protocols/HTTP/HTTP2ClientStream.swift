@@ -14,6 +14,8 @@ final class HTTP2ClientStream: HTTPStream {
     private(set) var exchange: HTTPExchange?
     var body: HTTP2BodySender?
     private(set) var hasResponse = false
+    /// What the server may send before it is taken, in bytes.
+    var receiveWindow = HTTP2Windows.initialStream
     /// What the exchange has had no room for.
     private var held: [UInt8] = []
     private var isHolding = false
@@ -57,7 +59,7 @@ final class HTTP2ClientStream: HTTPStream {
     }
 
     func receive(_ bytes: UnsafeRawBufferPointer) {
-        guard let exchange else { return connection.didConsume(bytes.count, of: number) }
+        guard let exchange else { return }
         if isHolding { held.append(contentsOf: bytes) } else { hand(bytes, exchange) }
     }
 

@@ -144,7 +144,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         loop.executeLater { [weak self] in self?.streamIsGone() }
     }
 
-    func didConsume(_ count: Int, of number: HTTP2StreamID) { codec.didConsume(count, on: number) }
+    func didConsume(_ count: Int, of number: HTTP2StreamID) { codec.openWindow(of: number, by: count) }
 
     private func streamIsGone() {
         switch state {
@@ -330,11 +330,11 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     /// `count` bytes of the windows are taken: those of the body, and its padding's.
     private func receiveData(_ number: HTTP2StreamID, _ bytes: UnsafeRawBufferPointer, _ count: Int) {
+        codec.openConnectionWindow(by: count)
         if let carried = streams[number] {
-            didConsume(count - bytes.count, of: number)
+            if count > bytes.count { didConsume(count - bytes.count, of: number) }
+            if carried.receiveWindow < windows.stream { enlargeWindow(of: carried) }
             carried.receive(bytes)
-        } else {
-            didConsume(count, of: number)
         }
         if windows.received(bytes.count, loop.now) { codec.sendPing(HTTP2Watch.windowPing, to: &output) }
     }
@@ -416,10 +416,13 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     private func pingAnswered(_ value: UInt64) {
         guard value == HTTP2Watch.windowPing, windows.answered(loop.now) else { return }
-        var settings = codec.localSettings
-        settings.initialWindowSize = UInt32(clamping: windows.stream)
-        codec.updateSettings(settings, to: &output)
         codec.setConnectionReceiveWindow(windows.connection)
+    }
+
+    /// A stream whose body comes is to have what the way holds.
+    private func enlargeWindow(of carried: HTTP2ClientStream) {
+        carried.receiveWindow = windows.stream
+        codec.setReceiveWindow(windows.stream, of: carried.number)
     }
 
     private func scheduleWatch() {

@@ -3,15 +3,21 @@ import LoadingKitPrimitives
 /// Sizes the windows of an HTTP/2 connection by the product of bandwidth and delay: a PING goes out while a body
 /// comes in, and what arrives until its answer is what the way holds. A window that was nearly full in that time is too
 /// small.
+///
+/// A stream's window is what a suspended task may have sent to it before it is heard of, so that a new stream begins
+/// with little, and gets more when its body comes. The connection's window counts nothing that has arrived: a task
+/// that is suspended holds up its own stream, and no other.
 struct HTTP2Windows {
-    /// What a stream may have on its way at first, in bytes.
-    static let initialStream = 1 << 20
+    /// What a stream may have on its way at first, in bytes: about what browsers allow.
+    static let initialStream = 4 << 20
     /// What the connection may have on its way at first, in bytes.
-    static let initialConnection = 2 << 20
-    /// The largest window of a stream: enough for 1 Gbit/s over 128 ms.
-    static let maximumStream = 16 << 20
+    static let initialConnection = 16 << 20
+    /// The largest window of a stream: enough for 5 Gbit/s over 100 ms.
+    static let maximumStream = 64 << 20
     /// The largest window of a connection.
-    static let maximumConnection = 32 << 20
+    static let maximumConnection = 128 << 20
+    /// By how much windows grow that were too small: TCP's own doubles in a round trip, and is not to be held back.
+    private static let growth = 4
     /// Between two measurements that found nothing to change, in nanoseconds: servers count PINGs.
     private static let pause: UInt64 = 500_000_000
 
@@ -25,7 +31,7 @@ struct HTTP2Windows {
 
     init(_ now: MonotonicTime) { measurement = .none(notBefore: now) }
 
-    var connection: Int { min(Self.maximumConnection, stream * 2) }
+    var connection: Int { min(Self.maximumConnection, stream * 4) }
 
     /// Bytes of a body have come. True when a measurement begins, for which a PING is to be sent.
     mutating func received(_ bytes: Int, _ now: MonotonicTime) -> Bool {
@@ -47,7 +53,7 @@ struct HTTP2Windows {
             measurement = .none(notBefore: now.advanced(byNanoseconds: Self.pause))
             return false
         }
-        stream = min(Self.maximumStream, stream * 2)
+        stream = min(Self.maximumStream, stream * Self.growth)
         measurement = .none(notBefore: now)
         return true
     }

@@ -79,7 +79,16 @@ extension HTTP2ConnectionStateMachine {
     /// Gives back `count` bytes of ``HTTP2Event/data(stream:_:flowControlled:endStream:)`` that have been used, so that
     /// the peer may send as many more. The stream may have ended: the connection's window counts them all the same.
     public mutating func didConsume(_ count: Int, on stream: HTTP2StreamID) {
-        consumeOnConnection(count)
+        openConnectionWindow(by: count)
+        openWindow(of: stream, by: count)
+    }
+
+    /// Gives back `count` bytes to the connection's window alone: who keeps a stream's bytes for a while may do that at
+    /// once, so that the stream is held back and the others are not, and give them back to the stream's window later.
+    public mutating func openConnectionWindow(by count: Int) { consumeOnConnection(count) }
+
+    /// Gives back `count` bytes to a stream's window alone.
+    public mutating func openWindow(of stream: HTTP2StreamID, by count: Int) {
         guard let place = streams.find(stream) else { return }
         streams[place].receiveWindow.consume(count)
         updateWindow(of: stream, at: place)

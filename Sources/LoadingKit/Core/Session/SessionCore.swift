@@ -106,7 +106,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private func cancel(_ task: URLSessionTask) {
         if let engine = task.engine { return engine.cancel() }
         // An asynchronous caller's task that has not begun yet is ended when it does; one that is over needs nothing.
-        guard let session = task.session, entries[task.taskIdentifier] != nil else { return }
+        guard let session = task.session, !(task is AwaitedTask), task.state != .completed else { return }
         let engine = TaskEngine(task, session, (task as? CompletionTask)?.consumer ?? .delegate)
         task.engine = engine
         engine.cancel()

@@ -9,7 +9,7 @@ extension URLSession {
     public func data(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        let task = makeDataTask(request)
+        let task = AwaitedTask(self, request, identifier: core.nextIdentifier())
         if let delegate { task.delegate = delegate }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { task.begin(.continuation($0)) }
@@ -37,7 +37,7 @@ extension URLSession {
     public func bytes(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {
-        let task = makeDataTask(request)
+        let task = AwaitedTask(self, request, identifier: core.nextIdentifier())
         if let delegate { task.delegate = delegate }
         let feed = BodyFeed(core.loop)
         let bytes = AsyncBytes(task: task, reader: BodyReader(feed))
@@ -57,8 +57,8 @@ extension URLSession {
     }
 }
 
-extension URLSessionTask {
-    /// Starts a task for an asynchronous caller. One that was cancelled before hears so.
+/// The task of an asynchronous caller, who learns of its end where it begins, also if it was cancelled before.
+final class AwaitedTask: URLSessionDataTask, @unchecked Sendable {  // as its superclass
     func begin(_ consumer: TaskConsumer) {
         guard let session else { return }
         switch shared.withLock({ $0.lifecycle.resume() }) {

@@ -133,7 +133,7 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
         dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    func makeDataTask(_ request: URLRequest) -> URLSessionDataTask {
+    private func makeDataTask(_ request: URLRequest) -> URLSessionDataTask {
         URLSessionDataTask(self, request, identifier: core.nextIdentifier())
     }
 
