@@ -141,7 +141,7 @@ import Testing
         request.setValue("secret", forHTTPHeaderField: "Authorization")
         request.httpBody = Data("12".utf8)
         let asked = """
-            > GET /a%20b?c HTTP/1.1
+            > GET /a%20b?c
             > Host: localhost:8080
             > Authorization: (not shown)
             > Content-Length: 2

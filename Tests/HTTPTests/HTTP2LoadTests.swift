@@ -122,8 +122,8 @@ import Testing
         }
     }
 
-    /// A suspended task holds back its own stream alone.
-    @Test func aSuspendedTaskDoesNotHoldUpOthers() async throws {
+    /// Suspended tasks hold back their own streams alone, however much their servers have to send.
+    @Test func suspendedTasksDoNotHoldUpOthers() async throws {
         let authority = try CertificateAuthority()
         let server = try NginxServer(
             files: ["long": [UInt8](repeating: 1, count: 20_000_000), "a": Array("a".utf8)],
@@ -133,15 +133,51 @@ import Testing
         let session = makeSession { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
         defer { session.invalidateAndCancel() }
         try await withTimeout(120) {
-            let (bytes, _) = try await session.bytes(for: try request(base, "/long"))
-            var iterator = bytes.makeAsyncIterator()
-            #expect(try await iterator.next() == 1)
+            var iterators: [URLSession.AsyncBytes.AsyncIterator] = []
+            var tasks: [URLSessionTask] = []
+            for _ in 0..<8 {
+                let (bytes, _) = try await session.bytes(for: try request(base, "/long"))
+                var iterator = bytes.makeAsyncIterator()
+                #expect(try await iterator.next() == 1)
+                iterators.append(iterator)
+                tasks.append(bytes.task)
+            }
             let small = try request(base, "/a")
             for _ in 0..<20 { #expect(await session.outcome(small) == .ok("a")) }
-            #expect(bytes.task.countOfBytesReceived < 10_000_000)
+            #expect(tasks.allSatisfy { $0.countOfBytesReceived < 10_000_000 })
             var count = 1
-            while try await iterator.next() != nil { count += 1 }
+            while try await iterators[3].next() != nil { count += 1 }
             #expect(count == 20_000_000)
         }
+    }
+
+    /// Windows grow to what a long way holds: HTTP/2 is not slower there than HTTP/1.1, which has none of its own.
+    @Test func aLongWay() async throws {
+        let authority = try CertificateAuthority()
+        let body = [UInt8](repeating: 5, count: 60_000_000)
+        let server = try NginxServer(files: ["long": body], identity: try authority.issue(), speaksHTTP2: true)
+        defer { server.stop() }
+        let proxy = try DelayingProxy(to: .ipv4(port: try #require(server.httpsPort)), milliseconds: 25)
+        defer { proxy.stop() }
+        let request = try request("https://localhost:\(try #require(proxy.address.port))", "/long")
+        var seconds: [Bool: Duration] = [:]
+        for _ in 0..<2 {
+            for isHTTP2 in [false, true] {
+                let session = makeSession {
+                    $0.tlsTrustRoots = .pem(authority.certificatePEM)
+                    $0.allowsHTTP2 = isHTTP2
+                }
+                defer { session.invalidateAndCancel() }
+                let time = try await withTimeout(120) {
+                    try await ContinuousClock().measure {
+                        let count = try await session.data(for: request).0.count
+                        #expect(count == body.count)
+                    }
+                }
+                seconds[isHTTP2] = min(seconds[isHTTP2] ?? time, time)
+            }
+        }
+        let (one, two) = (try #require(seconds[false]), try #require(seconds[true]))
+        #expect(two < one * 1.25)
     }
 }

@@ -137,6 +137,25 @@ import Testing
         }
     }
 
+    /// A body that the windows have room for is sent without a word from the server in between: if the connection slept,
+    /// the server's silence would end it.
+    @Test func aLongBodyIsSentInOneGo() async throws {
+        let windows = Self.frames {
+            HTTP2FrameEncoder.settings([HTTP2Setting(.initialWindowSize, 16 << 20)], to: &$0)
+            HTTP2FrameEncoder.windowUpdate(0, increment: 16 << 20, to: &$0)
+        }
+        let peer = try ScriptedPeer([
+            .expectAnything, .send(windows), .expectBytes(3_000_000), .send(Self.answer(1, "all")), .hold,
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            var request = peer.request(method: "POST")
+            request.httpBody = Data(count: 3_000_000)
+            let session = session()
+            #expect(await session.outcome(request) == .ok("all"))
+        }
+    }
+
     @Test func aConnectionThatDiesInSilenceIsFound() async throws {
         let peer = try ScriptedPeer(scripts: [
             [.expectAnything, .send(Self.settings + Self.answer(1, "a")), .readUntilClose],

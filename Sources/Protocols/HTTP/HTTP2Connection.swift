@@ -283,7 +283,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             _ = writeOutput()
             return lose(error)
         }
-        if codec.hasControlBytes { flushLater() }
+        if codec.hasControlBytes || !output.isEmpty { flushLater() }
     }
 
     private func handle(_ event: HTTP2Event, _ bytes: UnsafeRawBufferPointer) {

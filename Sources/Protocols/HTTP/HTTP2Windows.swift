@@ -9,7 +9,7 @@ import LoadingKitPrimitives
 /// that is suspended holds up its own stream, and no other.
 struct HTTP2Windows {
     /// What a stream may have on its way at first, in bytes: about what browsers allow.
-    static let initialStream = 4 << 20
+    static let initialStream = 8 << 20
     /// What the connection may have on its way at first, in bytes.
     static let initialConnection = 16 << 20
     /// The largest window of a stream: enough for 5 Gbit/s over 100 ms.

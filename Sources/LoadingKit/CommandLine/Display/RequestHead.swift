@@ -1,7 +1,8 @@
 import Foundation
 import LoadingKit
 
-/// The head of a request as `-v` shows it: what the request says. The session adds what concerns the connection.
+/// The head of a request as `-v` shows it: what the request says, before a connection has decided
+/// on the protocol's version. The session adds what concerns the connection.
 struct RequestHead {
     let verbose: String
 
@@ -21,7 +22,7 @@ struct RequestHead {
         let fields = (request.allHTTPHeaderFields ?? [:]).map { "\($0): \(shown($1, of: $0))" }.sorted()
         let host = request.value(forHTTPHeaderField: "Host") == nil ? ["Host: \(authority(of: url))"] : []
         let body = request.httpBody.map { ["Content-Length: \($0.count)"] } ?? []
-        return ["\(method) \(path.isEmpty ? "/" : path)\(query) HTTP/1.1"] + host + fields + body
+        return ["\(method) \(path.isEmpty ? "/" : path)\(query)"] + host + fields + body
     }
 
     private static func authority(of url: URL) -> String {

@@ -22,7 +22,7 @@ struct ResponseHead {
 
     private static func lines(of response: HTTPURLResponse) -> [String] {
         let fields = response.allHeaderFields.map { "\($0.key.base): \($0.value)" }
-        return ["HTTP/1.1 \(status(of: response))"] + fields.sorted()
+        return ["\(response.httpVersion) \(status(of: response))"] + fields.sorted()
     }
 
     private static func lines(of response: URLResponse) -> [String] {
