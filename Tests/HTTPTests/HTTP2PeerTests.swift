@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitHTTP2
+import LoadingKitLoopbackServer
 import LoadingKitTransport
 import TestSupport
 import Testing
@@ -153,6 +154,37 @@ import Testing
             request.httpBody = Data(count: 3_000_000)
             let session = session()
             #expect(await session.outcome(request) == .ok("all"))
+        }
+    }
+
+    /// A PING is answered while all that the server sends is held back, because nobody reads it.
+    @Test func aPINGIsAnsweredThoughNobodyReads() async throws {
+        let answered = Signal()
+        let body = [UInt8](repeating: 1, count: 16_384)
+        let frame = Self.frames { output in
+            body.withUnsafeBytes { HTTP2FrameEncoder.data($0, stream: 1, endStream: false, to: &output) }
+        }
+        let peer = try ConnectionAcceptor(.ipv4()) { socket, _ in
+            var bytes = Self.settings + Self.frames { HTTP2FrameEncoder.settingsAcknowledgement(to: &$0) } + Self.head
+            for _ in 0..<200 { bytes += frame }
+            let ping = Self.frames { HTTP2FrameEncoder.ping(7, to: &$0) }
+            let pong = Self.frames { HTTP2FrameEncoder.ping(7, isAcknowledgement: true, to: &$0) }
+            try? socket.write(bytes + ping)
+            var received: [UInt8] = []
+            while let more = try? socket.read(), !more.isEmpty {
+                received += more
+                if received.firstRange(of: pong) != nil { answered.fire() }
+            }
+        }
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = session()
+            let url = try #require(URL(string: "http://127.0.0.1:\(peer.address.port ?? 0)/"))
+            let (bytes, _) = try await session.bytes(from: url)
+            await answered.wait()
+            #expect(bytes.task.countOfBytesReceived < 200 * 16_384)
+            var iterator = bytes.makeAsyncIterator()
+            for _ in 0..<(200 * 16_384) { _ = try await iterator.next() }
         }
     }
 

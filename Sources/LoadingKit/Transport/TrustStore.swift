@@ -17,6 +17,7 @@ enum TrustStore {
     static func install(_ options: TLSOptions, in context: OpaquePointer) throws(TransportError) {
         switch options.trustRoots {
         case .system:
+            if !options.verifiesPeer { return }
             if options.additionalRoots.isEmpty {
                 // Reading it takes milliseconds, and nobody changes it afterwards: contexts share it.
                 SSL_CTX_set1_cert_store(context, try SharedSystemStore.store())
@@ -80,9 +81,29 @@ enum TrustStore {
             }
             return
         }
+        // Of a folder whose files are named by their subjects' hashes only what is needed is read: reading all of them
+        // takes longer than a handshake.
+        for path in usualDirectories where isIndexed(path) && X509_STORE_load_path(store, path) == 1 { return }
         for path in usualFiles where access(path, R_OK) == 0 && X509_STORE_load_file(store, path) == 1 { return }
         for path in usualDirectories where access(path, R_OK) == 0 && X509_STORE_load_path(store, path) == 1 { return }
         _ = X509_STORE_set_default_paths(store)
+    }
+
+    /// Whether a folder has names such as `5ed36f99.0`, as `openssl rehash` makes them.
+    private static func isIndexed(_ directory: String) -> Bool {
+        guard let stream = opendir(directory) else { return false }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { $0.prefix { $0 != 0 }.map(\.self) }
+            if name.count == 10, name[8...].elementsEqual(".0".utf8), name.prefix(8).allSatisfy(isHexDigit) {
+                return true
+            }
+        }
+        return false
+    }
+
+    private static func isHexDigit(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || (UInt8(ascii: "a")...UInt8(ascii: "f")).contains(byte)
     }
 
     private static func environment(_ name: String) -> String? {

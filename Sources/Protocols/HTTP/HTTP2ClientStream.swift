@@ -16,9 +16,13 @@ final class HTTP2ClientStream: HTTPStream {
     private(set) var hasResponse = false
     /// What the server may send before it is taken, in bytes.
     var receiveWindow = HTTP2Windows.initialStream
-    /// What the exchange has had no room for.
+    /// So many bytes are handed to an exchange at a time that has room again.
+    private static let heldPiece = 128 * 1024
+
+    /// What the exchange has had no room for, and how much of it has been handed over since.
     private var held: [UInt8] = []
-    private var isHolding = false
+    private var handed = 0
+    private(set) var isHolding = false
     private var hasEnded = false
 
     init(_ number: HTTP2StreamID, _ exchange: HTTPExchange, _ connection: HTTP2Connection) {
@@ -34,10 +38,9 @@ final class HTTP2ClientStream: HTTPStream {
     func exchangeIsReady(_ exchange: HTTPExchange) {
         guard isHolding, self.exchange === exchange else { return }
         isHolding = false
-        let bytes = held
-        held = []
-        if !bytes.isEmpty { bytes.withUnsafeBytes { hand($0, exchange) } }
+        handHeld(to: exchange)
         if hasEnded { finish() }
+        if !isHolding { connection.readAgain() }
         connection.flushLater()
     }
 
@@ -60,7 +63,19 @@ final class HTTP2ClientStream: HTTPStream {
 
     func receive(_ bytes: UnsafeRawBufferPointer) {
         guard let exchange else { return }
-        if isHolding { held.append(contentsOf: bytes) } else { hand(bytes, exchange) }
+        if isHolding || !held.isEmpty { held.append(contentsOf: bytes) } else { hand(bytes, exchange) }
+    }
+
+    private func handHeld(to exchange: HTTPExchange) {
+        while !isHolding, handed < held.count {
+            let end = min(held.count, handed + Self.heldPiece)
+            let piece = Array(held[handed..<end])
+            handed = end
+            piece.withUnsafeBytes { hand($0, exchange) }
+        }
+        guard handed == held.count else { return }
+        held = []
+        handed = 0
     }
 
     private func hand(_ bytes: UnsafeRawBufferPointer, _ exchange: HTTPExchange) {

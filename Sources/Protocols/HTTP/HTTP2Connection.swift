@@ -21,6 +21,17 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         case closed
     }
 
+    private enum Reading {
+        case active
+        /// All streams are held back: what comes for them is left to TCP for a while.
+        case resting(LoopTimer)
+        /// They still are, but the server may be waiting for an answer to a PING: bodies are kept, as far as windows go.
+        case readingOn
+    }
+
+    /// Reading rests so long at most, in nanoseconds.
+    private static let longestRest: UInt64 = 1_000_000_000
+
     let stream: ByteStream
     private let pool: OriginPool
     let loop: EventLoop
@@ -35,6 +46,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private var windows: HTTP2Windows
     private var watch: HTTP2Watch
     private var watchTimer: LoopTimer?
+    private var reading = Reading.active
     private var isFirst = true
     private var log: HTTP2FrameLog?
     private let firstMetrics: TransactionTimings
@@ -91,6 +103,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             exchange.assigned(to: carried)
             exchange.didSendHead(output.count - before)
             begin(body, carried, exchange)
+            readAgain()
         } catch {
             exchange.failed(StreamFailure(error: error, processing: .begun))
             pool.hasRoom(self)
@@ -146,7 +159,36 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     func didConsume(_ count: Int, of number: HTTP2StreamID) { codec.openWindow(of: number, by: count) }
 
+    /// A stream is no longer held back, or there is another.
+    func readAgain() {
+        switch reading {
+        case .active: return
+        case .readingOn: reading = .active
+        case .resting(let timer):
+            timer.cancel()
+            reading = .active
+            watch.received(loop.now)
+            readLater()
+        }
+    }
+
+    private func rest() {
+        let time = loop.now.advanced(byNanoseconds: Self.longestRest)
+        reading = .resting(
+            loop.schedule(at: time) { [weak self] in
+                self?.readAgain()
+                self?.reading = .readingOn
+            })
+    }
+
+    /// Whether nothing is wanted of the server at the moment.
+    private var isHeldBack: Bool {
+        guard case .active = reading, bodies.isEmpty, !streams.isEmpty else { return false }
+        return streams.values.allSatisfy(\.isHolding)
+    }
+
     private func streamIsGone() {
+        readAgain()
         switch state {
         case .open: pool.hasRoom(self)
         case .leaving where isIdle:
@@ -252,12 +294,14 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     func streamIsReadable(_ stream: ByteStream) {
         for _ in 0..<Self.readsInARow {
             if case .closed = state { return }
+            if case .resting = reading { return }
             switch stream.read(into: loop.scratch) {
             case .bytes(let count):
                 watch.received(loop.now)
                 let bytes = UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
                 log?.receive(bytes)
                 take(bytes)
+                if isHeldBack { rest() }
             case .wouldBlock:
                 return
             case .end:
@@ -266,6 +310,10 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
                 return lose(error)
             }
         }
+        readLater()
+    }
+
+    private func readLater() {
         loop.execute { [weak self] in
             guard let self else { return }
             streamIsReadable(self.stream)
@@ -305,7 +353,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             pool.hasRoom(self)
             if !bodies.isEmpty { flushLater() }
         case .settingsAcknowledged:
-            watch.settingsAcknowledged()
+            if let time = watch.settingsAcknowledged(loop.now) { windows.roundTrip(time) }
         case .pingAcknowledged(let value):
             pingAnswered(value)
         case .windowOpened:
@@ -433,6 +481,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private func look() {
         watchTimer = nil
         guard !isIdle || watch.awaitsAnswer else { return }
+        if case .resting = reading { watch.received(loop.now) }
         switch watch.look(loop.now) {
         case .fine: break
         case .ask:

@@ -40,7 +40,11 @@ struct HTTP2Watch {
         askedAt = nil
     }
 
-    mutating func settingsAcknowledged() { awaitsSettings = false }
+    /// Gives how long the first acknowledgement took, in nanoseconds.
+    mutating func settingsAcknowledged(_ now: MonotonicTime) -> UInt64? {
+        defer { awaitsSettings = false }
+        return awaitsSettings ? now.nanoseconds(since: start) : nil
+    }
 
     mutating func asked(_ now: MonotonicTime) { if askedAt == nil { askedAt = now } }
 

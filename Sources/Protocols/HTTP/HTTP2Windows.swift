@@ -1,17 +1,18 @@
 import LoadingKitPrimitives
 
 /// Sizes the windows of an HTTP/2 connection by the product of bandwidth and delay: a PING goes out while a body
-/// comes in, and what arrives until its answer is what the way holds. A window that was nearly full in that time is too
+/// comes in, and what arrives until its answer tells the bandwidth. The delay is the shortest round trip seen, as a PING
+/// that waits behind a body says more of the queue than of the way. A window that the product nearly fills is too
 /// small.
 ///
-/// A stream's window is what a suspended task may have sent to it before it is heard of, so that a new stream begins
-/// with little, and gets more when its body comes. The connection's window counts nothing that has arrived: a task
-/// that is suspended holds up its own stream, and no other.
+/// A stream's window is also what a suspended task may have sent to it before it is heard of, so that it is not larger
+/// than the way needs. The connection's window counts nothing that has arrived: a task that is suspended holds up its own
+/// stream, and no other.
 struct HTTP2Windows {
-    /// What a stream may have on its way at first, in bytes: about what browsers allow.
+    /// What a stream may have on its way at first, in bytes: about what browsers and curl allow.
     static let initialStream = 8 << 20
     /// What the connection may have on its way at first, in bytes.
-    static let initialConnection = 16 << 20
+    static let initialConnection = 32 << 20
     /// The largest window of a stream: enough for 5 Gbit/s over 100 ms.
     static let maximumStream = 64 << 20
     /// The largest window of a connection.
@@ -23,33 +24,41 @@ struct HTTP2Windows {
 
     private enum Measurement {
         case none(notBefore: MonotonicTime)
-        case running(bytes: Int)
+        case running(since: MonotonicTime, bytes: Int)
     }
 
     private(set) var stream = Self.initialStream
     private var measurement: Measurement
+    /// The shortest round trip, in nanoseconds.
+    private var delay = UInt64.max
 
     init(_ now: MonotonicTime) { measurement = .none(notBefore: now) }
 
     var connection: Int { min(Self.maximumConnection, stream * 4) }
 
+    /// Something that the server answers at once was answered after so many nanoseconds.
+    mutating func roundTrip(_ nanoseconds: UInt64) { delay = min(delay, nanoseconds) }
+
     /// Bytes of a body have come. True when a measurement begins, for which a PING is to be sent.
     mutating func received(_ bytes: Int, _ now: MonotonicTime) -> Bool {
         switch measurement {
-        case .running(let before):
-            measurement = .running(bytes: before + bytes)
+        case .running(let start, let before):
+            measurement = .running(since: start, bytes: before + bytes)
             return false
         case .none(let time):
             guard stream < Self.maximumStream, now >= time else { return false }
-            measurement = .running(bytes: bytes)
+            measurement = .running(since: now, bytes: bytes)
             return true
         }
     }
 
     /// The measurement's PING is answered. True when the windows are to be larger.
     mutating func answered(_ now: MonotonicTime) -> Bool {
-        guard case .running(let bytes) = measurement else { return false }
-        guard bytes >= stream / 2 else {
+        guard case .running(let start, let bytes) = measurement else { return false }
+        let time = max(1, now.nanoseconds(since: start))
+        roundTrip(time)
+        let onTheWay = Double(bytes) * (Double(delay) / Double(time))
+        guard onTheWay >= Double(stream) * 0.75 else {
             measurement = .none(notBefore: now.advanced(byNanoseconds: Self.pause))
             return false
         }

@@ -31,6 +31,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     package let settings: SessionSettings
     package let registry: URLProtocolRegistry
     package let mailbox: DelegateMailbox
+    let chunks = ChunkPool()
     private let identifiers = Atomic<Int>(1)
     private var entries: [Int: Entry] = [:]
     private var resources: [ObjectIdentifier: any SessionResource] = [:]

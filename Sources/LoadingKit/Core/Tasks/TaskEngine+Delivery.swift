@@ -7,8 +7,8 @@ extension TaskEngine {
     /// Body bytes that may wait in the delegate's mailbox before the load is told to wait.
     static let highWater = 1 << 20
 
-    /// The largest piece of a body that a delegate or a reader gets at once.
-    static let largestPiece = 256 * 1024
+    /// Memory that is worth a read of its own.
+    private static let smallestRead = 16 * 1024
 
     func deliver(_ response: URLResponse) {
         switch consumer {
@@ -46,7 +46,7 @@ extension TaskEngine {
         case .completion, .continuation:
             if !collector.append(bytes) { endOutOfMemory() }
         case .bytes, .reading, .delegate:
-            deliverPiece(Data(bytes))
+            fillChunk(bytes)
         }
     }
 
@@ -55,6 +55,7 @@ extension TaskEngine {
         case .completion, .continuation:
             if !collector.append(data) { endOutOfMemory() }
         case .bytes, .reading, .delegate:
+            flushChunk()
             deliverPiece(data)
         }
     }
@@ -64,9 +65,7 @@ extension TaskEngine {
         case .completion, .continuation:
             return collector.space(atMost: count)
         case .bytes, .reading, .delegate:
-            let piece = BodyChunk(min(count, Self.largestPiece))
-            chunk = piece
-            return piece?.memory
+            return haveChunk() ? chunk?.room : nil
         }
     }
 
@@ -75,17 +74,54 @@ extension TaskEngine {
         case .completion, .continuation:
             collector.filled(count)
         case .bytes, .reading, .delegate:
-            guard let piece = chunk?.take(count) else { return }
-            chunk = nil
-            deliverPiece(piece)
+            chunk?.filled(count)
+            flushChunkSoon()
         }
+    }
+
+    // MARK: Pieces
+
+    /// Bytes that come together are one piece, up to a chunk: fewer calls of the consumer.
+    private func fillChunk(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            guard haveChunk(), let taken = chunk?.append(UnsafeRawBufferPointer(rebasing: rest)) else {
+                return endOutOfMemory()
+            }
+            rest = rest.dropFirst(taken)
+            flushChunkSoon()
+        }
+    }
+
+    private func haveChunk() -> Bool {
+        if chunk == nil { chunk = BodyChunk(core.chunks) }
+        return chunk != nil
+    }
+
+    /// A chunk that is nearly full at once, another when all that comes now has come.
+    private func flushChunkSoon() {
+        guard let room = chunk?.room.count else { return }
+        if room < Self.smallestRead { return flushChunk() }
+        guard !willFlushChunk else { return }
+        willFlushChunk = true
+        loop.atEndOfTurn { [weak self] in
+            guard let self else { return }
+            willFlushChunk = false
+            flushChunk()
+        }
+    }
+
+    func flushChunk() {
+        guard let full = chunk else { return }
+        chunk = nil
+        deliverPiece(full.data)
     }
 
     private func deliverPiece(_ data: Data) {
         guard !data.isEmpty else { return }
         switch consumer {
         case .bytes(let feed, _), .reading(let feed):
-            if feed.append(data) == .wait { hold(for: .behind) }
+            if feed.append(data) == .wait, !isOver { hold(for: .behind) }
         case .delegate:
             tellDelegate(data)
         case .completion, .continuation:
@@ -95,7 +131,7 @@ extension TaskEngine {
 
     private func tellDelegate(_ data: Data) {
         guard delegate.takesData, let task = task as? URLSessionDataTask else { return }
-        if backlog.add(data.count) > Self.highWater { hold(for: .behind) }
+        if backlog.add(data.count) > Self.highWater, !isOver { hold(for: .behind) }
         core.mailbox.post { [delegate, session, loop, backlog] in
             delegate.didReceive(data, session, task)
             if backlog.remove(data.count, wakesBelow: Self.highWater / 2) {

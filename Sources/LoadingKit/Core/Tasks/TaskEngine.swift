@@ -46,6 +46,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     var collector = BodyCollector()
     /// A piece of the body that a handler is filling, for a consumer that takes pieces.
     var chunk: BodyChunk?
+    var willFlushChunk = false
     /// Body bytes that wait in the delegate's mailbox.
     let backlog = Backlog()
     let delegate: TaskDelegates
@@ -109,6 +110,10 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         if case .postponed(let request) = stage { load(request) }
     }
 
+    var isOver: Bool {
+        if case .ended = stage { true } else { false }
+    }
+
     func cancel() { end(with: URLError(.cancelled)) }
 
     // MARK: Loading
@@ -135,7 +140,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     }
 
     private func lookAtClock() {
-        if case .ended = stage { return }
+        if isOver { return }
         if clock.isPaused { return look(at: loop.now.advanced(bySeconds: 60)) }
         switch clock.check(loop.now) {
         case .expired(let failure): end(with: failure)
@@ -166,7 +171,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
 
     /// Says whether the handler may go on, and remembers that it waits.
     func flow() -> Flow {
-        if case .ended = stage { return .wait }
+        if isOver { return .wait }
         guard !hold.isEmpty else { return .more }
         isHandlerWaiting = true
         return .wait
@@ -196,12 +201,12 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
 
     /// Ends the load at once, whatever is held back.
     func end(with error: any Error) {
-        if case .ended = stage { return }
+        if isOver { return }
         conclude(.failure(error))
     }
 
     private func endInOrder(_ result: Result<Void, any Error>) {
-        if case .ended = stage { return }
+        if isOver { return }
         if hold.isEmpty { conclude(result) } else { heldEnd = result }
     }
 
@@ -211,7 +216,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         timer?.cancel()
         timer = nil
         if case .loading(let handler) = last { handler.end() }
-        chunk = nil
+        flushChunk()
         let error = failure(of: result)
         task.shared.withLock { shared in
             shared.error = error
