@@ -45,6 +45,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private var willFlush = false
     private var windows: HTTP2Windows
     private var watch: HTTP2Watch
+    /// Holds this object, as do other timers, until it fires or the connection is closed, which its pool sees to.
     private var watchTimer: LoopTimer?
     private var reading = Reading.active
     private var isFirst = true
@@ -140,7 +141,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     func close() {
         if case .closed = state { return }
         state = .closed
-        watchTimer?.cancel()
+        stopTimers()
         codec.sendGoAway(.noError, to: &output)
         _ = writeOutput()
         stream.close()
@@ -154,7 +155,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         codec.sendReset(carried.number, .cancel, to: &output)
         flushLater()
         // Not from inside the exchange's own call.
-        loop.executeLater { [weak self] in self?.streamIsGone() }
+        loop.executeLater { self.streamIsGone() }
     }
 
     func didConsume(_ count: Int, of number: HTTP2StreamID) { codec.openWindow(of: number, by: count) }
@@ -175,9 +176,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private func rest() {
         let time = loop.now.advanced(byNanoseconds: Self.longestRest)
         reading = .resting(
-            loop.schedule(at: time) { [weak self] in
-                self?.readAgain()
-                self?.reading = .readingOn
+            loop.schedule(at: time) { [self] in
+                readAgain()
+                reading = .readingOn
             })
     }
 
@@ -204,8 +205,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     func flushLater() {
         guard !willFlush else { return }
         willFlush = true
-        loop.executeLater { [weak self] in
-            guard let self else { return }
+        loop.executeLater { [self] in
             willFlush = false
             flush()
         }
@@ -252,7 +252,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private func readPiece(_ reader: BodyStreamReader, _ carried: HTTP2ClientStream) {
         let number = carried.number
         reader.read { [loop] result in
-            loop.execute { [weak self] in self?.supply(result, number) }
+            loop.execute { [self] in supply(result, number) }
         }
     }
 
@@ -314,10 +314,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     }
 
     private func readLater() {
-        loop.execute { [weak self] in
-            guard let self else { return }
-            streamIsReadable(self.stream)
-        }
+        loop.execute { [self] in streamIsReadable(stream) }
     }
 
     private func take(_ bytes: UnsafeRawBufferPointer) {
@@ -419,7 +416,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         if let reset { codec.sendReset(carried.number, reset, to: &output) }
         carried.failed(failure)
         flushLater()
-        loop.executeLater { [weak self] in self?.streamIsGone() }
+        loop.executeLater { self.streamIsGone() }
     }
 
     // MARK: The end
@@ -441,7 +438,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private func lose(_ error: any Error) {
         if case .closed = state { return }
         state = .closed
-        watchTimer?.cancel()
+        stopTimers()
         stream.close()
         pool.isLeaving(self)
         let lost = streams.sorted { $0.key < $1.key }
@@ -453,6 +450,11 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             carried.failed(StreamFailure(error: error, processing: isUnknown ? .unknown : .begun))
         }
         pool.isGone(self)
+    }
+
+    private func stopTimers() {
+        watchTimer?.cancel()
+        if case .resting(let timer) = reading { timer.cancel() }
     }
 
     // MARK: Watching
@@ -475,7 +477,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     private func scheduleWatch() {
         guard watchTimer == nil else { return }
-        watchTimer = loop.schedule(at: watch.nextLook(loop.now)) { [weak self] in self?.look() }
+        watchTimer = loop.schedule(at: watch.nextLook(loop.now)) { [self] in look() }
     }
 
     private func look() {

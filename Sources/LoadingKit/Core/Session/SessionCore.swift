@@ -37,6 +37,9 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private var resources: [ObjectIdentifier: any SessionResource] = [:]
     private var phase = Phase.open
     private let delegateBox: DelegateBox
+    /// The time at which the first of the tasks' clocks is to be looked at, or one before it.
+    private var nextLook = MonotonicTime.distantFuture
+    private var lookTimer: LoopTimer?
 
     init(_ settings: SessionSettings, _ queue: OperationQueue, _ delegate: DelegateBox, _ loop: EventLoop) {
         self.settings = settings
@@ -113,6 +116,20 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         engine.cancel()
     }
 
+    /// A task's clock is to be looked at then. One timer serves all tasks: most end long before their time is over.
+    func look(at time: MonotonicTime) {
+        guard time < nextLook else { return }
+        nextLook = time
+        lookTimer?.cancel()
+        lookTimer = loop.schedule(at: time) { self.lookAtClocks() }
+    }
+
+    private func lookAtClocks() {
+        nextLook = .distantFuture
+        let engines = entries.values.compactMap { $0.running?.engine }
+        if let next = engines.map({ $0.lookAtClock() }).min() { look(at: next) }
+    }
+
     func finished(_ task: URLSessionTask) {
         task.engine = nil
         entries[task.taskIdentifier] = nil
@@ -187,6 +204,9 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         let closing = resources.values
         resources = [:]
         for resource in closing { resource.close() }
+        lookTimer?.cancel()
+        lookTimer = nil
+        nextLook = .distantFuture
     }
 }
 

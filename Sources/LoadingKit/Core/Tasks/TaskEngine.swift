@@ -53,7 +53,9 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private var transactions: [TransactionRecord] = []
     private let startTime: MonotonicTime
     private var clock: TaskClock
-    /// Fires when the clock is to be looked at, or when a task with an `earliestBeginDate` is to begin.
+    /// When the session is to have a look at the clock.
+    private var nextLook = MonotonicTime.distantFuture
+    /// Fires when a task with an `earliestBeginDate` is to begin.
     private var timer: LoopTimer?
 
     init(_ task: URLSessionTask, _ session: URLSession, _ consumer: TaskConsumer) {
@@ -79,7 +81,8 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         }
         followState()
         if let delay = task.earliestBeginDate?.timeIntervalSinceNow, delay > 0 {
-            timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { [weak self] in self?.begin(request) }
+            // It holds this object until it fires, or until the task's end, which always comes.
+            timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { self.begin(request) }
         } else {
             begin(request)
         }
@@ -135,17 +138,22 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     }
 
     private func look(at time: MonotonicTime) {
-        if let timer { return timer.reschedule(at: time) }
-        timer = loop.schedule(at: time) { [weak self] in self?.lookAtClock() }
+        nextLook = time
+        core.look(at: time)
     }
 
-    private func lookAtClock() {
-        if isOver { return }
-        if clock.isPaused { return look(at: loop.now.advanced(bySeconds: 60)) }
-        switch clock.check(loop.now) {
-        case .expired(let failure): end(with: failure)
-        case .look(let time): look(at: time)
+    /// Ends the task when its time is over; gives when to look again.
+    func lookAtClock() -> MonotonicTime {
+        guard !isOver, nextLook <= loop.now else { return nextLook }
+        if clock.isPaused {
+            nextLook = loop.now.advanced(bySeconds: 60)
+        } else {
+            switch clock.check(loop.now) {
+            case .expired(let failure): end(with: failure)
+            case .look(let time): nextLook = time
+            }
         }
+        return nextLook
     }
 
     private func load(_ request: URLRequest) {
@@ -213,6 +221,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private func conclude(_ result: Result<Void, any Error>) {
         let last = stage
         stage = .ended
+        nextLook = .distantFuture
         timer?.cancel()
         timer = nil
         if case .loading(let handler) = last { handler.end() }
