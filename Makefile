@@ -3,7 +3,7 @@
 .PHONY: demo test stress lint format build install-build-packages install-test-packages
 
 BUILD_PACKAGES := libssl-dev zlib1g-dev pkg-config
-TEST_PACKAGES := nginx-light
+TEST_PACKAGES := nginx-light nghttp2-server apache2-bin python3-h2
 LOADS ?= 50000
 
 demo: install-build-packages

@@ -97,7 +97,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         isFirst = false
         do throws(HTTP2Error) {
             let before = output.count
-            let body = HTTP2BodySender(exchange.body, awaitsContinue: exchange.expectsContinue)
+            let body = HTTP2BodySender(
+                exchange.body, awaitsContinue: exchange.decideContinue(asksForLongBodies: false))
             let number = try codec.sendRequest(exchange.http2Head, endStream: body == nil, to: &output)
             let carried = HTTP2ClientStream(number, exchange, self)
             streams[number] = carried

@@ -38,6 +38,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private(set) var fields = HTTPFields()
     let body: RequestBody
     private(set) var expectsContinue = false
+    /// The server has said that it does not know `Expect`.
+    private var isExpectationRefused = false
     private(set) var response: HTTPURLResponse?
     private var decoding: BodyDecoding?
     /// The response has ended, but its receiver has not taken all of it yet.
@@ -67,7 +69,6 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             try allow(target.origin)
             self.target = target
             fields = RequestFields.make(request, target.origin, pool.settings)
-            expectsContinue = decideContinue()
             if case .stream(let reader, _) = body { try reader.claim() }
             submit(needsFreshConnection: false)
         } catch {
@@ -106,12 +107,18 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         }
     }
 
-    /// A caller's own `Expect: 100-continue` is kept; a long body gets one.
-    private func decideContinue() -> Bool {
-        if let asked = fields[.expect] { return asked.lowercased() == "100-continue" && body.expectedCount != 0 }
-        guard body.waitsForContinue else { return false }
-        fields.append(.expect, "100-continue")
-        return true
+    /// Whether the body waits until the server wants it. A caller's own `Expect: 100-continue` is kept; over HTTP/1.1 a
+    /// long body gets one. Over HTTP/2 a server that does not want a body resets its stream.
+    func decideContinue(asksForLongBodies: Bool) -> Bool {
+        expectsContinue = false
+        if isExpectationRefused { return false }
+        if let asked = fields[.expect] {
+            expectsContinue = asked.lowercased() == "100-continue" && body.expectedCount != 0
+        } else if asksForLongBodies, body.waitsForContinue {
+            fields.append(.expect, "100-continue")
+            expectsContinue = true
+        }
+        return expectsContinue
     }
 
     private func submit(needsFreshConnection: Bool) {
@@ -167,7 +174,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     /// 417: the server does not know `Expect`; it is asked again without (RFC 9110 §15.5.18).
     private func sendWithoutExpectation(_ stream: any HTTPStream) -> Flow {
-        expectsContinue = false
+        isExpectationRefused = true
         fields.remove(.expect)
         stream.abandon(self)
         submit(needsFreshConnection: true)

@@ -49,7 +49,7 @@ struct RequestSender {
         case .data(let data): rest = data.isEmpty ? .nothing : .data(data)
         case .stream(let reader, _): rest = .stream(reader)
         }
-        awaitsContinue = exchange.expectsContinue
+        awaitsContinue = exchange.decideContinue(asksForLongBodies: true)
         control = buffer
         control.removeAll(keepingCapacity: true)
         try codec.sendRequest(

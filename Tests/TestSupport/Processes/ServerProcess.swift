@@ -27,7 +27,7 @@ package final class ServerProcess: Sendable {
     /// Starts a server in the foreground, and returns when it accepts connections on all of its ports.
     ///
     /// - Parameters:
-    ///   - program: searched in `PATH` and the folders for administrators' programs.
+    ///   - program: a path, or a name to search in `PATH` and the folders for administrators' programs.
     ///   - aptPackage: named in the error where the program is missing.
     ///   - portCount: how many ports it needs.
     ///   - configure: writes its files, and gives its arguments.
@@ -83,6 +83,7 @@ package final class ServerProcess: Sendable {
     }
 
     private static func find(_ program: String) -> String? {
+        if program.hasPrefix("/") { return FileManager.default.isExecutableFile(atPath: program) ? program : nil }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin", "/sbin"]
         return folders.map { "\($0)/\(program)" }.first { FileManager.default.isExecutableFile(atPath: $0) }
