@@ -1,6 +1,7 @@
 import DequeModule
 import Foundation
 import LoadingKitPrimitives
+import LoadingKitTransport
 
 /// Calls for a delegate queue, in order: one hop to the queue drains all that waits, so that a burst costs one hop.
 package final class DelegateMailbox: Sendable {
@@ -10,19 +11,27 @@ package final class DelegateMailbox: Sendable {
     }
 
     private let state = Guarded(State())
+    private let loop: EventLoop
     let queue: OperationQueue
 
-    init(_ queue: OperationQueue) { self.queue = queue }
+    init(_ queue: OperationQueue, _ loop: EventLoop) {
+        self.queue = queue
+        self.loop = loop
+    }
 
-    /// Runs `call` on the queue, after those posted before it.
+    /// Runs `call` on the queue, after those posted before it. The queue is told at the end of the loop's turn, when
+    /// there may be more for it.
     package func post(_ call: @escaping @Sendable () -> Void) {
         let isFirst = state.withLock { state -> Bool in
             state.calls.append(call)
             defer { state.isScheduled = true }
             return !state.isScheduled
         }
-        if isFirst { queue.addOperation { self.drain() } }
+        guard isFirst else { return }
+        if loop.isCurrent { loop.atEndOfTurn { self.tellQueue() } } else { tellQueue() }
     }
+
+    private func tellQueue() { queue.addOperation { self.drain() } }
 
     /// Calls one at a time, so that what a call posts keeps its place behind those that wait.
     private func drain() {

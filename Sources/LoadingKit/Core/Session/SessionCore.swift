@@ -45,7 +45,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         self.settings = settings
         self.loop = loop
         registry = URLProtocolRegistry(settings)
-        mailbox = DelegateMailbox(queue)
+        mailbox = DelegateMailbox(queue, loop)
         delegateBox = delegate
     }
 
