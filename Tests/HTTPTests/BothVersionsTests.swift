@@ -7,7 +7,6 @@ import Testing
 
 /// What a server answers comes out the same over HTTP/1.1 and HTTP/2: one body of each test runs over both.
 @Suite struct BothVersionsTests {
-    private static let versions = ["http/1.1", "h2"]
     private static let long = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
 
     @Sendable private static func answer(_ request: ServerRequest) throws -> ServerResponse {
@@ -42,25 +41,10 @@ import Testing
     private func withServer(
         _ version: String, _ body: @escaping @Sendable (URLSession, LoopbackServer) async throws -> Void
     ) async throws {
-        let authority = try CertificateAuthority()
-        let options = TLSServerOptions(try authority.issue(), applicationProtocols: [version])
-        let server = try LoopbackServer(LoopbackServer.Options(tls: options), route: Self.answer)
-        defer { server.stop() }
-        let session = makeSession { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
-        defer { session.invalidateAndCancel() }
-        try await withTimeout(120, version) { try await body(session, server) }
+        try await BothVersions.withServer(version, Self.answer, body: body)
     }
 
-    private static func request(
-        _ server: LoopbackServer, _ path: String, _ method: String = "GET", body: Data? = nil, isStreamed: Bool = false
-    ) throws -> URLRequest {
-        var request = URLRequest(url: try #require(URL(string: server.url(path, host: "localhost"))))
-        request.httpMethod = method
-        if isStreamed { request.httpBodyStream = body.map { InputStream(data: $0) } } else { request.httpBody = body }
-        return request
-    }
-
-    @Test(arguments: versions) func answers(version: String) async throws {
+    @Test(arguments: BothVersions.all) func answers(version: String) async throws {
         try await withServer(version) { session, server in
             let expected: [(String, Outcome)] = [
                 ("/text", .ok("hello")), ("/empty", .ok("")), ("/204", .loaded(status: 204, body: "")),
@@ -70,22 +54,22 @@ import Testing
                 ("/x?y=z#f", .ok("GET /x?y=z localhost:\(server.address.port ?? 0)")),
             ]
             for (path, outcome) in expected {
-                let request = try Self.request(server, path)
+                let request = try BothVersions.request(server, path)
                 #expect(await session.outcome(request) == outcome, "\(path)")
             }
             for path in ["/long", "/gzip"] {
-                let (data, response) = try await session.data(for: try Self.request(server, path))
+                let (data, response) = try await session.data(for: try BothVersions.request(server, path))
                 #expect(Array(data) == Self.long, "\(path)")
                 #expect(response.expectedContentLength == (path == "/long" ? Int64(data.count) : -1), "\(path)")
             }
-            let (none, response) = try await session.data(for: try Self.request(server, "/long", "HEAD"))
+            let (none, response) = try await session.data(for: try BothVersions.request(server, "/long", "HEAD"))
             #expect(none.isEmpty && response.expectedContentLength == Int64(Self.long.count))
         }
     }
 
-    @Test(arguments: versions) func fields(version: String) async throws {
+    @Test(arguments: BothVersions.all) func fields(version: String) async throws {
         try await withServer(version) { session, server in
-            var request = try Self.request(server, "/fields")
+            var request = try BothVersions.request(server, "/fields")
             request.addValue("1", forHTTPHeaderField: "X-A")
             request.setValue("close", forHTTPHeaderField: "Connection")
             let (data, response) = try await session.data(for: request)
@@ -100,53 +84,53 @@ import Testing
     }
 
     /// What would be read as something else is refused before anything of it is sent.
-    @Test(arguments: versions) func requestsThatCannotBeSent(version: String) async throws {
+    @Test(arguments: BothVersions.all) func requestsThatCannotBeSent(version: String) async throws {
         try await withServer(version) { session, server in
             for value in ["a\r\nb: c", "a\nb", "a\0b"] {
-                var request = try Self.request(server, "/fields")
+                var request = try BothVersions.request(server, "/fields")
                 request.setValue(value, forHTTPHeaderField: "X-A")
                 #expect(await session.outcome(request) == .failed(.badURL), "\(value.debugDescription)")
             }
             for method in ["GE T", "GET\r\nA: b", "G\0T"] {
-                let request = try Self.request(server, "/fields", method)
+                let request = try BothVersions.request(server, "/fields", method)
                 #expect(await session.outcome(request) == .failed(.badURL), "\(method.debugDescription)")
             }
             for name in ["a b", "a:b", "a\r\nb", "é"] {
-                var request = try Self.request(server, "/fields")
+                var request = try BothVersions.request(server, "/fields")
                 request.setValue("x", forHTTPHeaderField: name)
                 #expect(await session.outcome(request) == .failed(.badURL), "\(name.debugDescription)")
             }
             #expect(server.requests.count == 0)
             // White space around a value is not part of it (RFC 9110 §5.5).
-            var request = try Self.request(server, "/fields")
+            var request = try BothVersions.request(server, "/fields")
             request.setValue(" \t x y \t", forHTTPHeaderField: "X-A")
             #expect(await session.outcome(request) == .ok("x y"))
         }
     }
 
-    @Test(arguments: versions) func bodies(version: String) async throws {
+    @Test(arguments: BothVersions.all) func bodies(version: String) async throws {
         let form = "application/x-www-form-urlencoded"
         try await withServer(version) { session, server in
             for count in [0, 1, 100_000, 2_000_000] {
                 for isStreamed in [false, true] {
-                    let upload = try Self.request(
+                    let upload = try BothVersions.request(
                         server, "/echo", "POST", body: Data(count: count), isStreamed: isStreamed)
                     #expect(await session.outcome(upload) == .ok("POST \(count) \(form)"), "\(count), \(isStreamed)")
                 }
             }
-            let redirected = try Self.request(server, "/307", "PUT", body: Data(count: 70_000))
+            let redirected = try BothVersions.request(server, "/307", "PUT", body: Data(count: 70_000))
             #expect(await session.outcome(redirected) == .ok("PUT 70000 \(form)"))
         }
     }
 
-    @Test(arguments: versions) func cancellingInTheBodyHarmsNobodyElse(version: String) async throws {
+    @Test(arguments: BothVersions.all) func cancellingInTheBodyHarmsNobodyElse(version: String) async throws {
         try await withServer(version) { session, server in
             for _ in 0..<20 {
-                let (bytes, _) = try await session.bytes(for: try Self.request(server, "/long"))
+                let (bytes, _) = try await session.bytes(for: try BothVersions.request(server, "/long"))
                 var iterator = bytes.makeAsyncIterator()
                 #expect(try await iterator.next() != nil)
                 bytes.task.cancel()
-                let request = try Self.request(server, "/text")
+                let request = try BothVersions.request(server, "/text")
                 #expect(await session.outcome(request) == .ok("hello"))
             }
         }

@@ -1,0 +1,37 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+/// For tests whose one body runs over HTTP/1.1 and HTTP/2.
+enum BothVersions {
+    static let all = ["http/1.1", "h2"]
+
+    /// Calls `body` with a server that speaks this version alone, and a session that trusts it.
+    static func withServer(
+        _ version: String, _ route: @escaping LoopbackServer.Route,
+        delegate: (any URLSessionDelegate)? = nil, _ configure: (URLSessionConfiguration) -> Void = { _ in },
+        body: @escaping @Sendable (URLSession, LoopbackServer) async throws -> Void
+    ) async throws {
+        let authority = try CertificateAuthority()
+        let options = TLSServerOptions(try authority.issue(), applicationProtocols: [version])
+        let server = try LoopbackServer(LoopbackServer.Options(tls: options), route: route)
+        defer { server.stop() }
+        let session = makeSession(delegate: delegate) {
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+            configure($0)
+        }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout(120, version) { try await body(session, server) }
+    }
+
+    static func request(
+        _ server: LoopbackServer, _ path: String, _ method: String = "GET", body: Data? = nil, isStreamed: Bool = false
+    ) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: server.url(path, host: "localhost"))))
+        request.httpMethod = method
+        if isStreamed { request.httpBodyStream = body.map { InputStream(data: $0) } } else { request.httpBody = body }
+        return request
+    }
+}

@@ -1,0 +1,250 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+/// What a session does with responses is the same over HTTP/1.1 and HTTP/2: one body of each test runs over both.
+@Suite struct BothVersionsSessionTests {
+    @Sendable private static func answer(_ request: ServerRequest) throws -> ServerResponse {
+        switch request.path {
+        case "/redirect": return .redirect(to: "/new", status: request.query.flatMap { Int($0) } ?? 302)
+        case "/long":
+            return .stream { writer in for _ in 0..<40 { try writer.write([UInt8](repeating: 1, count: 5000)) } }
+        case "/lines": return .text("one\ntwo\r\nthree")
+        case "/breaksOff":
+            return .stream(.length(1000)) { writer in
+                try writer.write("begun")
+                try writer.request.exchange.closeAbruptly()
+            }
+        case "/reset": try request.exchange.reset()
+        default: return .text("\(request.method) \(request.path) \(request.bodyText)")
+        }
+    }
+
+    private struct Redirect: Sendable {
+        let status: Int
+        let method: String
+        let expected: String
+        var keepsBody = false
+    }
+
+    private static let redirects = [
+        Redirect(status: 301, method: "GET", expected: "GET"),
+        Redirect(status: 301, method: "POST", expected: "GET"),
+        Redirect(status: 301, method: "PUT", expected: "PUT", keepsBody: true),
+        Redirect(status: 302, method: "POST", expected: "GET"),
+        Redirect(status: 303, method: "POST", expected: "GET"),
+        Redirect(status: 303, method: "PUT", expected: "GET"),
+        Redirect(status: 307, method: "POST", expected: "POST", keepsBody: true),
+        Redirect(status: 308, method: "POST", expected: "POST", keepsBody: true),
+        Redirect(status: 308, method: "DELETE", expected: "DELETE"),
+    ]
+
+    @Test(arguments: BothVersions.all) func redirectsKeepOrChangeTheMethod(version: String) async throws {
+        try await BothVersions.withServer(version, Self.answer) { session, server in
+            for redirect in Self.redirects {
+                let hasBody = ["POST", "PUT"].contains(redirect.method)
+                let request = try BothVersions.request(
+                    server, "/redirect?\(redirect.status)", redirect.method, body: hasBody ? Data("body".utf8) : nil)
+                let expected = "\(redirect.expected) /new \(redirect.keepsBody ? "body" : "")"
+                #expect(await session.outcome(request) == .ok(expected), "\(redirect)")
+                let last = try #require(server.requests.last)
+                #expect(last.fields.contains(.contentType) == redirect.keepsBody, "\(redirect)")
+            }
+        }
+    }
+
+    @Test(arguments: BothVersions.all) func credentialsStayWithTheirOrigin(version: String) async throws {
+        let other = try LoopbackServer { .text($0.fields[.authorization] ?? "none") }
+        defer { other.stop() }
+        let location = other.url("/", host: "127.0.0.1")
+        let route: LoopbackServer.Route = { request in
+            request.path == "/away"
+                ? .redirect(to: location) : .text(request.fields[.authorization] ?? "none")
+        }
+        try await BothVersions.withServer(version, route) { session, server in
+            for (path, seen) in [("/", "secret"), ("/away", "none")] {
+                var request = try BothVersions.request(server, path)
+                request.setValue("secret", forHTTPHeaderField: "Authorization")
+                #expect(await session.outcome(request) == .ok(seen), "\(path)")
+            }
+        }
+    }
+
+    /// Records what a delegate is told.
+    private final class Events: NSObject, URLSessionDataDelegate {
+        let events = Recorder<String>()
+        let received = Recorder<Int>()
+        let metrics = Recorder<URLSessionTaskMetrics>()
+        let disposition: URLSession.ResponseDisposition
+        let followsRedirects: Bool
+
+        init(_ disposition: URLSession.ResponseDisposition = .allow, followsRedirects: Bool = true) {
+            self.disposition = disposition
+            self.followsRedirects = followsRedirects
+        }
+
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            events.append("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+            completionHandler(disposition)
+        }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            if received.count == 0 { events.append("data") }
+            received.append(data.count)
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+        ) {
+            events.append("redirect \(response.statusCode) \(request.url?.path ?? "")")
+            completionHandler(followsRedirects ? request : nil)
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            self.metrics.append(metrics)
+            events.append("metrics")
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            events.append("complete \(((error as? URLError)?.code.rawValue).map { "\($0)" } ?? "ok")")
+        }
+
+        func all() async -> [String] { await upTo("complete") }
+
+        /// What was recorded once there is an event that begins so.
+        @discardableResult
+        func upTo(_ beginning: String) async -> [String] {
+            var index = 0
+            while let event = await events.element(at: index), !event.hasPrefix(beginning) { index += 1 }
+            return events.snapshot
+        }
+    }
+
+    @Test(arguments: BothVersions.all) func delegatesAreToldInOrder(version: String) async throws {
+        let cases: [(path: String, Events, [String])] = [
+            ("/long", Events(), ["response 200", "data", "metrics", "complete ok"]),
+            ("/long", Events(.cancel), ["response 200", "metrics", "complete -999"]),
+            ("/redirect", Events(), ["redirect 302 /new", "response 200", "data", "metrics", "complete ok"]),
+            (
+                "/redirect", Events(followsRedirects: false),
+                ["redirect 302 /new", "response 302", "metrics", "complete ok"]
+            ),
+            ("/breaksOff", Events(), ["response 200", "data", "metrics", "complete -1005"]),
+            ("/reset", Events(), ["metrics", "complete -1005"]),
+        ]
+        try await BothVersions.withServer(version, Self.answer) { session, server in
+            for (path, events, expected) in cases {
+                let task = session.dataTask(with: try BothVersions.request(server, path))
+                task.delegate = events
+                task.resume()
+                #expect(await events.all() == expected, "\(path)")
+                if path == "/long", events.disposition == .allow {
+                    #expect(events.received.snapshot.reduce(0, +) == 200_000)
+                    #expect(task.countOfBytesReceived == 200_000)
+                }
+            }
+        }
+    }
+
+    @Test(arguments: BothVersions.all) func metricsTellOfTheConnection(version: String) async throws {
+        let events = Events()
+        try await BothVersions.withServer(version, Self.answer, delegate: events) { session, server in
+            for isReused in [false, true] {
+                let request = try BothVersions.request(server, "/a", "POST", body: Data("12345".utf8))
+                #expect(await session.outcome(request) == .ok("POST /a 12345"))
+                let metrics = try #require(await events.metrics.element(at: isReused ? 1 : 0))
+                let transaction = try #require(metrics.transactionMetrics.first)
+                #expect(transaction.networkProtocolName == version)
+                #expect(transaction.isReusedConnection == isReused)
+                #expect((transaction.connectStartDate == nil) == isReused)
+                #expect(transaction.countOfRequestBodyBytesSent == 5)
+                #expect(transaction.countOfRequestHeaderBytesSent > 0)
+                #expect(transaction.countOfResponseBodyBytesReceived == 13)
+                #expect(transaction.negotiatedTLSProtocolVersion == .TLSv13)
+                let times = [
+                    transaction.fetchStartDate, transaction.requestStartDate, transaction.requestEndDate,
+                    transaction.responseStartDate, transaction.responseEndDate,
+                ]
+                let known = times.compactMap { $0 }
+                #expect(known.count == times.count && known == known.sorted())
+            }
+        }
+    }
+
+    @Test(arguments: BothVersions.all) func bytesAreReadAsLines(version: String) async throws {
+        try await BothVersions.withServer(version, Self.answer) { session, server in
+            let (bytes, _) = try await session.bytes(for: try BothVersions.request(server, "/lines"))
+            var lines: [String] = []
+            for try await line in bytes.lines { lines.append(line) }
+            #expect(lines == ["one", "two", "three"])
+        }
+    }
+
+    /// A suspended task is told nothing, and goes on where it was.
+    @Test(arguments: BothVersions.all) func suspendingHoldsBack(version: String) async throws {
+        try await BothVersions.withServer(version, Self.answer) { session, server in
+            let events = Events()
+            let task = session.dataTask(with: try BothVersions.request(server, "/long"))
+            task.delegate = events
+            task.resume()
+            await events.upTo("response")
+            task.suspend()
+            // Another task's load, from its beginning to its end.
+            #expect(await session.outcome(try BothVersions.request(server, "/b")) == .ok("GET /b "))
+            let before = events.received.snapshot.reduce(0, +)
+            #expect(await session.outcome(try BothVersions.request(server, "/b")) == .ok("GET /b "))
+            #expect(events.received.snapshot.reduce(0, +) == before && task.state == .suspended)
+            task.resume()
+            #expect(await events.all().last == "complete ok")
+            #expect(events.received.snapshot.reduce(0, +) == 200_000)
+        }
+    }
+
+    /// A body's stream that a redirect needs again is asked for.
+    @Test(arguments: BothVersions.all) func aBodyStreamIsAskedForAgain(version: String) async throws {
+        final class Giver: NSObject, URLSessionTaskDelegate {
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask,
+                needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
+            ) {
+                completionHandler(InputStream(data: Data("again".utf8)))
+            }
+        }
+        try await BothVersions.withServer(version, Self.answer) { session, server in
+            let request = try BothVersions.request(
+                server, "/redirect?307", "POST", body: Data("first".utf8), isStreamed: true)
+            let (data, _) = try await session.data(for: request, delegate: Giver())
+            #expect(String(decoding: data, as: UTF8.self) == "POST /new again")
+            #expect(server.requests.snapshot.map(\.bodyText) == ["first", "again"])
+        }
+    }
+
+    /// A server that wants a request over HTTP/1.1 gets it so.
+    @Test func http11MayBeRequired() async throws {
+        let authority = try CertificateAuthority()
+        let tls = TLSServerOptions(try authority.issue(), applicationProtocols: ["h2", "http/1.1"])
+        let server = try LoopbackServer(LoopbackServer.Options(tls: tls)) { request in
+            guard request.tls?.applicationProtocol == "h2" else { return .text("over HTTP/1.1") }
+            // Over HTTP/2 the loopback server can only refuse that.
+            return ServerResponse(body: .takeOver { _ in })
+        }
+        defer { server.stop() }
+        let session = makeSession { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            for _ in 0..<3 {
+                let request = try BothVersions.request(server, "/", "POST", body: Data("x".utf8))
+                #expect(await session.outcome(request) == .ok("over HTTP/1.1"))
+            }
+            #expect(server.requests.snapshot.filter { $0.tls?.applicationProtocol == "h2" }.count == 1)
+        }
+    }
+}
