@@ -24,6 +24,7 @@ let package = Package(
         .library(name: "LoadingKitHTTP1", targets: ["LoadingKitHTTP1"]),
         .library(name: "LoadingKitHPACK", targets: ["LoadingKitHPACK"]),
         .library(name: "LoadingKitHTTP2", targets: ["LoadingKitHTTP2"]),
+        .library(name: "LoadingKitContentCoding", targets: ["LoadingKitContentCoding"]),
         .executable(name: "loadkit", targets: ["loadkit"]),
     ],
     dependencies: [

@@ -63,6 +63,31 @@ extension HTTPFields {
         }
     }
 
+    /// Which fields that frame a message or concern its connection there are: most messages have few of them, and one look
+    /// tells.
+    package var framing: Framing {
+        var framing: Framing = []
+        for entry in entries {
+            switch entry.known {
+            case .contentLength: framing.insert(.contentLength)
+            case .transferEncoding: framing.insert(.transferEncoding)
+            case .connection: framing.insert(.connection)
+            case _: break
+            }
+        }
+        return framing
+    }
+
+    /// Names of fields that frame a message or concern its connection (RFC 9112 §6, §9.6).
+    package struct Framing: OptionSet {
+        package let rawValue: UInt8
+        package init(rawValue: UInt8) { self.rawValue = rawValue }
+
+        package static let contentLength = Framing(rawValue: 1)
+        package static let transferEncoding = Framing(rawValue: 2)
+        package static let connection = Framing(rawValue: 4)
+    }
+
     /// The index of the first field of that name, or nil; nil for ``KnownField/other``, which names nothing.
     public func firstIndex(of known: KnownField) -> Int? {
         guard known != .other else { return nil }

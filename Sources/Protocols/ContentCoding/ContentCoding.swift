@@ -1,5 +1,5 @@
 /// The content codings that are built in.
-package enum ContentCoding: String, Sendable {
+public enum ContentCoding: String, Sendable {
     case gzip
     case deflate
 

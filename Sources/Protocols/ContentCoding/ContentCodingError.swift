@@ -1,6 +1,6 @@
 /// Why a body could not be decoded.
-package struct ContentCodingError: Error, Sendable, Equatable, CustomStringConvertible {
-    package enum Kind: Sendable, Equatable {
+public struct ContentCodingError: Error, Sendable, Equatable, CustomStringConvertible {
+    public enum Kind: Sendable, Equatable {
         /// The bytes are not of the coding that the response names.
         case corrupt(String)
         /// The body ended before its coding did.
@@ -10,10 +10,10 @@ package struct ContentCodingError: Error, Sendable, Equatable, CustomStringConve
         case outOfMemory
     }
 
-    package let coding: ContentCoding
-    package let kind: Kind
+    public let coding: ContentCoding
+    public let kind: Kind
 
-    package var description: String {
+    public var description: String {
         switch kind {
         case .corrupt(let reason): "the body is not valid \(coding.rawValue): \(reason)"
         case .truncated: "the body ended in the middle of its \(coding.rawValue) coding"

@@ -2,9 +2,9 @@
 ///
 /// Its reader drives it: each `decode` fills at most the memory that it is given, so a body that expands without end
 /// costs only as much as is read of it.
-package final class ContentDecoder {
+public final class ContentDecoder {
     /// What requests offer: all that is built in.
-    package static let acceptEncoding = "gzip, deflate"
+    public static let acceptEncoding = "gzip, deflate"
 
     /// Codings one upon the other; more than these no server has a reason for.
     private static let maximumCodings = 4
@@ -36,7 +36,7 @@ package final class ContentDecoder {
 
     /// - Parameter contentEncoding: the field's value. Nil where it names nothing that needs decoding, or a coding that
     ///   is not built in: then the body passes through as it came.
-    package init?(contentEncoding: String, limits: DecompressionLimits = DecompressionLimits()) {
+    public init?(contentEncoding: String, limits: DecompressionLimits = DecompressionLimits()) {
         var codings: [ContentCoding] = []
         for token in contentEncoding.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
             if token.lowercased() == "identity" { continue }
@@ -53,7 +53,7 @@ package final class ContentDecoder {
     ///
     /// - Parameter output: room for one byte or more.
     /// - Returns: how many bytes were put there; 0 when all of the input is used, and more is needed.
-    package func decode(
+    public func decode(
         _ input: UnsafeRawBufferPointer, position: inout Int, into output: UnsafeMutableRawBufferPointer
     ) throws(ContentCodingError) -> Int {
         try decode(layers.count - 1, input, &position, output)
@@ -105,7 +105,7 @@ package final class ContentDecoder {
 
     /// The body has ended: throws when its codings have not. A body without a byte is complete, whatever its coding: the
     /// answers that have none often keep the field.
-    package func finish() throws(ContentCodingError) {
+    public func finish() throws(ContentCodingError) {
         guard consumed > 0 else { return }
         for layer in layers where !layer.stream.isComplete {
             throw ContentCodingError(coding: layer.coding, kind: .truncated)

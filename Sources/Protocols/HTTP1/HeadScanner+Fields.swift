@@ -1,3 +1,4 @@
+import CLoadingKitShims
 import LoadingKitPrimitives
 
 /// Field lines (RFC 9112 §5): `field-name ":" OWS field-value OWS CRLF`.
@@ -5,29 +6,63 @@ extension HeadScanner {
     /// Reads lines as long as they are whole and plain; leaves the rest of any other to the steps below.
     mutating func scanFieldLines(_ cursor: inout ScanCursor) throws(HTTP1Error) {
         while !cursor.isAtEnd {
+            scanPlainLines(&cursor)
+            guard !cursor.isAtEnd else { return }
             guard !isEndOrFold(cursor.byte) else { return try scanEndOrFold(&cursor) }
             guard entries.count < fieldLimit else { throw failure(.tooManyFields, cursor) }
-
-            let name = cursor.index
-            nameOffset = cursor.offset
-            cursor.skipToken()
-            guard !cursor.isAtEnd, cursor.byte == Byte.colon, cursor.index > name else { return step = .name }
-            finishName(cursor)
-            cursor.index &+= 1
-
-            cursor.skipSpace()
-            guard !cursor.isAtEnd else { return step = .valueStart }
-            let value = cursor.index
-            valueOffset = cursor.offset
-            cursor.skipValue()
-            guard cursor.index &+ 1 < cursor.end, cursor.byte == Byte.carriageReturn,
-                cursor.bytes[cursor.index &+ 1] == Byte.lineFeed
-            else { return step = .value }
-            var valueEnd = cursor.index
-            while valueEnd > value, Byte.isSpace(cursor.bytes[valueEnd &- 1]) { valueEnd &-= 1 }
-            appendEntry(valueLength: valueEnd &- value)
-            cursor.index &+= 2
+            // More plain lines than are read at a time, or one that is not.
+            if plainLine(cursor.bytes, cursor.index, cursor.end) == nil {
+                nameOffset = cursor.offset
+                return step = .name
+            }
         }
+    }
+
+    /// The places in a line that this piece of input has whole, and that needs no second look.
+    private struct PlainLine {
+        let nameLength: Int
+        let value: Int
+        let valueEnd: Int
+        /// The next line's first byte.
+        let next: Int
+    }
+
+    @inline(__always)
+    private func plainLine(_ bytes: UnsafePointer<UInt8>, _ name: Int, _ end: Int) -> PlainLine? {
+        let colon = name &+ lk_token_end(bytes + name, end &- name)
+        guard colon > name, colon < end, bytes[colon] == Byte.colon else { return nil }
+        var value = colon &+ 1
+        while value < end, Byte.isSpace(bytes[value]) { value &+= 1 }
+        let feed = value &+ lk_value_end(bytes + value, end &- value) &+ 1
+        guard feed < end, bytes[feed &- 1] == Byte.carriageReturn, bytes[feed] == Byte.lineFeed else { return nil }
+        var valueEnd = feed &- 1
+        while valueEnd > value, Byte.isSpace(bytes[valueEnd &- 1]) { valueEnd &-= 1 }
+        return PlainLine(nameLength: colon &- name, value: value, valueEnd: valueEnd, next: feed &+ 1)
+    }
+
+    /// Reads plain lines, up to 32 of them, whose entries are put together on the stack.
+    private mutating func scanPlainLines(_ cursor: inout ScanCursor) {
+        let most = 32
+        let room = Swift.min(fieldLimit &- entries.count, most)
+        let (bytes, end, shift) = (cursor.bytes, cursor.end, cursor.shift)
+        var index = cursor.index
+        withUnsafeTemporaryAllocation(of: HTTPFields.Entry.self, capacity: most) { lines in
+            var count = 0
+            while count < room, index < end, let line = plainLine(bytes, index, end) {
+                let name = UnsafeRawBufferPointer(start: bytes + index, count: line.nameLength)
+                // No section is as long as Int32.max.
+                lines[count] = HTTPFields.Entry(
+                    nameOffset: UInt32(truncatingIfNeeded: index &+ shift),
+                    nameLength: UInt32(truncatingIfNeeded: line.nameLength),
+                    valueOffset: UInt32(truncatingIfNeeded: line.value &+ shift),
+                    valueLength: UInt32(truncatingIfNeeded: line.valueEnd &- line.value),
+                    known: KnownField(nameBytes: name))
+                count &+= 1
+                index = line.next
+            }
+            entries.append(contentsOf: UnsafeBufferPointer(rebasing: lines[..<count]))
+        }
+        cursor.index = index
     }
 
     @inline(__always)
@@ -143,7 +178,6 @@ extension HeadScanner {
 
     @inline(__always)
     private mutating func appendEntry(valueLength: Int) {
-        if entries.isEmpty { entries.reserveCapacity(24) }
         // No section is as long as Int32.max.
         entries.append(
             HTTPFields.Entry(

@@ -22,6 +22,10 @@ struct HeadScanner: Sendable {
     /// Whose section it is: a server must refuse what a client may repair (RFC 9112 §5.1, §5.2).
     enum Subject: Sendable { case request, response }
 
+    /// Memory for more than this is not kept for the next section.
+    private static let keptBytes = 4096
+    private static let keptEntries = 64
+
     let subject: Subject
     let limits: HTTP1Limits
 
@@ -143,7 +147,7 @@ struct HeadScanner: Sendable {
     mutating func keep(_ cursor: inout ScanCursor) {
         guard cursor.taken > 0 else { return }
         let piece = UnsafeBufferPointer(start: cursor.bytes + cursor.start, count: cursor.taken)
-        if store.isEmpty { store = Array(piece) } else { store.append(contentsOf: piece) }
+        store.append(contentsOf: piece)
         cursor.restart(kept: store.count)
     }
 
@@ -177,8 +181,9 @@ extension HeadScanner {
 
     private mutating func reset(to step: Step) {
         self.step = step
-        store = []
-        entries = []
+        // The memory is used again when nobody has the fields any more, and they were not unusually many.
+        store.removeAll(keepingCapacity: store.count <= Self.keptBytes)
+        entries.removeAll(keepingCapacity: entries.count <= Self.keptEntries)
         startLine = StartLine()
         isFolded = false
         hasDividedNames = false
@@ -190,10 +195,7 @@ extension HeadScanner {
     /// The fields of the complete section, whose bytes they take over.
     mutating func takeFields() -> HTTPFields {
         if hasDividedNames { recogniseNames() }
-        let fields = HTTPFields(store: store, entries: entries)
-        store = []
-        entries = []
-        return fields
+        return HTTPFields(store: store, entries: entries)
     }
 
     private mutating func recogniseNames() {

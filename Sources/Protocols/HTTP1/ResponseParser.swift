@@ -88,27 +88,29 @@ public struct ResponseParser: Sendable {
     private mutating func takeHead() throws(HTTP1Error) -> Event {
         let line = reader.scanner.startLine
         let fields = reader.takeHeadFields()
-        let head = ResponseHead(
-            version: HTTPVersion(major: 1, minor: line.minorVersion), status: line.status,
-            reasonText: HeadText(store: fields.store, range: line.reason), fields: fields)
-        if line.status < 200, line.status != 101 { return .interim(try takeInterim(head)) }
+        let version = HTTPVersion(major: 1, minor: line.minorVersion)
+        let reason = HeadText(store: fields.store, range: line.reason)
+        if line.status < 200, line.status != 101 {
+            try takeInterim()
+            return .interim(ResponseHead(version: version, status: line.status, reasonText: reason, fields: fields))
+        }
         interimCount = 0
         let framing: ResponseFraming
         do throws(HTTP1Error.Kind) {
-            framing = try ResponseFraming(of: head, to: method)
+            framing = try ResponseFraming(status: line.status, version: version, fields: fields, to: method)
         } catch {
             throw failed(error)
         }
         allowsReuse = framing.allowsReuse
         reader.beginBody(framing.body, then: framing.sequel)
-        return .head(head, framing.body)
+        return .head(
+            ResponseHead(version: version, status: line.status, reasonText: reason, fields: fields), framing.body)
     }
 
-    private mutating func takeInterim(_ head: ResponseHead) throws(HTTP1Error) -> ResponseHead {
+    private mutating func takeInterim() throws(HTTP1Error) {
         interimCount += 1
         guard interimCount <= limits.interimResponses else { throw failed(.tooManyInterimResponses) }
         reader.beginNextHead()
-        return head
     }
 
     /// The head as a whole is at fault: its end is where that was seen.

@@ -107,7 +107,8 @@ extension TaskEngine {
         loop.atEndOfTurn { [weak self] in
             guard let self else { return }
             willFlushChunk = false
-            flushChunk()
+            // What came just after the task was suspended waits until it is resumed.
+            if !hold.contains(.suspended) { flushChunk() }
         }
     }
 

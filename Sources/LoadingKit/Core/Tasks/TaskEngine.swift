@@ -99,16 +99,21 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     }
 
     private func pause() {
-        hold.insert(.suspended)
-        clock.pause(loop.now)
+        holdSuspended()
         guard case .loading(let handler) = stage, !isHandlerWaiting else { return }
         isHandlerWaiting = true
         handler.receiverIsBusy()
     }
 
+    private func holdSuspended() {
+        hold.insert(.suspended)
+        clock.pause(loop.now)
+    }
+
     private func proceed() {
         guard hold.contains(.suspended) else { return }
         clock.proceed(loop.now)
+        flushChunk()
         release(.suspended)
         if case .postponed(let request) = stage { load(request) }
     }
@@ -215,6 +220,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
 
     private func endInOrder(_ result: Result<Void, any Error>) {
         if isOver { return }
+        if task.state == .suspended { holdSuspended() }
         if hold.isEmpty { conclude(result) } else { heldEnd = result }
     }
 
@@ -289,7 +295,10 @@ extension TaskEngine: LoadReceiver {
     private func count(_ bytes: Int) {
         noteActivity()
         task.receivedCount.wrappingAdd(Int64(bytes), ordering: .relaxed)
-        if let progress = task.shared.withLock({ $0.progress }) { task.updateProgress(progress) }
+        let (progress, state) = task.shared.withLock { ($0.progress, $0.lifecycle.state) }
+        if let progress { task.updateProgress(progress) }
+        // The note of it may still be on its way here.
+        if state == .suspended { holdSuspended() }
     }
 
     func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
