@@ -65,11 +65,18 @@ final class ConnectionPool: SessionResource {
     ) -> ConnectAttempt? {
         do {
             let secure = origin.isSecure ? (context: try tlsContext(offersHTTP2), serverName: origin.host) : nil
-            return connector.connect(to: origin.endpoint, tls: secure, timeout: nil, completion: completion)
+            return connector.connect(
+                to: origin.endpoint, tls: secure, timeout: connectTimeout, completion: completion)
         } catch {
             completion(.failure(error))
             return nil
         }
+    }
+
+    /// In nanoseconds: an attempt that nobody would wait for any more makes room for another.
+    private var connectTimeout: UInt64? {
+        let seconds = settings.timeoutIntervalForRequest
+        return seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : nil
     }
 
     private func tlsContext(_ offersHTTP2: Bool) throws(TransportError) -> TLSContext {
@@ -84,8 +91,8 @@ final class ConnectionPool: SessionResource {
         return try made.get()
     }
 
-    /// An origin has no connection and nobody waiting.
-    func isUnused(_ origin: Origin) { origins[origin] = nil }
+    /// An origin has no connection and nobody waiting. Another pool may have taken its place already.
+    func isUnused(_ origin: Origin, _ pool: OriginPool) { if origins[origin] === pool { origins[origin] = nil } }
 
     /// A connection became idle: some time later it is to be closed.
     func scheduleSweep() {

@@ -141,7 +141,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         sender = nil
         writeError = error
         if !wasSent { return end(with: error, .notSent) }
-        readMore()
+        // Not at once: another connection of the loop may be reading, into the same memory.
+        loop.execute { [weak self] in self?.readMore() }
     }
 
     private func readPiece(_ reader: BodyStreamReader, _ exchange: HTTPExchange) {

@@ -16,7 +16,7 @@ struct HTTP2BodyQueue {
         var isMoving = true
         while isMoving, !streams.isEmpty, !isFull() {
             isMoving = false
-            for stream in streams where putFrame(stream) { isMoving = true }
+            for stream in streams where !isFull() && putFrame(stream) { isMoving = true }
             streams.removeAll { $0.body == nil }
         }
     }

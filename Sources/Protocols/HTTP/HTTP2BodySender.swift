@@ -19,6 +19,9 @@ struct HTTP2BodySender {
         case stream(BodyStreamReader, isReading: Bool)
     }
 
+    /// However large the frames are that the server takes: the streams take turns.
+    private static let largestFrame = 64 * 1024
+
     private var rest: Rest
     private var piece: Data
     private var sent = 0
@@ -43,7 +46,7 @@ struct HTTP2BodySender {
     ) throws(HTTP2Error) -> (Progress, count: Int) {
         if awaitsContinue { return (.waiting, 0) }
         guard sent < piece.count else { return try proceedWithoutPiece() }
-        let count = min(codec.sendableBytes(on: stream), piece.count - sent)
+        let count = min(codec.sendableBytes(on: stream), piece.count - sent, Self.largestFrame)
         guard count > 0 else { return (.blocked, 0) }
         let isLast = sent + count == piece.count && isData
         try codec.sendDataHeader(count, on: stream, endStream: isLast, to: &output)

@@ -22,6 +22,8 @@ final class HTTP2ClientStream: HTTPStream {
     /// What the exchange has had no room for, and how much of it has been handed over since.
     private var held: [UInt8] = []
     private var handed = 0
+    /// A head that came while the exchange was held back, and whether a body follows.
+    private var heldHead: (head: ResponseHead, hasBody: Bool)?
     private(set) var isHolding = false
     private var hasEnded = false
 
@@ -38,6 +40,10 @@ final class HTTP2ClientStream: HTTPStream {
     func exchangeIsReady(_ exchange: HTTPExchange) {
         guard isHolding, self.exchange === exchange else { return }
         isHolding = false
+        if let (head, hasBody) = heldHead {
+            heldHead = nil
+            hand(head, hasBody: hasBody, exchange)
+        }
         handHeld(to: exchange)
         if hasEnded { finish() }
         if !isHolding { connection.readAgain() }
@@ -48,6 +54,8 @@ final class HTTP2ClientStream: HTTPStream {
         guard self.exchange === exchange else { return }
         self.exchange = nil
         held = []
+        handed = 0
+        heldHead = nil
         connection.abandon(self)
     }
 
@@ -58,6 +66,10 @@ final class HTTP2ClientStream: HTTPStream {
     func receive(_ head: ResponseHead, hasBody: Bool) {
         guard let exchange else { return }
         hasResponse = true
+        if isHolding { heldHead = (head, hasBody) } else { hand(head, hasBody: hasBody, exchange) }
+    }
+
+    private func hand(_ head: ResponseHead, hasBody: Bool, _ exchange: HTTPExchange) {
         if exchange.receive(head, hasBody: hasBody) == .wait, self.exchange === exchange { isHolding = true }
     }
 
@@ -73,9 +85,13 @@ final class HTTP2ClientStream: HTTPStream {
             handed = end
             piece.withUnsafeBytes { hand($0, exchange) }
         }
-        guard handed == held.count else { return }
-        held = []
-        handed = 0
+        if handed == held.count {
+            held = []
+            handed = 0
+        } else if handed > held.count / 2 {
+            held.removeFirst(handed)
+            handed = 0
+        }
     }
 
     private func hand(_ bytes: UnsafeRawBufferPointer, _ exchange: HTTPExchange) {
@@ -93,7 +109,7 @@ final class HTTP2ClientStream: HTTPStream {
     }
 
     private func finish() {
-        guard held.isEmpty, !isHolding, let exchange else { return }
+        guard held.isEmpty, heldHead == nil, !isHolding, let exchange else { return }
         self.exchange = nil
         exchange.ended()
     }
@@ -102,6 +118,8 @@ final class HTTP2ClientStream: HTTPStream {
         let exchange = exchange
         self.exchange = nil
         held = []
+        handed = 0
+        heldHead = nil
         exchange?.failed(failure)
     }
 }

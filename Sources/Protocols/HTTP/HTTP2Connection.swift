@@ -108,7 +108,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             readAgain()
         } catch {
             exchange.failed(StreamFailure(error: error, processing: .begun))
-            pool.hasRoom(self)
+            // Not at once: the next may fail too, and the one after it.
+            loop.executeLater { self.streamIsGone() }
         }
         if watch.asksBeforeUse(loop.now) { ask() }
         scheduleWatch()
@@ -137,6 +138,12 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// Takes no more exchanges, and ends with those that it has.
     func retire() {
         if case .open = state { state = .leaving }
+        if isIdle { close() }
+    }
+
+    /// Whether it takes new streams, though it may have no room at the moment.
+    var takesStreams: Bool {
+        if case .open = state { !watch.isOld(loop.now) } else { false }
     }
 
     func close() {
@@ -218,8 +225,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         if case .closed = state { return }
         var isFull = false
         repeat {
-            bodies.run(putFrame, until: { output.count >= Self.outputHighWater })
-            isFull = output.count >= Self.outputHighWater
+            bodies.run(putFrame, until: { output.count - written >= Self.outputHighWater })
+            isFull = output.count - written >= Self.outputHighWater
             guard writeOutput() else { return }
         } while isFull
     }
@@ -269,13 +276,16 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     /// False when the socket is full, or broken.
     private func writeOutput() -> Bool {
-        codec.drainControlBytes(into: &output)
+        // Answers wait inside until the server reads those before: there they are bounded.
+        if written == output.count { takeControlBytes() }
         while written < output.count {
             let result = output.withUnsafeBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[written...])) }
             switch result {
             case .bytes(let count):
                 if log != nil { noteSent(count) }
                 written += count
+                watch.sent(loop.now)
+                if written == output.count { takeControlBytes() }
             case .wouldBlock: return false
             // What the server has said of it, if anything, can be read.
             case .failed: return false
@@ -284,6 +294,12 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         output.removeAll(keepingCapacity: true)
         written = 0
         return true
+    }
+
+    private func takeControlBytes() {
+        output.removeAll(keepingCapacity: true)
+        written = 0
+        codec.drainControlBytes(into: &output)
     }
 
     private func noteSent(_ count: Int) {
@@ -402,10 +418,14 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         let error = LoadFailure(.networkConnectionLost, "the server reset the stream (\(code))")
         switch code {
         case .refusedStream:
-            end(carried, with: StreamFailure(error: error, processing: .notSent), reset: nil)
+            end(
+                carried, with: StreamFailure(error: error, processing: carried.hasResponse ? .begun : .notSent),
+                reset: nil)
         case .http11Required:
             pool.requireHTTP1()
-            end(carried, with: StreamFailure(error: error, processing: .notSent), reset: nil)
+            end(
+                carried, with: StreamFailure(error: error, processing: carried.hasResponse ? .begun : .notSent),
+                reset: nil)
         case _:
             end(carried, with: StreamFailure(error: error, processing: .begun), reset: nil)
         }
@@ -430,7 +450,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         for number in unprocessed {
             guard let carried = streams[number] else { continue }
             let error = LoadFailure(.networkConnectionLost, words)
-            end(carried, with: StreamFailure(error: error, processing: .notSent), reset: nil)
+            end(
+                carried, with: StreamFailure(error: error, processing: carried.hasResponse ? .begun : .notSent),
+                reset: nil)
         }
         streamIsGone()
     }
@@ -485,6 +507,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         watchTimer = nil
         guard !isIdle || watch.awaitsAnswer else { return }
         if case .resting = reading { watch.received(loop.now) }
+        codec.timePassed(seconds: Int(HTTP2Watch.quietTime / 1_000_000_000))
         switch watch.look(loop.now) {
         case .fine: break
         case .ask:

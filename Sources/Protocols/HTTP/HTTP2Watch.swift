@@ -40,6 +40,9 @@ struct HTTP2Watch {
         askedAt = nil
     }
 
+    /// The server, or the way to it, has taken bytes: what was asked is behind them, and its answer too.
+    mutating func sent(_ now: MonotonicTime) { if askedAt != nil { askedAt = now } }
+
     /// Gives how long the first acknowledgement took, in nanoseconds.
     mutating func settingsAcknowledged(_ now: MonotonicTime) -> UInt64? {
         defer { awaitsSettings = false }

@@ -38,6 +38,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private(set) var fields = HTTPFields()
     let body: RequestBody
     private(set) var expectsContinue = false
+    private(set) var isInQueue = false
     /// The server has said that it does not know `Expect`.
     private var isExpectationRefused = false
     private(set) var response: HTTPURLResponse?
@@ -129,7 +130,10 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     // MARK: From the pool
 
     /// No connection is free, and none may be opened: the exchange waits its turn.
-    func isQueued(_ isQueued: Bool) { receiver?.setQueued(isQueued) }
+    func isQueued(_ isQueued: Bool) {
+        isInQueue = isQueued
+        receiver?.setQueued(isQueued)
+    }
 
     func failedToConnect(_ error: any Error) { fail(error) }
 
@@ -221,7 +225,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     /// RFC 9110 §9.2.2: what the server never saw may be sent again; what it may have seen, only if that does no harm.
     private func canReplay(_ processing: StreamFailure.Processing) -> Bool {
-        guard body.isReplayable else { return false }
+        guard body.isReplayable, response == nil else { return false }
         switch processing {
         case .notSent: return unsentReplays < Self.maximumUnsentReplays
         case .unknown:

@@ -64,7 +64,20 @@ final class OriginPool {
         }
         enqueue(Waiting(exchange: exchange, needsFreshConnection: needsFreshConnection))
         openAsNeeded()
-        exchange.isQueued(attempts.isEmpty || waiting.count > attempts.count)
+        exchange.isQueued(waiting.count > served)
+    }
+
+    /// How many of those that wait, wait for a connection that is being made: they are in no queue, and their time runs.
+    private var served: Int {
+        switch speaks {
+        case .http1: attempts.count
+        case .unknown, .http2: attempts.isEmpty ? 0 : waiting.count
+        }
+    }
+
+    /// Connections are made for others than before.
+    private func tellServed() {
+        for entry in waiting.prefix(served) where entry.exchange.isInQueue { entry.exchange.isQueued(false) }
     }
 
     /// Behind those of the same priority and before those of a lower one. A replay goes first: it has waited before.
@@ -80,6 +93,7 @@ final class OriginPool {
         guard let index = waiting.firstIndex(where: { $0.exchange === exchange }) else { return }
         waiting.remove(at: index)
         cancelSurplusAttempts()
+        if speaks == .http1 { tellServed() }
         retireIfUnused()
     }
 
@@ -107,7 +121,7 @@ final class OriginPool {
 
     private func openAsNeeded() {
         while attempts.count < wantedAttempts,
-            busyCount + idle.count + multiplexed.count + attempts.count < limit || closeOneIdle()
+            busyCount + idle.count + streamTakers + attempts.count < limit || closeOneIdle()
         {
             let attempt = Attempt()
             let key = ObjectIdentifier(attempt)
@@ -119,6 +133,9 @@ final class OriginPool {
             attempt.handle = handle
         }
     }
+
+    /// Those that take no new streams count no more: they end with those that they have.
+    private var streamTakers: Int { multiplexed.count(where: \.takesStreams) }
 
     /// One connection carries one exchange in HTTP/1.1, and many in HTTP/2: while it is not known which it will be, those
     /// that wait are better off with one.
@@ -140,9 +157,11 @@ final class OriginPool {
         guard attempts.removeValue(forKey: key) != nil else { return }
         switch result {
         case .success(let stream): begin(stream)
+        case .failure(let error) where error.cause == .timedOut: break  // Each exchange keeps its own time.
         case .failure(let error): waiting.popFirst()?.exchange.failedToConnect(error)
         }
         openAsNeeded()
+        tellServed()
         retireIfUnused()
     }
 
@@ -190,12 +209,15 @@ final class OriginPool {
     }
 
     /// No new streams on this one.
-    func isLeaving(_ connection: HTTP2Connection) { multiplexed.removeAll { $0 === connection } }
+    func isLeaving(_ connection: HTTP2Connection) {
+        multiplexed.removeAll { $0 === connection }
+        openAsNeeded()
+        tellServed()
+    }
 
     /// The connection is closed, and carries nothing any more.
     func isGone(_ connection: HTTP2Connection) {
         isLeaving(connection)
-        openAsNeeded()
         retireIfUnused()
     }
 
@@ -243,6 +265,8 @@ final class OriginPool {
             connection.idleUntil, pool.loop.now.advanced(bySeconds: ConnectionPool.idleTimeout))
         idle.append(connection)
         pool.scheduleSweep()
+        // One that waits for a fresh connection may now have this one's place.
+        openAsNeeded()
     }
 
     func closeIdle(before time: MonotonicTime) {
@@ -254,11 +278,12 @@ final class OriginPool {
             isLeaving(connection)
             connection.close()
         }
+        openAsNeeded()
         retireIfUnused()
     }
 
     private func retireIfUnused() {
         let isUnused = idle.isEmpty && multiplexed.isEmpty && busyCount == 0 && attempts.isEmpty && waiting.isEmpty
-        if isUnused { pool.isUnused(origin) }
+        if isUnused { pool.isUnused(origin, self) }
     }
 }

@@ -49,6 +49,7 @@ extension HTTP2ConnectionStateMachine {
     public mutating func sendPing(_ opaque: UInt64, to output: inout [UInt8]) {
         drainControlBytes(into: &output)
         if case .failed = state { return }
+        unansweredPings += 1
         HTTP2FrameEncoder.ping(opaque, to: &output)
     }
 

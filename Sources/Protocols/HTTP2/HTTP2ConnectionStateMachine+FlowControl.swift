@@ -11,7 +11,10 @@ extension HTTP2ConnectionStateMachine {
         guard case .open(let place) = location else {
             consumeOnConnection(fragment.flowControlled)
             // The rest of a frame whose first piece was judged: the stream was reset meanwhile, by either side.
-            if fragment.frameLength != nil { try closedStream(fragment.stream, location) }
+            guard let length = fragment.frameLength else { return nil }
+            // As much as the window allowed may be on its way on a stream that this side has just reset.
+            if case .reset(.local) = location, length > 0 { return nil }
+            try closedStream(fragment.stream, location)
             return nil
         }
         if let problem = accept(fragment, at: place) {

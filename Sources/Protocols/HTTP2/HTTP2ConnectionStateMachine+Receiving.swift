@@ -94,6 +94,10 @@ extension HTTP2ConnectionStateMachine {
     }
 
     private mutating func receivePing(_ opaque: UInt64, isAcknowledgement: Bool) throws(HTTP2Error) -> HTTP2Event? {
+        if isAcknowledgement, unansweredPings > 0 {
+            unansweredPings -= 1
+            return .pingAcknowledged(opaque)
+        }
         try flood.charge()
         if isAcknowledgement { return .pingAcknowledged(opaque) }
         HTTP2FrameEncoder.ping(opaque, isAcknowledgement: true, to: &control)

@@ -42,6 +42,8 @@ public struct HTTP2ConnectionStateMachine: Sendable {
 
     var sendWindow = SendWindow(65535)
     var receiveWindow: ReceiveWindow
+    /// PINGs that this side has sent and the peer has not answered.
+    var unansweredPings = 0
     /// Whether the caller found the connection's window empty.
     var isBlocked = false
 

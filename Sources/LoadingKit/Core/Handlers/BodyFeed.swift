@@ -35,7 +35,8 @@ final class BodyFeed: Sendable {
             }
             state.pieces.append(data)
             state.waiting += data.count
-            state.isBlocked = state.waiting >= Self.highWater
+            // Once blocked it stays so until the reader has caught up, and has said so.
+            if state.waiting >= Self.highWater { state.isBlocked = true }
             return (nil, state.isBlocked ? .wait : .more)
         }
         reader?.resume(returning: data)

@@ -202,7 +202,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
 
     func release(_ reason: Hold) {
         hold.remove(reason)
-        guard hold.isEmpty else { return }
+        guard hold.isEmpty, !isOver else { return }
         updateHeld()
         if let heldEnd { return conclude(heldEnd) }
         guard isHandlerWaiting, case .loading(let handler) = stage else { return }
@@ -227,6 +227,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private func conclude(_ result: Result<Void, any Error>) {
         let last = stage
         stage = .ended
+        heldEnd = nil
         nextLook = .distantFuture
         timer?.cancel()
         timer = nil
