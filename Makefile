@@ -1,10 +1,14 @@
 # Two commands from a fresh clone on Debian or Ubuntu with a Swift toolchain: `make demo` and `make test`.
-# `make stress` runs random loads under ThreadSanitizer and AddressSanitizer, each in a build of its own.
-.PHONY: demo test stress lint format build install-build-packages install-test-packages
+# `make bench` measures the HTTP/1.1 parser against others (`make bench FILTER='.*1,085.*'`: in part). `make stress` runs
+# random loads under ThreadSanitizer and AddressSanitizer, each in a build of its own.
+.PHONY: demo test stress bench lint format build install-build-packages install-test-packages
 
 BUILD_PACKAGES := libssl-dev zlib1g-dev pkg-config
 TEST_PACKAGES := nginx-light nghttp2-server apache2-bin python3-h2
+BENCH_PACKAGES := libh2o-evloop-dev node-llhttp
 LOADS ?= 50000
+FILTER ?= .*
+SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks
 
 demo: install-build-packages
 	swift build --product loadkit
@@ -21,11 +25,14 @@ stress: install-build-packages
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leaks.txt LOADINGKIT_STRESS_LOADS=$(LOADS) \
 		swift test --sanitize=address --scratch-path .build-address --filter StressTests
 
+bench: install-build-packages install-bench-packages
+	cd Benchmarks && swift package --disable-sandbox benchmark --filter '$(FILTER)'
+
 lint:
-	swift format lint --strict --recursive --parallel --configuration .swift-format Package.swift Sources Tests
+	swift format lint --strict --recursive --parallel --configuration .swift-format $(SOURCES)
 
 format:
-	swift format format --in-place --recursive --parallel --configuration .swift-format Package.swift Sources Tests
+	swift format format --in-place --recursive --parallel --configuration .swift-format $(SOURCES)
 
 build: install-build-packages
 	swift build
@@ -35,3 +42,6 @@ install-build-packages:
 
 install-test-packages:
 	@Scripts/install-packages.sh $(TEST_PACKAGES)
+
+install-bench-packages:
+	@Scripts/install-packages.sh $(BENCH_PACKAGES)

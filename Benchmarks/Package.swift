@@ -12,7 +12,6 @@ let package = Package(
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
     targets: [
-        .systemLibrary(name: "CNghttp2", pkgConfig: "libnghttp2", providers: [.apt(["libnghttp2-dev"])]),
         .target(
             name: "CPeers",
             // llhttp's sources are where Debian's package puts them.
@@ -21,11 +20,8 @@ let package = Package(
         .executableTarget(
             name: "Codecs",
             dependencies: [
-                "CPeers", "CNghttp2",
+                "CPeers",
                 .product(name: "LoadingKitHTTP1", package: "LoadingKit"),
-                .product(name: "LoadingKitHTTP2", package: "LoadingKit"),
-                .product(name: "LoadingKitHPACK", package: "LoadingKit"),
-                .product(name: "LoadingKitContentCoding", package: "LoadingKit"),
                 .product(name: "Benchmark", package: "benchmark"),
             ],
             path: "Benchmarks/Codecs",

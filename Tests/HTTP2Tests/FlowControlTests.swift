@@ -210,4 +210,29 @@ import Testing
         client.feed(Self.data(1, 1))
         #expect(client.events.last == .streamFailed(stream: 1, HTTP2Error(.windowExceeded, .stream(1))))
     }
+
+    /// What was under way on a stream that this side has reset is no flood, however much it is.
+    @Test func lateDataIsNoFlood() throws {
+        var client = Peer.connected(.client)
+        _ = try client.request()
+        client.feed(headersFrame(1, responseBlock))
+        client.machine.sendReset(1, to: &client.output)
+        for _ in 0..<5000 { client.feed(Self.data(1, 1)) }
+        #expect(client.error == nil)
+        for _ in 0..<1100 { client.feed(Self.data(1, 0)) }
+        #expect(client.error?.kind == .controlFlood, "empty frames are")
+    }
+
+    /// Answers to this side's own PINGs are no flood; others are.
+    @Test func answersToPINGsAreNoFlood() {
+        var client = Peer.connected(.client)
+        let answer = Bytes.frame(type: 6, flags: 1, stream: 0, [UInt8](repeating: 0, count: 8))
+        for _ in 0..<5000 {
+            client.machine.sendPing(0, to: &client.output)
+            client.feed(answer)
+        }
+        #expect(client.error == nil)
+        for _ in 0..<1100 { client.feed(answer) }
+        #expect(client.error?.kind == .controlFlood)
+    }
 }

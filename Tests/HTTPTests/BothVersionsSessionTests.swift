@@ -219,6 +219,33 @@ import Testing
         }
     }
 
+    /// Nor is it told of a response that comes meanwhile.
+    @Test(arguments: BothVersions.all) func suspendingBeforeTheResponse(version: String) async throws {
+        let (isAsked, isSuspended) = (Signal(), Signal())
+        let route: LoopbackServer.Route = { request in
+            guard request.path == "/late" else { return .text("other") }
+            isAsked.fire()
+            try request.exchange.wait(for: isSuspended)
+            return .text("late")
+        }
+        try await BothVersions.withServer(version, route) { session, server in
+            let events = Events()
+            let task = session.dataTask(with: try BothVersions.request(server, "/late"))
+            task.delegate = events
+            task.resume()
+            await isAsked.wait()
+            task.suspend()
+            // The note of it has arrived when this has.
+            _ = await session.allTasks
+            isSuspended.fire()
+            #expect(await session.outcome(try BothVersions.request(server, "/b")) == .ok("other"))
+            #expect(await session.outcome(try BothVersions.request(server, "/b")) == .ok("other"))
+            #expect(events.events.snapshot.isEmpty)
+            task.resume()
+            #expect(await events.all() == ["response 200", "data", "metrics", "complete ok"])
+        }
+    }
+
     /// A body's stream that a redirect needs again is asked for.
     @Test(arguments: BothVersions.all) func aBodyStreamIsAskedForAgain(version: String) async throws {
         final class Giver: NSObject, URLSessionTaskDelegate {

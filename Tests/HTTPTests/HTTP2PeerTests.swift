@@ -138,6 +138,21 @@ import Testing
         }
     }
 
+    /// Nor is one that has begun to answer, whatever it says of the stream afterwards: the body would begin twice.
+    @Test(arguments: [reset(1, .refusedStream), reset(1, .http11Required), goAway(0)])
+    private func whatIsBeingAnsweredIsNotSentAgain(refusal: [UInt8]) async throws {
+        let peer = try ScriptedPeer(scripts: [
+            [.expectAnything, .send(Self.settings + Self.head + refusal), .readUntilClose],
+            [.expectAnything, .send(Self.settings + Self.answer(1, "again")), .hold],
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = session()
+            #expect(await session.outcome(peer.request()) == Self.lost)
+            #expect(peer.connections.count == 1)
+        }
+    }
+
     /// A body that the windows have room for is sent without a word from the server in between: if the connection slept,
     /// the server's silence would end it. (Its first bytes come before the answer to SETTINGS.)
     @Test func aLongBodyIsSentInOneGo() async throws {

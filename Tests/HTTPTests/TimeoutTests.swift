@@ -57,6 +57,25 @@ import Testing
         }
     }
 
+    /// Those that wait for a handshake that another has begun are in no queue: their own time runs.
+    @Test func allThatWaitForAStalledHandshakeTimeOut() async throws {
+        let silent = try ScriptedPeer([.expectAnything, .hold])
+        defer { silent.stop() }
+        let time = ManualTime()
+        let (session, loop) = Self.session(time) { $0.timeoutIntervalForRequest = 10 }
+        defer { loop.stop() }
+        let url = try #require(URL(string: silent.url().replacingOccurrences(of: "http:", with: "https:")))
+        try await withTimeout {
+            async let first = session.outcome(URLRequest(url: url))
+            async let second = session.outcome(URLRequest(url: url))
+            async let third = session.outcome(URLRequest(url: url))
+            await silent.connectionCount(reaches: 1)
+            while await session.allTasks.count < 3 { await Task.yield() }
+            time.advance(by: .seconds(11))
+            #expect(await [first, second, third] == [.failed(.timedOut), .failed(.timedOut), .failed(.timedOut)])
+        }
+    }
+
     @Test func eachByteStartsTheTimeAnewButNotTheResources() async throws {
         let (first, second) = (Signal(), Signal())
         let peer = try ScriptedPeer([

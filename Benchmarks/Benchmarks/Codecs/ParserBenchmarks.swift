@@ -7,7 +7,8 @@ enum ParserBenchmarks {
     static func register() {
         for (name, head) in [("240 B", Heads.nginx), ("1,085 B", Heads.network), ("30 fields", Heads.cookies)] {
             let reader = Reader(head)
-            Pair(name: "parser: response head \(name), picohttpparser", ours: reader.read, peer: { phr(head) }).register()
+            Pair(name: "parser: response head \(name), picohttpparser", ours: reader.read, peer: { phr(head) })
+                .register()
             Pair(name: "parser: response head \(name), llhttp", ours: reader.read, peer: { llhttp(head) }).register()
         }
     }
