@@ -48,7 +48,7 @@ let package = Package(
         module(
             "LoadingKitHPACK", at: "Protocols/HPACK", ["LoadingKitPrimitives"], exclude: ["GenerateHuffmanTable.py"]),
         module(
-            "LoadingKitHTTP2", at: "Protocols/HTTP2", ["LoadingKitPrimitives", "LoadingKitHPACK"]),
+            "LoadingKitHTTP2", at: "Protocols/HTTP2", ["LoadingKitPrimitives", "LoadingKitHPACK", "CLoadingKitShims"]),
         module("LoadingKitContentCoding", at: "Protocols/ContentCoding", ["LoadingKitPrimitives", "CZlib"]),
         module(
             "LoadingKitTransport", at: "LoadingKit/Transport",

@@ -8,7 +8,9 @@ func fields(_ pairs: (String, String)...) -> HTTPFields {
 }
 
 /// Header blocks of literal fields with names of their own, which need no compression state (RFC 7541 §6.2.2).
-func block(_ pairs: (String, String)...) -> [UInt8] {
+func block(_ pairs: (String, String)...) -> [UInt8] { block(pairs) }
+
+func block(_ pairs: [(String, String)]) -> [UInt8] {
     var block: [UInt8] = []
     for (name, value) in pairs {
         block.append(0)

@@ -79,7 +79,7 @@ import Testing
             Frames.headers(1, [ok], end: true) + Frames.raw(8, stream: 1, Frames.number(9)), ["1: 200 0 end"]),
         // The connection.
         Case(
-            "a push", Frames.raw(5, flags: 4, stream: 1, Frames.number(2) + Frames.block([ok])), error: .protocolError),
+            "a push", Frames.raw(5, flags: 4, stream: 1, Frames.number(2) + block([ok])), error: .protocolError),
         Case(
             "a block that is no HPACK", Frames.raw(1, flags: 5, stream: 1, [0xFF, 0xFF, 0xFF, 0xFF, 0xFF, 0xFF]),
             error: .compressionError),
@@ -92,7 +92,7 @@ import Testing
         Case("CONTINUATION without HEADERS", Frames.raw(9, flags: 4, stream: 1), error: .protocolError),
         Case(
             "another frame in a block",
-            Frames.raw(1, stream: 1, Frames.block([ok])) + Frames.raw(6, [UInt8](repeating: 0, count: 8)),
+            Frames.raw(1, stream: 1, block([ok])) + Frames.raw(6, [UInt8](repeating: 0, count: 8)),
             error: .protocolError),
         Case("the connection's window opened by nothing", Frames.raw(8, Frames.number(0)), error: .protocolError),
         Case(
@@ -159,8 +159,8 @@ import Testing
             #expect(transcript.error == test.error, "in pieces of \(pieces)")
             // An error of the connection ends what is written with GOAWAY and its code.
             if let error = test.error {
-                let goAway = Frames.make { HTTP2FrameEncoder.goAway(lastStream: 0, error, to: &$0) }
-                let sent = Frames.make { client.drainControlBytes(into: &$0) }
+                let goAway = Bytes.written { HTTP2FrameEncoder.goAway(lastStream: 0, error, to: &$0) }
+                let sent = Bytes.written { client.drainControlBytes(into: &$0) }
                 #expect(sent.suffix(goAway.count) == goAway[...])
                 #expect(client.isClosing && client.availableStreams == 0)
             }

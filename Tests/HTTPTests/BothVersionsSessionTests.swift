@@ -22,34 +22,18 @@ import Testing
         }
     }
 
-    private struct Redirect: Sendable {
-        let status: Int
-        let method: String
-        let expected: String
-        var keepsBody = false
-    }
-
-    private static let redirects = [
-        Redirect(status: 301, method: "GET", expected: "GET"),
-        Redirect(status: 301, method: "POST", expected: "GET"),
-        Redirect(status: 301, method: "PUT", expected: "PUT", keepsBody: true),
-        Redirect(status: 302, method: "POST", expected: "GET"),
-        Redirect(status: 303, method: "POST", expected: "GET"),
-        Redirect(status: 303, method: "PUT", expected: "GET"),
-        Redirect(status: 307, method: "POST", expected: "POST", keepsBody: true),
-        Redirect(status: 308, method: "POST", expected: "POST", keepsBody: true),
-        Redirect(status: 308, method: "DELETE", expected: "DELETE"),
-    ]
-
     @Test(arguments: BothVersions.all) func redirectsKeepOrChangeTheMethod(version: String) async throws {
         try await BothVersions.withServer(version, Self.answer) { session, server in
-            for redirect in Self.redirects {
+            for redirect in RedirectCase.all {
                 let hasBody = ["POST", "PUT"].contains(redirect.method)
                 let request = try BothVersions.request(
                     server, "/redirect?\(redirect.status)", redirect.method, body: hasBody ? Data("body".utf8) : nil)
-                let expected = "\(redirect.expected) /new \(redirect.keepsBody ? "body" : "")"
+                let expected =
+                    redirect.expected == "HEAD"
+                    ? "" : "\(redirect.expected) /new \(redirect.keepsBody ? "body" : "")"
                 #expect(await session.outcome(request) == .ok(expected), "\(redirect)")
                 let last = try #require(server.requests.last)
+                #expect(last.method == redirect.expected && last.path == "/new", "\(redirect)")
                 #expect(last.fields.contains(.contentType) == redirect.keepsBody, "\(redirect)")
             }
         }

@@ -4,33 +4,11 @@ import TestSupport
 import Testing
 
 @Suite struct RedirectTests {
-    private struct Case: CustomTestStringConvertible, Sendable {
-        let status: Int
-        let method: String
-        let expected: String
-        var keepsBody = false
-        var testDescription: String { "\(status) of \(method)" }
-    }
-
-    private static let cases = [
-        Case(status: 301, method: "GET", expected: "GET"),
-        Case(status: 301, method: "POST", expected: "GET"),
-        Case(status: 301, method: "PUT", expected: "PUT", keepsBody: true),
-        Case(status: 302, method: "POST", expected: "GET"),
-        Case(status: 302, method: "HEAD", expected: "HEAD"),
-        Case(status: 303, method: "POST", expected: "GET"),
-        Case(status: 303, method: "PUT", expected: "GET"),
-        Case(status: 303, method: "HEAD", expected: "HEAD"),
-        Case(status: 307, method: "POST", expected: "POST", keepsBody: true),
-        Case(status: 308, method: "POST", expected: "POST", keepsBody: true),
-        Case(status: 308, method: "GET", expected: "GET"),
-    ]
-
     private static func redirect(_ status: Int, _ location: String) -> ScriptedPeer.Step {
         .send("HTTP/1.1 \(status) Moved\r\nLocation: \(location)\r\nContent-Length: 2\r\n\r\nno")
     }
 
-    @Test(arguments: cases) private func methodsAndBodies(_ test: Case) async throws {
+    @Test(arguments: RedirectCase.all) func methodsAndBodies(_ test: RedirectCase) async throws {
         let isHead = test.method == "HEAD"
         let redirect: ScriptedPeer.Step =
             isHead

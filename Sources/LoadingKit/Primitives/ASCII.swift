@@ -13,6 +13,21 @@ package enum ASCII {
         return true
     }
 
+    /// The number that decimal digits alone spell, without a sign or a space; nil too when it is beyond 64 bits.
+    package static func decimal(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
+        guard !bytes.isEmpty else { return nil }
+        var number: UInt64 = 0
+        for byte in bytes {
+            let digit = byte &- UInt8(ascii: "0")
+            guard digit < 10 else { return nil }
+            let (product, overflow) = number.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = product.addingReportingOverflow(UInt64(digit))
+            guard !overflow, !carry else { return nil }
+            number = sum
+        }
+        return number
+    }
+
     /// Whether bytes spell `text` but for the case of ASCII letters.
     package static func equalsIgnoringCase(_ a: UnsafeRawBufferPointer, _ text: StaticString) -> Bool {
         equalsIgnoringCase(a, UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))

@@ -13,6 +13,16 @@ extension KnownField {
         self = ASCII.equalsName(bytes, candidate.nameBytes) ? candidate : .other
     }
 
+    /// The fields that describe an HTTP/1.1 connection, which HTTP/2 has no place for (RFC 9113 §8.2.2). `TE` is another,
+    /// unless it says `trailers`.
+    package static let connectionSpecific = allCases.filter(\.isConnectionSpecific)
+
+    /// Whether it is one of ``connectionSpecific``.
+    package var isConnectionSpecific: Bool {
+        self == .connection || self == .keepAlive || self == .proxyConnection || self == .transferEncoding
+            || self == .upgrade
+    }
+
     /// The only well-known name that has this length and these bytes at the places looked at.
     private static func candidate(for name: UnsafeRawBufferPointer) -> KnownField {
         // Bit 5 makes ASCII letters lower-case; what it does to other bytes is harmless, as the name is compared whole.

@@ -1,5 +1,6 @@
 /// Why a body could not be decoded.
 public struct ContentCodingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong.
     public enum Kind: Sendable, Equatable {
         /// The bytes are not of the coding that the response names.
         case corrupt(String)
@@ -7,12 +8,16 @@ public struct ContentCodingError: Error, Sendable, Equatable, CustomStringConver
         case truncated
         /// The body expands further than allowed.
         case expandsTooFar(ratio: Int)
+        /// The system has no memory for the decoder.
         case outOfMemory
     }
 
+    /// The coding that was being undone.
     public let coding: ContentCoding
+    /// What is wrong.
     public let kind: Kind
 
+    /// The error in plain words.
     public var description: String {
         switch kind {
         case .corrupt(let reason): "the body is not valid \(coding.rawValue): \(reason)"

@@ -7,5 +7,6 @@ public struct DecompressionLimits: Sendable {
     /// Decoded bytes before the ratio counts.
     public var minimumSize = 1 << 20
 
+    /// The defaults.
     public init() {}
 }

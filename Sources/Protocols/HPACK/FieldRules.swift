@@ -13,7 +13,7 @@ enum FieldRules {
         if seen & capital != 0 { malformation.insert(.uppercaseName) }
         if seen & forbidden != 0 { malformation.insert(.invalidName) }
         let known = KnownField(nameBytes: name)
-        if isConnectionSpecific(known) { malformation.insert(.connectionSpecificField) }
+        if known.isConnectionSpecific { malformation.insert(.connectionSpecificField) }
         return (.field(known), malformation)
     }
 
@@ -49,11 +49,6 @@ enum FieldRules {
     }
 
     private static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
-    private static func isConnectionSpecific(_ known: KnownField) -> Bool {
-        known == .connection || known == .proxyConnection || known == .keepAlive || known == .transferEncoding
-            || known == .upgrade
-    }
 
     private static let capital: UInt8 = 1
     private static let forbidden: UInt8 = 2

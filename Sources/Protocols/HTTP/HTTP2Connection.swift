@@ -276,30 +276,29 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     /// False when the socket is full, or broken.
     private func writeOutput() -> Bool {
-        // Answers wait inside until the server reads those before: there they are bounded.
-        if written == output.count { takeControlBytes() }
-        while written < output.count {
+        while hasOutput() {
             let result = output.withUnsafeBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[written...])) }
             switch result {
             case .bytes(let count):
                 if log != nil { noteSent(count) }
                 written += count
                 watch.sent(loop.now)
-                if written == output.count { takeControlBytes() }
             case .wouldBlock: return false
             // What the server has said of it, if anything, can be read.
             case .failed: return false
             }
         }
-        output.removeAll(keepingCapacity: true)
-        written = 0
         return true
     }
 
-    private func takeControlBytes() {
-        output.removeAll(keepingCapacity: true)
-        written = 0
-        codec.drainControlBytes(into: &output)
+    /// Answers wait inside the codec until the server has read those before: there they are bounded.
+    private func hasOutput() -> Bool {
+        if written == output.count {
+            output.removeAll(keepingCapacity: true)
+            written = 0
+            codec.drainControlBytes(into: &output)
+        }
+        return !output.isEmpty
     }
 
     private func noteSent(_ count: Int) {

@@ -24,16 +24,10 @@ extension HTTPExchange {
         if body.expectedCount > 0 || (body.expectedCount == 0 && ["POST", "PUT", "PATCH"].contains(method)) {
             fields.append(.contentLength, "\(body.expectedCount)")
         }
-        if let urgency, !fields.contains(name: "priority") { fields.append(name: "priority", value: "u=\(urgency)") }
+        if !fields.contains(name: "priority"), let value = RequestPriority.fieldValue(priority) {
+            fields.append(name: "priority", value: value)
+        }
         return fields
-    }
-
-    /// The task's priority, from 0 to 1, as RFC 9218's urgency, from 7 to 0. Nil for the usual one.
-    private var urgency: Int? {
-        let priority = priority
-        guard priority != URLSessionTask.defaultPriority else { return nil }
-        let urgency = priority > 0.5 ? 3 - Int((priority - 0.5) * 6) : 3 + Int((0.5 - priority) * 8)
-        return urgency == 3 ? nil : min(max(urgency, 0), 7)
     }
 }
 

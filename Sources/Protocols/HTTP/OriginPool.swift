@@ -203,7 +203,6 @@ final class OriginPool {
     }
 
     private func end(_ connection: HTTP2Connection) {
-        isLeaving(connection)
         connection.close()
         isGone(connection)
     }

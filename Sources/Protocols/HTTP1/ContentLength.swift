@@ -11,26 +11,12 @@ enum ContentLength {
         var problem: HTTP1Error.Kind?
         fields.forEachValue(of: .contentLength) { value in
             FieldList.forEachElement(value) { element in
-                guard let number = decimal(element) else { return problem = .malformedContentLength }
+                guard let number = ASCII.decimal(element) else { return problem = .malformedContentLength }
                 if let length, length != number { problem = problem ?? .conflictingContentLength }
                 length = number
             }
         }
         if let problem { throw problem }
         return length
-    }
-
-    /// Digits alone, no sign, no space; nil too when beyond 64 bits.
-    private static func decimal(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
-        guard !bytes.isEmpty else { return nil }
-        var number: UInt64 = 0
-        for byte in bytes {
-            guard let digit = Byte.digit(byte) else { return nil }
-            let (product, overflow) = number.multipliedReportingOverflow(by: 10)
-            let (sum, carry) = product.addingReportingOverflow(UInt64(digit))
-            guard !overflow, !carry else { return nil }
-            number = sum
-        }
-        return number
     }
 }

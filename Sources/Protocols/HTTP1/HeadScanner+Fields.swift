@@ -6,15 +6,12 @@ extension HeadScanner {
     /// Reads lines as long as they are whole and plain; leaves the rest of any other to the steps below.
     mutating func scanFieldLines(_ cursor: inout ScanCursor) throws(HTTP1Error) {
         while !cursor.isAtEnd {
-            scanPlainLines(&cursor)
-            guard !cursor.isAtEnd else { return }
+            // There may be more of them than are read at a time.
+            if scanPlainLines(&cursor) > 0 { continue }
             guard !isEndOrFold(cursor.byte) else { return try scanEndOrFold(&cursor) }
             guard entries.count < fieldLimit else { throw failure(.tooManyFields, cursor) }
-            // More plain lines than are read at a time, or one that is not.
-            if plainLine(cursor.bytes, cursor.index, cursor.end) == nil {
-                nameOffset = cursor.offset
-                return step = .name
-            }
+            nameOffset = cursor.offset
+            return step = .name
         }
     }
 
@@ -40,13 +37,14 @@ extension HeadScanner {
         return PlainLine(nameLength: colon &- name, value: value, valueEnd: valueEnd, next: feed &+ 1)
     }
 
-    /// Reads plain lines, up to 32 of them, whose entries are put together on the stack.
-    private mutating func scanPlainLines(_ cursor: inout ScanCursor) {
+    /// Reads plain lines, up to 32 of them, whose entries are put together on the stack; gives how many they were.
+    private mutating func scanPlainLines(_ cursor: inout ScanCursor) -> Int {
         let most = 32
         let room = Swift.min(fieldLimit &- entries.count, most)
         let (bytes, end, shift) = (cursor.bytes, cursor.end, cursor.shift)
         var index = cursor.index
-        withUnsafeTemporaryAllocation(of: HTTPFields.Entry.self, capacity: most) { lines in
+        defer { cursor.index = index }
+        return withUnsafeTemporaryAllocation(of: HTTPFields.Entry.self, capacity: most) { lines in
             var count = 0
             while count < room, index < end, let line = plainLine(bytes, index, end) {
                 let name = UnsafeRawBufferPointer(start: bytes + index, count: line.nameLength)
@@ -61,8 +59,8 @@ extension HeadScanner {
                 index = line.next
             }
             entries.append(contentsOf: UnsafeBufferPointer(rebasing: lines[..<count]))
+            return count
         }
-        cursor.index = index
     }
 
     @inline(__always)

@@ -1,23 +1,11 @@
-import LoadingKitPrimitives
+import CLoadingKitShims
 
 /// What bytes a field's name and value may have when it is sent (RFC 9113 §8.2.1, RFC 9110 §5).
 enum FieldBytes {
-    /// Which bytes a token may have; capital letters are made small when they are sent.
-    private static let isTokenByte: [Bool] = (0...255).map { byte in
-        switch UInt8(byte) {
-        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): true
-        default: "!#$%&'*+-.^_`|~".utf8.contains(UInt8(byte))
-        }
-    }
-
-    /// Whether bytes are a token.
+    /// Whether bytes are a token; its capital letters are made small when they are sent.
     static func isToken(_ name: UnsafeRawBufferPointer) -> Bool {
-        guard !name.isEmpty else { return false }
-        return isTokenByte.withUnsafeBufferPointer { table in
-            for byte in name where !table[Int(byte)] { return false }
-            return true
-        }
+        guard let base = name.baseAddress, !name.isEmpty else { return false }
+        return lk_token_end(base.assumingMemoryBound(to: UInt8.self), name.count) == name.count
     }
 
     /// Whether bytes are a value that may be sent: no NUL, CR or LF, and no white space around it.

@@ -51,24 +51,11 @@ extension HTTPFields {
         var length: Int64?
         var isMalformed = false
         forEachValue(of: .contentLength) { value in
-            guard let number = Self.decimal(value), length == nil || length == number else { return isMalformed = true }
+            guard let number = ASCII.decimal(value).flatMap({ Int64(exactly: $0) }), length == nil || length == number
+            else { return isMalformed = true }
             length = number
         }
         guard !isMalformed else { throw .malformedContentLength }
         return length
-    }
-
-    private static func decimal(_ bytes: UnsafeRawBufferPointer) -> Int64? {
-        guard !bytes.isEmpty else { return nil }
-        var number: Int64 = 0
-        for byte in bytes {
-            let digit = byte &- UInt8(ascii: "0")
-            guard digit < 10 else { return nil }
-            let (product, overflow) = number.multipliedReportingOverflow(by: 10)
-            let (sum, carry) = product.addingReportingOverflow(Int64(digit))
-            guard !overflow, !carry else { return nil }
-            number = sum
-        }
-        return number
     }
 }
