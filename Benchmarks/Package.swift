@@ -12,6 +12,7 @@ let package = Package(
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
     ],
     targets: [
+        .target(name: "Figures"),
         .target(
             name: "CPeers",
             // llhttp's sources are where Debian's package puts them.
@@ -20,7 +21,7 @@ let package = Package(
         .executableTarget(
             name: "Codecs",
             dependencies: [
-                "CPeers",
+                "CPeers", "Figures",
                 .product(name: "LoadingKitHTTP1", package: "LoadingKit"),
                 .product(name: "Benchmark", package: "benchmark"),
             ],
