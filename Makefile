@@ -8,7 +8,7 @@ TEST_PACKAGES := nginx-light nghttp2-server apache2-bin python3-h2
 BENCH_PACKAGES := libh2o-evloop-dev node-llhttp
 LOADS ?= 50000
 FILTER ?= .*
-SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks
+SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
 
 demo: install-build-packages
 	swift build --product loadkit
