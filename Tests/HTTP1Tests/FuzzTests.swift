@@ -18,6 +18,16 @@ import Testing
         "HTTP/1.1 200 OK\r\nContent-Length: 3, 3\r\nConnection: close\r\n\r\nabc",
     ]
 
+    /// Names and values that end at every place of the blocks of 64 bytes that lines are read in, some longer than one.
+    private static let longLines: String = {
+        let lines = [0, 1, 20, 40, 62, 63, 64, 65, 130].map { length in
+            let name = "Content_\(length).\(String(repeating: "x", count: length))"
+            return
+                "\(name):\(length.isMultiple(of: 2) ? "" : " ")\(String(repeating: "v\u{e9}", count: length / 2))\r\n"
+        }
+        return "HTTP/1.1 200 OK\r\n\(lines.joined())Content-Length: 0\r\n\r\n"
+    }()
+
     /// Pieces that are more likely than random bytes to matter.
     static let pieces: [String] = [
         "\r\n", "\n", "\r", "\0", " ", "\t", ":", ";", ",", "0", "1", "ffffffffffffffff", "HTTP/1.1 ", "chunked",
@@ -31,6 +41,21 @@ import Testing
             let method = ["GET", "HEAD", "CONNECT"].randomElement(using: &random) ?? "GET"
             check(responseParser(to: method), damaged(Self.responses, &random), &random)
         }
+    }
+
+    @Test(arguments: 0..<4)
+    func damagedLongLines(_ seed: Int) {
+        var random = SeededGenerator(seed: UInt64(seed) + 4000)
+        for _ in 0..<40 { check(ResponseParser(), damaged([Self.longLines], &random), &random) }
+    }
+
+    /// More lines than are read in one go.
+    @Test func manyLines() {
+        let lines = (0..<60).map { "X-\($0): \(String(repeating: "v", count: 100))\r\n" }
+        let input = "HTTP/1.1 200 OK\r\n\(lines.joined())Content-Length: 0\r\n\r\n"
+        let whole = Transcript(ResponseParser(), Array(input.utf8))
+        #expect(whole.error == nil && whole.consumed == input.utf8.count)
+        #expect(whole == Transcript(ResponseParser(), Array(input.utf8), cuts: Array(0..<input.utf8.count)))
     }
 
     @Test(arguments: 0..<4)

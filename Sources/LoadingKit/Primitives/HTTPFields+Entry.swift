@@ -1,21 +1,41 @@
+import CLoadingKitShims
+
 extension HTTPFields {
     /// Where a field's name and value are in the store: 32-bit numbers, so that an entry is 20 bytes.
     package struct Entry: Sendable {
-        package var nameOffset: UInt32
-        package var nameLength: UInt32
-        package var valueOffset: UInt32
-        package var valueLength: UInt32
-        package var known: KnownField
+        /// As the C function that reads whole lines leaves it.
+        private var places: lk_field
 
         package init(
             nameOffset: UInt32, nameLength: UInt32, valueOffset: UInt32, valueLength: UInt32, known: KnownField
         ) {
-            self.nameOffset = nameOffset
-            self.nameLength = nameLength
-            self.valueOffset = valueOffset
-            self.valueLength = valueLength
-            self.known = known
+            places = lk_field(
+                name_offset: nameOffset, name_length: nameLength, value_offset: valueOffset, value_length: valueLength,
+                known: known.rawValue)
         }
+
+        package init(_ places: lk_field) { self.places = places }
+
+        package var nameOffset: UInt32 { places.name_offset }
+        package var nameLength: UInt32 { places.name_length }
+
+        package var valueOffset: UInt32 {
+            get { places.value_offset }
+            set { places.value_offset = newValue }
+        }
+
+        package var valueLength: UInt32 {
+            get { places.value_length }
+            set { places.value_length = newValue }
+        }
+
+        package var known: KnownField {
+            get { KnownField(rawValue: places.known) ?? .other }
+            set { places.known = newValue.rawValue }
+        }
+
+        /// The raw value of ``known``, which costs less to compare.
+        package var knownNumber: UInt8 { places.known }
 
         package func name(in store: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
             slice(store, nameOffset, nameLength)

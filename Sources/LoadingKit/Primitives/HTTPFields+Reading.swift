@@ -59,39 +59,45 @@ extension HTTPFields {
     public func forEachValue(of known: KnownField, _ body: (UnsafeRawBufferPointer) -> Void) {
         guard known != .other else { return }
         store.withUnsafeBytes { store in
-            for entry in entries where entry.known == known { body(entry.value(in: store)) }
+            for entry in entries where entry.knownNumber == known.rawValue { body(entry.value(in: store)) }
         }
     }
 
-    /// Which fields that frame a message or concern its connection there are: most messages have few of them, and one look
+    /// Where the fields are that frame a message or concern its connection: most messages have few of them, and one look
     /// tells.
     package var framing: Framing {
-        var framing: Framing = []
-        for entry in entries {
-            switch entry.known {
-            case .contentLength: framing.insert(.contentLength)
-            case .transferEncoding: framing.insert(.transferEncoding)
-            case .connection: framing.insert(.connection)
+        var framing = Framing()
+        for index in entries.indices {
+            switch entries[index].knownNumber {
+            case KnownField.contentLength.rawValue: framing.contentLength.add(index)
+            case KnownField.transferEncoding.rawValue: framing.transferEncoding.add(index)
+            case KnownField.connection.rawValue: framing.connection.add(index)
             case _: break
             }
         }
         return framing
     }
 
-    /// Names of fields that frame a message or concern its connection (RFC 9112 §6, §9.6).
-    package struct Framing: OptionSet {
-        package let rawValue: UInt8
-        package init(rawValue: UInt8) { self.rawValue = rawValue }
+    /// Fields that frame a message or concern its connection (RFC 9112 §6, §9.6).
+    package struct Framing {
+        package var contentLength = Occurrence.never
+        package var transferEncoding = Occurrence.never
+        package var connection = Occurrence.never
+    }
 
-        package static let contentLength = Framing(rawValue: 1)
-        package static let transferEncoding = Framing(rawValue: 2)
-        package static let connection = Framing(rawValue: 4)
+    /// How often, and where, there is a field of a name.
+    package enum Occurrence: Equatable {
+        case never
+        case once(Int)
+        case often
+
+        mutating func add(_ index: Int) { self = self == .never ? .once(index) : .often }
     }
 
     /// The index of the first field of that name, or nil; nil for ``KnownField/other``, which names nothing.
     public func firstIndex(of known: KnownField) -> Int? {
         guard known != .other else { return nil }
-        return entries.firstIndex { $0.known == known }
+        return entries.firstIndex { $0.knownNumber == known.rawValue }
     }
 
     /// The index of the first field of that name, or nil.

@@ -90,7 +90,8 @@ extension ClientConnection {
         }
         try writer.writeHead(method: method, target: target, fields: fields, framing: framing, into: &output)
         parser.expect(method: method)
-        requestEndsConnection = !Persistence.isKept(version: .http1_1, fields: fields)
+        requestEndsConnection = !Persistence.isKept(
+            version: .http1_1, fields: fields, fields.framing.connection)
         switch framing {
         case .none, .length(0): state = .exchange(.sent)
         case .length(let count): state = .exchange(.length(count))

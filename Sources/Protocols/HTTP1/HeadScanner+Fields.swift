@@ -15,50 +15,17 @@ extension HeadScanner {
         }
     }
 
-    /// The places in a line that this piece of input has whole, and that needs no second look.
-    private struct PlainLine {
-        let nameLength: Int
-        let value: Int
-        let valueEnd: Int
-        /// The next line's first byte.
-        let next: Int
-    }
-
-    @inline(__always)
-    private func plainLine(_ bytes: UnsafePointer<UInt8>, _ name: Int, _ end: Int) -> PlainLine? {
-        let colon = name &+ lk_token_end(bytes + name, end &- name)
-        guard colon > name, colon < end, bytes[colon] == Byte.colon else { return nil }
-        var value = colon &+ 1
-        while value < end, Byte.isSpace(bytes[value]) { value &+= 1 }
-        let feed = value &+ lk_value_end(bytes + value, end &- value) &+ 1
-        guard feed < end, bytes[feed &- 1] == Byte.carriageReturn, bytes[feed] == Byte.lineFeed else { return nil }
-        var valueEnd = feed &- 1
-        while valueEnd > value, Byte.isSpace(bytes[valueEnd &- 1]) { valueEnd &-= 1 }
-        return PlainLine(nameLength: colon &- name, value: value, valueEnd: valueEnd, next: feed &+ 1)
-    }
-
-    /// Reads plain lines, up to 32 of them, whose entries are put together on the stack; gives how many they were.
+    /// Reads plain lines, up to 48 of them, whose entries are put together on the stack; gives how many they were.
     private mutating func scanPlainLines(_ cursor: inout ScanCursor) -> Int {
-        let most = 32
+        let most = 48
         let room = Swift.min(fieldLimit &- entries.count, most)
-        let (bytes, end, shift) = (cursor.bytes, cursor.end, cursor.shift)
-        var index = cursor.index
-        defer { cursor.index = index }
-        return withUnsafeTemporaryAllocation(of: HTTPFields.Entry.self, capacity: most) { lines in
-            var count = 0
-            while count < room, index < end, let line = plainLine(bytes, index, end) {
-                let name = UnsafeRawBufferPointer(start: bytes + index, count: line.nameLength)
-                // No section is as long as Int32.max.
-                lines[count] = HTTPFields.Entry(
-                    nameOffset: UInt32(truncatingIfNeeded: index &+ shift),
-                    nameLength: UInt32(truncatingIfNeeded: line.nameLength),
-                    valueOffset: UInt32(truncatingIfNeeded: line.value &+ shift),
-                    valueLength: UInt32(truncatingIfNeeded: line.valueEnd &- line.value),
-                    known: KnownField(nameBytes: name))
-                count &+= 1
-                index = line.next
+        return withUnsafeTemporaryAllocation(of: lk_field.self, capacity: most) { lines in
+            // No section is as long as Int32.max.
+            let count = lk_read_field_lines(
+                cursor.bytes, &cursor.index, cursor.end, cursor.shift, lines.baseAddress, room, KnownField.table)
+            lines.withMemoryRebound(to: HTTPFields.Entry.self) {
+                entries.append(contentsOf: UnsafeBufferPointer(rebasing: $0[..<count]))
             }
-            entries.append(contentsOf: UnsafeBufferPointer(rebasing: lines[..<count]))
             return count
         }
     }

@@ -72,8 +72,9 @@ public struct RequestParser: Sendable {
         do throws(HTTP1Error.Kind) {
             try RequestTarget.check(line, in: fields.store)
             try HostField.check(fields, version: version)
-            let framing = try Self.framing(of: fields, version: version)
-            allowsReuse = Persistence.isKept(version: version, fields: fields)
+            let present = fields.framing
+            let framing = try Self.framing(of: fields, present, version: version)
+            allowsReuse = Persistence.isKept(version: version, fields: fields, present.connection)
             reader.beginBody(framing, then: allowsReuse ? .message : .nothing)
             let head = RequestHead(
                 version: version, methodText: HeadText(store: fields.store, range: line.method),
@@ -87,10 +88,12 @@ public struct RequestParser: Sendable {
     }
 
     /// RFC 9112 §6.3, for a server.
-    private static func framing(of fields: HTTPFields, version: HTTPVersion) throws(HTTP1Error.Kind) -> BodyFraming {
-        let hasLength = fields.contains(.contentLength)
+    private static func framing(
+        of fields: HTTPFields, _ present: HTTPFields.Framing, version: HTTPVersion
+    ) throws(HTTP1Error.Kind) -> BodyFraming {
+        let hasLength = present.contentLength != .never
         switch TransferEncoding(fields) {
-        case .absent: return try ContentLength.parse(fields).map { .length($0) } ?? .none
+        case .absent: return try ContentLength.parse(fields, present.contentLength).map { .length($0) } ?? .none
         case .chunked where hasLength, .other where hasLength, .invalid where hasLength:
             throw .lengthAndTransferEncoding
         case .chunked where version.minor >= 1: return .chunked

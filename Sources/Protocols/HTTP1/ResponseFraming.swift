@@ -6,34 +6,28 @@ struct ResponseFraming {
     var sequel: MessageReader.Sequel
     var allowsReuse: Bool { sequel == .message }
 
-    init(
-        status: Int, version: HTTPVersion, fields: HTTPFields, to method: MethodKind
-    ) throws(HTTP1Error.Kind) {
+    /// The framing of a response with these fields to a request by that method.
+    static func read(
+        _ fields: HTTPFields, status: Int, version: HTTPVersion, to method: MethodKind
+    ) throws(HTTP1Error.Kind) -> ResponseFraming {
         let present = fields.framing
-        let transferEncoding = present.contains(.transferEncoding) ? TransferEncoding(fields) : .absent
+        let transferEncoding = present.transferEncoding == .never ? .absent : TransferEncoding(fields)
         if status == 101 || (method == .connect && 200..<300 ~= status) {
             // Case 2, and RFC 9110 §15.2.2: the connection is something else from here on.
-            body = .none
-            sequel = .anotherProtocol
-            return
+            return ResponseFraming(body: .none, sequel: .anotherProtocol)
         }
-        let length =
-            transferEncoding == .absent && present.contains(.contentLength)
-            ? try ContentLength.parse(fields) : nil
+        let length = transferEncoding == .absent ? try ContentLength.parse(fields, present.contentLength) : nil
         let hasBody = method != .head && status != 204 && status != 304
-        body = try Self.body(hasBody, length, transferEncoding)
+        let body = try body(hasBody, length, transferEncoding)
         // A length besides the chunks, or chunks from HTTP/1.0, may be a trace of smuggling: §6.1, §11.2.
         let isFramingClean =
             switch transferEncoding {
             case .absent: body != .untilClose
-            case .chunked: version.minor >= 1 && !present.contains(.contentLength)
+            case .chunked: version.minor >= 1 && present.contentLength == .never
             case .other, .invalid: false
             }
-        let isKept =
-            isFramingClean
-            && (present.contains(.connection)
-                ? Persistence.isKept(version: version, fields: fields) : version.minor >= 1)
-        sequel = isKept ? .message : .nothing
+        let isKept = isFramingClean && Persistence.isKept(version: version, fields: fields, present.connection)
+        return ResponseFraming(body: body, sequel: isKept ? .message : .nothing)
     }
 
     private static func body(

@@ -9,14 +9,14 @@ public struct ResponseHead: Sendable {
     /// The header fields, in order.
     public var fields: HTTPFields
 
-    private let reasonText: HeadText
+    private let reasonText: Reason
 
     /// Makes a head, for ``ResponseWriter`` and for tests.
     public init(version: HTTPVersion = .http1_1, status: Int, reason: String = "", fields: HTTPFields = HTTPFields()) {
-        self.init(version: version, status: status, reasonText: HeadText(reason), fields: fields)
+        self.init(version: version, status: status, reasonText: .other(HeadText(reason)), fields: fields)
     }
 
-    init(version: HTTPVersion, status: Int, reasonText: HeadText, fields: HTTPFields) {
+    init(version: HTTPVersion, status: Int, reasonText: Reason, fields: HTTPFields) {
         self.version = version
         self.status = status
         self.reasonText = reasonText
@@ -29,6 +29,6 @@ public struct ResponseHead: Sendable {
 
 extension ResponseHead: Equatable {
     public static func == (a: ResponseHead, b: ResponseHead) -> Bool {
-        a.version == b.version && a.status == b.status && a.reasonText == b.reasonText && a.fields == b.fields
+        a.version == b.version && a.status == b.status && a.reason == b.reason && a.fields == b.fields
     }
 }

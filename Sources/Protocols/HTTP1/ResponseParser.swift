@@ -89,7 +89,7 @@ public struct ResponseParser: Sendable {
         let line = reader.scanner.startLine
         let fields = reader.takeHeadFields()
         let version = HTTPVersion(major: 1, minor: line.minorVersion)
-        let reason = HeadText(store: fields.store, range: line.reason)
+        let reason = Reason.read(line.reason, of: fields, status: line.status)
         if line.status < 200, line.status != 101 {
             try takeInterim()
             return .interim(ResponseHead(version: version, status: line.status, reasonText: reason, fields: fields))
@@ -97,7 +97,7 @@ public struct ResponseParser: Sendable {
         interimCount = 0
         let framing: ResponseFraming
         do throws(HTTP1Error.Kind) {
-            framing = try ResponseFraming(status: line.status, version: version, fields: fields, to: method)
+            framing = try .read(fields, status: line.status, version: version, to: method)
         } catch {
             throw failed(error)
         }

@@ -21,4 +21,5 @@ static inline void lk_set_thread_fault_plan(void *plan) { lk_thread_state_storag
 // Names the calling thread; at most 15 bytes.
 void lk_set_thread_name(const char *name);
 
+#include "field_lines.h"
 #include "http_scan.h"

@@ -1,0 +1,57 @@
+import LoadingKitPrimitives
+
+/// The reason phrase of a status line. The usual one is not kept: it is the same for all responses of a status.
+enum Reason: Sendable {
+    case usual(status: Int)
+    case other(HeadText)
+
+    /// The reason of a status line that `fields` came with: the bytes of `range` in their store.
+    static func read(_ range: Range<Int>, of fields: HTTPFields, status: Int) -> Reason {
+        let matches = fields.store.withUnsafeBytes { store in
+            isUsual(UnsafeRawBufferPointer(rebasing: store[range.clamped(to: 0..<store.count)]), status)
+        }
+        return matches ? .usual(status: status) : .other(HeadText(store: fields.store, range: range))
+    }
+
+    var string: String {
+        switch self {
+        case .usual(let status): Self.phrase(status).description
+        case .other(let text): text.string
+        }
+    }
+
+    private static func isUsual(_ bytes: UnsafeRawBufferPointer, _ status: Int) -> Bool {
+        let phrase = phrase(status)
+        guard bytes.count == phrase.utf8CodeUnitCount else { return false }
+        for index in 0..<bytes.count where bytes[index] != phrase.utf8Start[index] { return false }
+        return true
+    }
+
+    /// RFC 9110 §15; empty for other statuses, whose reason is often left out.
+    private static func phrase(_ status: Int) -> StaticString {
+        switch status {
+        case 100: "Continue"
+        case 101: "Switching Protocols"
+        case 200: "OK"
+        case 201: "Created"
+        case 202: "Accepted"
+        case 204: "No Content"
+        case 206: "Partial Content"
+        case 301: "Moved Permanently"
+        case 302: "Found"
+        case 303: "See Other"
+        case 304: "Not Modified"
+        case 307: "Temporary Redirect"
+        case 308: "Permanent Redirect"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 429: "Too Many Requests"
+        case 500: "Internal Server Error"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case _: ""
+        }
+    }
+}
