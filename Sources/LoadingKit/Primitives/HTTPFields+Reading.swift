@@ -8,7 +8,12 @@ extension HTTPFields {
     /// The values of all fields of that name, joined by `", "` (RFC 9110 §5.2), or nil when there is none.
     ///
     /// `Set-Cookie` may not be read so, as its values contain commas: use ``values(of:)``.
-    public subscript(_ known: KnownField) -> String? { Self.joined(values(of: known)) }
+    public subscript(_ known: KnownField) -> String? {
+        guard let first = firstIndex(of: known) else { return nil }
+        let isOnly = !entries[(first + 1)...].contains { $0.knownNumber == known.rawValue }
+        guard isOnly else { return Self.joined(values(of: known)) }
+        return withBytes(at: first) { _, value, _ in FieldText.string(value) }
+    }
 
     /// The values of all fields of that name, joined by `", "` (RFC 9110 §5.2), or nil when there is none.
     public subscript(name name: String) -> String? { Self.joined(values(named: name)) }

@@ -13,6 +13,11 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         case job(UnownedJob)
     }
 
+    /// Kept in a struct: a bare function in an array is wrapped once more, which costs an allocation.
+    private struct Deferred {
+        let run: () -> Void
+    }
+
     private enum Phase {
         case running, stopping, ended
     }
@@ -39,7 +44,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
     private let inbox = Guarded(Inbox())
     private var ready: Deque<Work> = []
     /// What is to be told to other threads when the turn ends.
-    private var endOfTurn: [() -> Void] = []
+    private var endOfTurn: [Deferred] = []
     private var faultPlan: FaultPlan?
     private var epollDescriptor: Int32 = -1
     private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: maximumEvents)
@@ -103,7 +108,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     /// Runs `work` when all that this turn of the loop brings is done. Waking other threads then, in one burst, lets each
     /// of them find more than one thing to do. On the loop only.
-    package func atEndOfTurn(_ work: @escaping () -> Void) { endOfTurn.append(work) }
+    package func atEndOfTurn(_ work: @escaping () -> Void) { endOfTurn.append(Deferred(run: work)) }
 
     /// `false`, and the work is dropped, when the loop has ended.
     @discardableResult
@@ -244,9 +249,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
 
     private func runEndOfTurn() {
         guard !endOfTurn.isEmpty else { return }
-        var batch: [() -> Void] = []
+        var batch: [Deferred] = []
         swap(&batch, &endOfTurn)
-        for work in batch { work() }
+        for work in batch { work.run() }
         guard endOfTurn.isEmpty else { return }
         // Keeps the memory for the next turn.
         batch.removeAll(keepingCapacity: true)

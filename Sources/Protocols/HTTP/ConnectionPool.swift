@@ -17,12 +17,15 @@ final class ConnectionPool: SessionResource {
     /// By whether HTTP/2 is offered.
     private var tls: [Bool: Result<TLSContext, TransportError>] = [:]
     private var lastCleartext: (host: String, isAllowed: Bool)?
+    private var lastTarget: RequestTarget?
+    private var requestFields: RequestFields
     private var sweepTimer: LoopTimer?
     private(set) var isClosed = false
 
     private init(_ core: SessionCore) {
         loop = core.loop
         settings = core.settings
+        requestFields = RequestFields(core.settings)
         connector = Connector(loop: core.loop, resolver: Resolver.shared)
     }
 
@@ -31,6 +34,15 @@ final class ConnectionPool: SessionResource {
     static func of(_ core: SessionCore) -> ConnectionPool { core.resource(ConnectionPool.init) }
 
     // MARK: From exchanges
+
+    /// Takes a URL apart. What the last one's origin was is remembered, too.
+    func target(of url: URL) throws(LoadFailure) -> RequestTarget {
+        let target = try RequestTarget(url, like: lastTarget)
+        lastTarget = target
+        return target
+    }
+
+    func fields(of request: URLRequest, to origin: Origin) -> HTTPFields { requestFields.make(request, origin) }
 
     /// Whether transport security lets cleartext go to a host. The last answer is remembered: most requests of a session
     /// go to the same host.

@@ -80,8 +80,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         idleUntil = .distantFuture
         exchange.use(isReused ? reusedMetrics : firstMetrics)
         do {
-            sender = try RequestSender(exchange, &codec, buffer: headBuffer)
-            headBuffer = []
+            sender = try RequestSender(exchange, &codec, buffer: &headBuffer)
             proceedSending(exchange)
         } catch {
             end(with: LoadFailure(.badURL, "the request cannot be sent: \(error)"), .begun)

@@ -66,10 +66,10 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         timings.fetchStart = loop.now
         do {
             guard let url = request.url else { throw LoadFailure(.badURL, "the request has no URL") }
-            let target = try RequestTarget(url)
+            let target = try pool.target(of: url)
             try allow(target.origin)
             self.target = target
-            fields = RequestFields.make(request, target.origin, pool.settings)
+            fields = pool.fields(of: request, to: target.origin)
             if case .stream(let reader, _) = body { try reader.claim() }
             submit(needsFreshConnection: false)
         } catch {

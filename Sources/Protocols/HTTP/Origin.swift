@@ -28,18 +28,35 @@ struct RequestTarget {
     let origin: Origin
     /// Path and query, as they go into the request line.
     let pathAndQuery: String
+    /// The URL up to the end of its authority: what the origin follows from.
+    private let beginning: String
 
-    init(_ url: URL) throws(LoadFailure) {
-        let text = url.absoluteString
+    /// - Parameter last: one that was made before, whose origin is taken where the URL begins alike.
+    init(_ url: URL, like last: RequestTarget? = nil) throws(LoadFailure) {
+        var text = url.absoluteString
+        text.makeContiguousUTF8()
+        if let last, text.utf8.starts(with: last.beginning.utf8) {
+            let rest = text.utf8.dropFirst(last.beginning.utf8.count)
+            if rest.first.map(Self.endsAuthority) ?? true {
+                (origin, beginning) = (last.origin, last.beginning)
+                pathAndQuery = Self.pathAndQuery(rest)
+                return
+            }
+        }
         var bytes = text.utf8[...]
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { throw .badURL("it has no scheme") }
         let isSecure = colon == bytes.index(bytes.startIndex, offsetBy: 5)
         bytes = bytes[bytes.index(after: colon)...]
         guard bytes.starts(with: "//".utf8) else { throw .badURL("it has no host") }
         bytes = bytes.dropFirst(2)
-        let end = bytes.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-        origin = try Self.origin(bytes[..<(end ?? bytes.endIndex)], isSecure)
-        pathAndQuery = Self.pathAndQuery(bytes[(end ?? bytes.endIndex)...])
+        let end = bytes.firstIndex(where: Self.endsAuthority) ?? bytes.endIndex
+        origin = try Self.origin(bytes[..<end], isSecure)
+        pathAndQuery = Self.pathAndQuery(bytes[end...])
+        beginning = String(text[..<end])
+    }
+
+    private static func endsAuthority(_ byte: UInt8) -> Bool {
+        byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
     private static func pathAndQuery(_ rest: Substring.UTF8View) -> String {

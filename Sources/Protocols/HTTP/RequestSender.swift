@@ -42,15 +42,16 @@ struct RequestSender {
     private(set) var headCount = 0
     private(set) var bodyCount = 0
 
-    /// - Parameter buffer: memory of an earlier request's head, to be used again.
-    init(_ exchange: HTTPExchange, _ codec: inout ClientConnection, buffer: consuming [UInt8]) throws(HTTP1Error) {
+    /// - Parameter buffer: memory of an earlier request's head, taken to be used again.
+    init(_ exchange: HTTPExchange, _ codec: inout ClientConnection, buffer: inout [UInt8]) throws(HTTP1Error) {
         switch exchange.body {
         case .none: rest = .nothing
         case .data(let data): rest = data.isEmpty ? .nothing : .data(data)
         case .stream(let reader, _): rest = .stream(reader)
         }
         awaitsContinue = exchange.decideContinue(asksForLongBodies: true)
-        control = buffer
+        control = []
+        swap(&control, &buffer)
         control.removeAll(keepingCapacity: true)
         try codec.sendRequest(
             method: exchange.method, target: exchange.requestTarget, fields: exchange.fields,

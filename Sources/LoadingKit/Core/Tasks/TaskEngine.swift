@@ -48,7 +48,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     var chunk: BodyChunk?
     var willFlushChunk = false
     /// Body bytes that wait in the delegate's mailbox.
-    let backlog = Backlog()
+    private(set) lazy var backlog = Backlog()
     let delegate: TaskDelegates
     private var transactions: [TransactionRecord] = []
     private let startTime: MonotonicTime
