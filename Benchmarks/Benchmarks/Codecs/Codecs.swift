@@ -1,5 +1,12 @@
 import Benchmark
+import Foundation
 
 let benchmarks: @Sendable () -> Void = {
-    ParserBenchmarks.register()
+    do {
+        try ParserBenchmarks.register()
+    } catch {
+        // Nothing can be measured then, and a closure of this type cannot throw.
+        FileHandle.standardError.write(Data("The benchmarks cannot be made: \(error)\n".utf8))
+        exit(1)
+    }
 }
