@@ -4,6 +4,11 @@ import Foundation
 let benchmarks: @Sendable () -> Void = {
     do {
         try ParserBenchmarks.register()
+        try ChunkedBenchmarks.register()
+        FieldBenchmarks.register()
+        WriterBenchmarks.register()
+        FrameBenchmarks.register()
+        try GzipBenchmarks.register()
     } catch {
         // Nothing can be measured then, and a closure of this type cannot throw.
         FileHandle.standardError.write(Data("The benchmarks cannot be made: \(error)\n".utf8))
