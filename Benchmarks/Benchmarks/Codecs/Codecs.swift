@@ -5,6 +5,7 @@ let benchmarks: @Sendable () -> Void = {
     do {
         try ParserBenchmarks.register()
         try ChunkedBenchmarks.register()
+        try HPACKBenchmarks.register()
         FieldBenchmarks.register()
         WriterBenchmarks.register()
         FrameBenchmarks.register()
