@@ -1,5 +1,4 @@
 import Benchmark
-import Foundation
 
 let benchmarks: @Sendable () -> Void = {
     do {
@@ -11,8 +10,6 @@ let benchmarks: @Sendable () -> Void = {
         FrameBenchmarks.register()
         try GzipBenchmarks.register()
     } catch {
-        // Nothing can be measured then, and a closure of this type cannot throw.
-        FileHandle.standardError.write(Data("The benchmarks cannot be made: \(error)\n".utf8))
-        exit(1)
+        BenchmarkRun.fail("The benchmarks cannot be made", error)
     }
 }

@@ -5,11 +5,11 @@ enum HPACKBenchmarks {
         let responses = try HeaderStory.serverResponses()
         HPACKDecoding(name: "a browser's 40 requests", stories: [requests]).register()
         HPACKDecoding(name: "a server's 40 responses", stories: [responses]).register()
-        HPACKEncoding(name: "a browser's 40 requests", stories: [requests]).register()
-        HPACKEncoding(name: "a server's 40 responses", stories: [responses]).register()
+        try HPACKEncoding(name: "a browser's 40 requests", stories: [requests]).register()
+        try HPACKEncoding(name: "a server's 40 responses", stories: [responses]).register()
         let conformance = try HeaderStory.conformance()
         guard !conformance.isEmpty else { return }
         HPACKDecoding(name: "\(conformance.count) conformance stories", stories: conformance).register()
-        HPACKEncoding(name: "\(conformance.count) conformance stories", stories: conformance).register()
+        try HPACKEncoding(name: "\(conformance.count) conformance stories", stories: conformance).register()
     }
 }

@@ -1,3 +1,4 @@
+import Figures
 import LoadingKitHPACK
 
 /// Encoding stories, each with an encoder of its own, as on a new connection.
@@ -18,15 +19,17 @@ struct HPACKEncoding {
         }
     }
 
-    func register() {
+    func register() throws {
+        let ours = try size(Self.oursBlocks)
+        let peer = try size(Self.peerBlocks)
         let stories = stories.map { $0.lists.map(Message.init) }
         let buffer = OutputBuffer()
         Comparison(
             subject: .hpack, name: "encoding, \(name)", unit: "ns a list",
             amount: Double(stories.reduce(0) { $0 + $1.count }),
             contenders: [
-                .ours { stories.reduce(0) { $0 + Self.ours($1, into: buffer) } },
-                Contender(NGHTTP2Deflater.name) { try stories.reduce(0) { $0 + (try Self.peer($1)) } },
+                .ours(figures: ours) { stories.reduce(0) { $0 + Self.ours($1, into: buffer) } },
+                Contender(NGHTTP2Deflater.name, figures: peer) { try stories.reduce(0) { $0 + (try Self.peer($1)) } },
             ],
             verify: { try self.stories.forEach(Self.verify) }
         ).register()
@@ -56,18 +59,36 @@ struct HPACKEncoding {
         return encoder
     }
 
-    /// Each decodes what the other has encoded.
-    private static func verify(_ story: HeaderStory) throws {
+    private static func oursBlocks(_ story: HeaderStory) -> [[UInt8]] {
         var encoder = encoder()
-        let deflater = try NGHTTP2Deflater()
-        var decoder = HPACKDecoder()
-        let inflater = try NGHTTP2Inflater()
-        for list in story.lists {
+        return story.lists.map { list in
             var block: [UInt8] = []
             encoder.encode(list.pseudoFields, list.fields, into: &block)
+            return block
+        }
+    }
+
+    private static func peerBlocks(_ story: HeaderStory) throws -> [[UInt8]] {
+        let deflater = try NGHTTP2Deflater()
+        return try story.lists.map { try deflater.encode(NGHTTP2List($0)) }
+    }
+
+    /// How long the blocks are: speed that costs size is no gain.
+    private func size(_ encode: (HeaderStory) throws -> [[UInt8]]) throws -> [Figure] {
+        let blocks = try stories.flatMap(encode)
+        let sum = blocks.reduce(0) { $0 + $1.count }
+        return [Figure("size", unit: "bytes a list", samples: [Double(sum) / Double(blocks.count)])].compactMap { $0 }
+    }
+
+    /// Each decodes what the other has encoded.
+    private static func verify(_ story: HeaderStory) throws {
+        var decoder = HPACKDecoder()
+        let inflater = try NGHTTP2Inflater()
+        for (list, block) in zip(story.lists, oursBlocks(story)) {
             try Disagreement.check("LoadingKit's block, and its list", inflater.decode(block), list)
-            let peer = try HeaderList(decoder.decode(deflater.encode(NGHTTP2List(list))))
-            try Disagreement.check("nghttp2's block, and its list", peer, list)
+        }
+        for (list, block) in zip(story.lists, try peerBlocks(story)) {
+            try Disagreement.check("nghttp2's block, and its list", HeaderList(decoder.decode(block)), list)
         }
     }
 }

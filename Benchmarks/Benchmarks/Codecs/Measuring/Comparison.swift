@@ -16,16 +16,26 @@ struct Comparison {
         nonisolated(unsafe) let comparison = self
         nonisolated(unsafe) let turns = Turns(contenders, amount: amount)
         Benchmark(
-            "\(subject.rawValue): \(name)", configuration: configuration,
+            title, configuration: configuration,
             closure: { benchmark in
                 for _ in benchmark.scaledIterations { comparison.measure(turns, benchmark) }
             },
-            setup: {
-                try turns.check()
-                try comparison.verify()
-                try turns.calibrate()
-            },
-            teardown: { try comparison.record(turns) })
+            setup: { comparison.prepare(turns) },
+            teardown: { comparison.record(turns) })
+    }
+
+    private var title: String { "\(subject.rawValue): \(name)" }
+
+    private func prepare(_ turns: Turns) {
+        orFail {
+            try turns.check()
+            try verify()
+            try turns.calibrate()
+        }
+    }
+
+    private func orFail(_ body: () throws -> Void) {
+        do { try body() } catch { BenchmarkRun.fail(title, error) }
     }
 
     private var configuration: Benchmark.Configuration {
@@ -44,23 +54,24 @@ struct Comparison {
     }
 
     private func measure(_ turns: Turns, _ benchmark: Benchmark) {
-        do {
+        orFail {
             let times = try turns.take()
             for (index, time) in times.enumerated() {
                 benchmark.measurement(timeMetric(index), Int(time.rounded()))
                 if index > 0 { benchmark.measurement(ratioMetric(index), Int((times[0] / time * 1000).rounded())) }
             }
-        } catch {
-            benchmark.error("\(benchmark.name): \(error)")
         }
     }
 
-    private func record(_ turns: Turns) throws {
-        for (contender, times) in zip(contenders, turns.times) {
-            let figures = [Figure("time", unit: unit, samples: times)].compactMap { $0 }
-            try Measure(
-                group: subject.group, name: name, implementation: contender.implementation, figures: figures
-            ).record()
+    private func record(_ turns: Turns) {
+        orFail {
+            for (contender, times) in zip(contenders, turns.times) {
+                guard let time = Figure("time", unit: unit, samples: times) else { continue }
+                try Measure(
+                    group: subject.group, name: name, implementation: contender.implementation,
+                    figures: [time] + contender.figures
+                ).record()
+            }
         }
     }
 }
