@@ -1,11 +1,11 @@
 # Two commands from a fresh clone on Debian or Ubuntu with a Swift toolchain: `make demo` and `make test`.
-# `make bench` measures the HTTP/1.1 parser against others (`make bench FILTER='.*1,085.*'`: in part). `make stress` runs
+# `make bench` measures the codecs against others (`make bench FILTER=hpack`: in part). `make stress` runs
 # random loads under ThreadSanitizer and AddressSanitizer, each in a build of its own.
 .PHONY: demo test stress bench lint format build install-build-packages install-test-packages
 
 BUILD_PACKAGES := libssl-dev zlib1g-dev pkg-config
 TEST_PACKAGES := nginx-light nghttp2-server apache2-bin python3-h2
-BENCH_PACKAGES := libh2o-evloop-dev node-llhttp
+BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev
 LOADS ?= 50000
 FILTER ?= .*
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
@@ -26,7 +26,7 @@ stress: install-build-packages
 		swift test --sanitize=address --scratch-path .build-address --filter StressTests
 
 bench: install-build-packages install-bench-packages
-	cd Benchmarks && swift package --disable-sandbox benchmark --filter '$(FILTER)'
+	cd Benchmarks && swift package --disable-sandbox benchmark --filter '.*$(FILTER).*'
 
 lint:
 	swift format lint --strict --recursive --parallel --configuration .swift-format $(SOURCES)

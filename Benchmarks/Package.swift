@@ -17,12 +17,15 @@ let package = Package(
             name: "CPeers",
             // llhttp's sources are where Debian's package puts them.
             cSettings: [.unsafeFlags(["-I/usr/share/include/llhttp", "-I/usr/share", "-O3"])],
-            linkerSettings: [.linkedLibrary("h2o-evloop")]),
+            linkerSettings: [.linkedLibrary("h2o-evloop"), .linkedLibrary("nghttp2"), .linkedLibrary("z")]),
         .executableTarget(
             name: "Codecs",
             dependencies: [
                 "CPeers", "Figures",
                 .product(name: "LoadingKitHTTP1", package: "LoadingKit"),
+                .product(name: "LoadingKitHPACK", package: "LoadingKit"),
+                .product(name: "LoadingKitHTTP2", package: "LoadingKit"),
+                .product(name: "LoadingKitContentCoding", package: "LoadingKit"),
                 .product(name: "Benchmark", package: "benchmark"),
             ],
             path: "Benchmarks/Codecs",

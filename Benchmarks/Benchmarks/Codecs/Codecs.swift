@@ -1,5 +1,15 @@
 import Benchmark
 
 let benchmarks: @Sendable () -> Void = {
-    ParserBenchmarks.register()
+    do {
+        try ParserBenchmarks.register()
+        try ChunkedBenchmarks.register()
+        try HPACKBenchmarks.register()
+        FieldBenchmarks.register()
+        WriterBenchmarks.register()
+        FrameBenchmarks.register()
+        try GzipBenchmarks.register()
+    } catch {
+        BenchmarkRun.fail("The benchmarks cannot be made", error)
+    }
 }

@@ -22,7 +22,7 @@ public struct Measure: Codable, Sendable {
     /// measure a line.
     public func record() throws {
         guard let path = ProcessInfo.processInfo.environment["LOADINGKIT_BENCH_RESULTS"] else { return }
-        if !FileManager.default.fileExists(atPath: path) { FileManager.default.createFile(atPath: path, contents: nil) }
+        if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(fileURLWithPath: path)) }
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
         defer { try? file.close() }
         try file.seekToEnd()

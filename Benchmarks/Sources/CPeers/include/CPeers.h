@@ -1,9 +1,12 @@
-// Parsers that LoadingKit is measured against: picohttpparser, as libh2o exports it without a header, and llhttp.
+// What LoadingKit is measured against: picohttpparser, as libh2o exports it without a header; llhttp; nghttp2's HPACK;
+// and zlib.
 #ifndef LOADINGKIT_BENCHMARKS_PEERS_H
 #define LOADINGKIT_BENCHMARKS_PEERS_H
 
+#include <nghttp2/nghttp2.h>
 #include <stddef.h>
 #include <sys/types.h>
+#include <zlib.h>
 
 struct phr_header {
     const char *name;
@@ -27,7 +30,23 @@ int phr_parse_request(const char *buf, size_t len, const char **method, size_t *
                       size_t last_len);
 ssize_t phr_decode_chunked(struct phr_chunked_decoder *decoder, char *buf, size_t *bufsz);
 
-// Parses a whole response head with llhttp; gives the number of fields, or -1.
-int peers_llhttp_response(const char *buf, size_t len);
+// One side of a connection that llhttp reads. llhttp's own header is on no path that Swift looks at.
+typedef struct peers_llhttp peers_llhttp;
+
+// What was read since the reader was made.
+struct peers_llhttp_counts {
+    size_t messages;
+    size_t fields;
+    size_t body;
+};
+
+// Makes a reader of requests or of responses, and of heads alone where the messages have no body whatever they say (as
+// the answers to HEAD). NULL without memory.
+peers_llhttp *peers_llhttp_new(int is_request, int has_bodies);
+void peers_llhttp_free(peers_llhttp *reader);
+
+// Reads a piece of any size; gives 0, or llhttp's error.
+int peers_llhttp_read(peers_llhttp *reader, const char *bytes, size_t count);
+struct peers_llhttp_counts peers_llhttp_counts(const peers_llhttp *reader);
 
 #endif
