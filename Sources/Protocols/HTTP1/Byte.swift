@@ -21,6 +21,7 @@ enum Byte {
     }
 
     /// The number that a hexadecimal digit stands for, or nil.
+    @inline(__always)
     static func hexDigit(_ byte: UInt8) -> UInt8? {
         if let value = digit(byte) { return value }
         let letter = (byte | 0x20) &- UInt8(ascii: "a")

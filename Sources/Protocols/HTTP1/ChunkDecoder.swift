@@ -57,13 +57,9 @@ struct ChunkDecoder: Sendable {
         _ input: UnsafeRawBufferPointer, _ position: inout Int, origin: Int
     ) throws(HTTP1Error) -> Event? {
         while position < input.count {
-            if case .data(let remaining) = step {
-                let count = Int(clamping: Swift.min(remaining, UInt64(input.count - position)))
-                let range = position..<position + count
-                position += count
-                skipData(UInt64(count))
-                return .body(range)
-            }
+            if let range = takeData(input, &position) { return .body(range) }
+            // After a size that ends the input.
+            guard position < input.count else { return nil }
             do throws(HTTP1Error.Kind) {
                 let isLast = try take(input[position])
                 position += 1
@@ -73,6 +69,52 @@ struct ChunkDecoder: Sendable {
             }
         }
         return nil
+    }
+
+    /// The data that the input goes on with, directly or behind a plain line; nil where there is something else, or nothing.
+    @inline(__always)
+    mutating func takeData(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> Range<Int>? {
+        var remaining: UInt64
+        if let line = plainLine(input, position) {
+            (remaining, position) = line
+        } else if case .data(let rest) = step {
+            remaining = rest
+        } else {
+            return nil
+        }
+        let count = Int(clamping: Swift.min(remaining, UInt64(input.count &- position)))
+        let range = position..<position &+ count
+        remaining -= UInt64(count)
+        step = remaining > 0 ? .data(remaining) : .dataReturn
+        position = range.upperBound
+        return range.isEmpty ? nil : range
+    }
+
+    /// The line of a size that the input has whole, in a few digits alone, as nearly all are; with the end of the chunk's
+    /// data before it where that is still to come. Nil for any other, which is taken byte by byte, and for the last one.
+    @inline(__always)
+    private func plainLine(_ input: UnsafeRawBufferPointer, _ position: Int) -> (size: UInt64, end: Int)? {
+        var index = position
+        switch step {
+        case .size: break
+        case .dataReturn:
+            guard isLineEnd(input, index) else { return nil }
+            index &+= 2
+        case .digits, .padding, .extensions, .sizeFeed, .data, .dataFeed: return nil
+        }
+        let end = Swift.min(input.count, index &+ 8)
+        var size: UInt64 = 0
+        while index < end, let digit = Byte.hexDigit(input[index]) {
+            size = size << 4 | UInt64(digit)
+            index &+= 1
+        }
+        // Without digits, the size is 0, too.
+        return size > 0 && isLineEnd(input, index) ? (size, index &+ 2) : nil
+    }
+
+    @inline(__always)
+    private func isLineEnd(_ input: UnsafeRawBufferPointer, _ index: Int) -> Bool {
+        input.count &- index >= 2 && input[index] == Byte.carriageReturn && input[index &+ 1] == Byte.lineFeed
     }
 
     /// Takes one byte that is not data. True when it ends the line of the last chunk's size.

@@ -21,7 +21,8 @@ struct MessageReader: Sendable {
         case head
         /// This many bytes of a body of known length are left, at least one.
         case length(UInt64)
-        case chunked(ChunkDecoder)
+        /// In a chunked body, at the place that `decoder` knows.
+        case chunked
         case trailers
         case untilClose
         /// The message is complete; its end is still to be told.
@@ -35,6 +36,8 @@ struct MessageReader: Sendable {
 
     private(set) var scanner: HeadScanner
     private var state = State.head
+    /// Not in the state, from which it would be copied for each chunk.
+    private var decoder: ChunkDecoder
     private var sequel = Sequel.message
     private var headSize = SectionSize()
     /// Bytes of the message before the present input.
@@ -42,6 +45,7 @@ struct MessageReader: Sendable {
 
     init(subject: HeadScanner.Subject, limits: HTTP1Limits) {
         scanner = HeadScanner(subject: subject, limits: limits)
+        decoder = ChunkDecoder(subject: subject, limits: limits)
     }
 
     /// Whether nothing has come of the next message.
@@ -58,6 +62,17 @@ struct MessageReader: Sendable {
         case .anotherProtocol: true
         case .head, .length, .chunked, .trailers, .untilClose, .ending, .nothing, .failed: false
         }
+    }
+
+    /// The data of a chunked body that the input goes on with, where that is plain to see: what happens most often, without
+    /// all that ``next(_:_:)`` looks at.
+    @inline(__always)
+    mutating func nextChunkData(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> Range<Int>? {
+        guard case .chunked = state, position < input.count else { return nil }
+        let start = position
+        let range = decoder.takeData(input, &position)
+        consumed &+= position &- start
+        return range
     }
 
     mutating func next(
@@ -88,8 +103,8 @@ struct MessageReader: Sendable {
         case .untilClose:
             guard position < input.count else { return nil }
             return takeBody(input.count - position, &position)
-        case .chunked(let decoder):
-            return try readChunked(decoder, input, &position)
+        case .chunked:
+            return try readChunked(input, &position)
         case .trailers:
             return try readTrailers(input, &position)
         case .ending:
@@ -112,13 +127,10 @@ struct MessageReader: Sendable {
     }
 
     private mutating func readChunked(
-        _ decoder: ChunkDecoder, _ input: UnsafeRawBufferPointer, _ position: inout Int
+        _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
-        var decoder = decoder
         let start = position
-        let event = try decoder.next(input, &position, origin: consumed &- start)
-        state = .chunked(decoder)
-        switch event {
+        switch try decoder.next(input, &position, origin: consumed &- start) {
         case nil:
             return nil
         case .body(let range):
@@ -169,7 +181,9 @@ extension MessageReader {
         switch framing {
         case .none, .length(0): state = .ending
         case .length(let count): state = .length(count)
-        case .chunked: state = .chunked(ChunkDecoder(subject: scanner.subject, limits: scanner.limits))
+        case .chunked:
+            decoder = ChunkDecoder(subject: scanner.subject, limits: scanner.limits)
+            state = .chunked
         case .untilClose: state = .untilClose
         }
     }
@@ -186,7 +200,7 @@ extension MessageReader {
     var directBodyBytes: Int {
         switch state {
         case .length(let remaining): Int(clamping: remaining)
-        case .chunked(let decoder): Int(clamping: decoder.remainingInChunk)
+        case .chunked: Int(clamping: decoder.remainingInChunk)
         case .untilClose: .max
         case .head, .trailers, .ending, .anotherProtocol, .nothing, .failed: 0
         }
@@ -202,9 +216,8 @@ extension MessageReader {
                 return true
             }
             state = .length(remaining - UInt64(count))
-        case .chunked(var decoder):
+        case .chunked:
             decoder.skipData(UInt64(count))
-            state = .chunked(decoder)
         case .head, .trailers, .untilClose, .ending, .anotherProtocol, .nothing, .failed:
             break
         }

@@ -38,6 +38,7 @@ public struct RequestParser: Sendable {
     public mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
+        if let range = reader.nextChunkData(input, &position) { return .body(range) }
         switch try reader.next(input, &position) {
         case nil: return nil
         case .head: return try takeHead()

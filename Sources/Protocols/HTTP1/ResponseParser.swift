@@ -53,6 +53,7 @@ public struct ResponseParser: Sendable {
     public mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
+        if let range = reader.nextChunkData(input, &position) { return .body(range) }
         switch try reader.next(input, &position) {
         case nil: return nil
         case .head: return try takeHead()
