@@ -47,7 +47,7 @@ import Testing
         defer { loop.stop() }
         let result = try await withTimeout {
             loop.attach(plan)
-            return await Task(executorPreference: loop) { try await Self.read(file) }.result
+            return await Task(executorPreference: loop.executor) { try await Self.read(file) }.result
         }
         #expect(plan.injectedCount == 1)
         switch result {

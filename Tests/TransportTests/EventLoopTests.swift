@@ -152,7 +152,7 @@ import Testing
 
     @Test func aTaskRunsOnTheLoop() async {
         await withLoop { loop in
-            let results = await Task(executorPreference: loop) {
+            let results = await Task(executorPreference: loop.executor) {
                 var results = [loop.isCurrent]
                 await Task.yield()
                 results.append(loop.isCurrent)

@@ -6,11 +6,14 @@ import LoadingKitPrimitives
 /// One thread, one epoll instance, a heap of timers, and an inbox woken by an eventfd that is written only when the
 /// loop sleeps.
 ///
-/// It is a serial executor and a task executor, so that actors and tasks can live on it.
-package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable {  // inbox: a lock; rest: its thread
+/// It is a serial executor, so that actors can live on it; tasks do by its ``executor``.
+package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: a lock; rest: its thread
     enum Work: @unchecked Sendable {  // closures from other threads are @Sendable; others never leave the loop
         case closure(() -> Void)
+        /// Of an actor.
         case job(UnownedJob)
+        /// Of a task that prefers the loop and is isolated to nothing.
+        case taskJob(UnownedJob)
     }
 
     /// Kept in a struct: a bare function in an array is wrapped once more, which costs an allocation.
@@ -31,6 +34,8 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         var thread: NativeThread?
     }
 
+    /// Where tasks run that prefer the loop.
+    package let executor = LoopExecutor()
     /// The thread's name, for debuggers.
     package let name: String
     /// 64 KiB for whoever runs on the loop, until it returns to the loop.
@@ -64,6 +69,7 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
         self.name = name
         self.time = time
         now = time.now
+        executor.attach(to: self)
         openDescriptors()
         if case .manual(let manual) = time { manual.attach(self) }
         // The system may have no thread to give right now. Then the first work given to the loop asks again.
@@ -242,7 +248,9 @@ package final class EventLoop: SerialExecutor, TaskExecutor, @unchecked Sendable
             case .closure(let body): body()
             case .job(let job):
                 job.runSynchronously(
-                    isolatedTo: asUnownedSerialExecutor(), taskExecutor: asUnownedTaskExecutor())
+                    isolatedTo: asUnownedSerialExecutor(), taskExecutor: executor.asUnownedTaskExecutor())
+            case .taskJob(let job):
+                job.runSynchronously(on: executor.asUnownedTaskExecutor())
             }
         }
     }

@@ -64,7 +64,7 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
 
     /// The session's event loop. A task that runs on it (`Task(executorPreference:)`) awaits the session's loads
     /// without crossing threads. It must not block.
-    public var executor: any TaskExecutor & SerialExecutor { core.loop }
+    public var executor: any TaskExecutor & SerialExecutor { core.loop.executor }
 
     /// Which handlers the session asks to load a request.
     public var registry: URLProtocolRegistry { core.registry }
