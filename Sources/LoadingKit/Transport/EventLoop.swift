@@ -1,5 +1,6 @@
 import CLoadingKitShims
 import DequeModule
+import Dispatch
 import Glibc
 import LoadingKitPrimitives
 
@@ -19,6 +20,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Kept in a struct: a bare function in an array is wrapped once more, which costs an allocation.
     private struct Deferred {
         let run: () -> Void
+    }
+
+    private struct Resumption: Sendable {
+        let run: @Sendable () -> Void
     }
 
     private enum Phase {
@@ -50,6 +55,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     private var ready: Deque<Work> = []
     /// What is to be told to other threads when the turn ends.
     private var endOfTurn: [Deferred] = []
+    /// Tasks that run elsewhere, to be resumed when the turn ends.
+    private var awaiting: [Resumption] = []
     private var faultPlan: FaultPlan?
     private var epollDescriptor: Int32 = -1
     private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: maximumEvents)
@@ -115,6 +122,13 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Runs `work` when all that this turn of the loop brings is done. Waking other threads then, in one burst, lets each
     /// of them find more than one thing to do. On the loop only.
     package func atEndOfTurn(_ work: @escaping () -> Void) { endOfTurn.append(Deferred(run: work)) }
+
+    /// Resumes a task when the turn ends. Those that do not run on this loop are resumed by a thread of the pool that they
+    /// run on: at each wake-up from here the system might have that thread run at once, in this one's place, and wait again.
+    /// On the loop only.
+    package func resumeAtEndOfTurn(callerIsOnLoop: Bool, _ resume: @escaping @Sendable () -> Void) {
+        if callerIsOnLoop { atEndOfTurn(resume) } else { awaiting.append(Resumption(run: resume)) }
+    }
 
     /// `false`, and the work is dropped, when the loop has ended.
     @discardableResult
@@ -189,7 +203,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// How long to wait: -1 for ever, 0 when there is work; `nil` when the loop shall end.
     private func prepareToWait() -> Int32? {
         inbox.withLock { inbox in
-            if !inbox.work.isEmpty || !ready.isEmpty || !endOfTurn.isEmpty { return 0 }
+            if !inbox.work.isEmpty || !ready.isEmpty || !endOfTurn.isEmpty || !awaiting.isEmpty { return 0 }
             if inbox.phase == .stopping {
                 inbox.phase = .ended
                 return nil
@@ -256,6 +270,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     }
 
     private func runEndOfTurn() {
+        resumeAwaiting()
         guard !endOfTurn.isEmpty else { return }
         var batch: [Deferred] = []
         swap(&batch, &endOfTurn)
@@ -264,6 +279,15 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         // Keeps the memory for the next turn.
         batch.removeAll(keepingCapacity: true)
         swap(&batch, &endOfTurn)
+    }
+
+    private func resumeAwaiting() {
+        guard let first = awaiting.first else { return }
+        let batch = awaiting
+        awaiting = []
+        guard batch.count > 1 else { return first.run() }
+        awaiting.reserveCapacity(batch.count)
+        DispatchQueue.global().async { for resumption in batch { resumption.run() } }
     }
 
     private func openDescriptors() {

@@ -12,7 +12,9 @@ extension URLSession {
         let task = AwaitedTask(self, request, identifier: core.nextIdentifier())
         if let delegate { task.delegate = delegate }
         return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { task.begin(.continuation($0)) }
+            try await withUnsafeThrowingContinuation { continuation in
+                task.begin(.continuation(continuation, isOnLoop: core.loop.isCurrent))
+            }
         } onCancel: {
             task.cancel()
         }

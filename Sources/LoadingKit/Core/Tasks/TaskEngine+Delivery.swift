@@ -162,9 +162,9 @@ extension TaskEngine {
             let response = task.response
             let data = error == nil ? collector.take() : nil
             core.mailbox.post { handler(data, response, error) }
-        case .continuation(let continuation):
+        case .continuation(let continuation, let isOnLoop):
             let result = wholeResult(error)
-            loop.atEndOfTurn { continuation.resume(with: result) }
+            loop.resumeAtEndOfTurn(callerIsOnLoop: isOnLoop) { continuation.resume(with: result) }
         case .bytes(let feed, let continuation):
             let error = error ?? URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url)
             continuation.resume(throwing: error)
