@@ -9,6 +9,8 @@ func makeSession(
 ) -> URLSession {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.timeoutIntervalForRequest = 30
+    // Not what the environment says.
+    configuration.connectionProxyDictionary = [:]
     configure(configuration)
     return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
 }

@@ -47,6 +47,15 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(six, zone: zone)
     }
 
+    /// The 4 or 16 bytes, in the order of the network; without the zone.
+    package var bytes: [UInt8] {
+        switch self {
+        case .v4(let bits): withUnsafeBytes(of: bits.bigEndian) { Array($0) }
+        case .v6(let high, let low, _):
+            withUnsafeBytes(of: high.bigEndian) { Array($0) } + withUnsafeBytes(of: low.bigEndian) { Array($0) }
+        }
+    }
+
     init(_ address: in6_addr, zone: UInt32) {
         let (high, low) = withUnsafeBytes(of: address) { bytes in
             (bytes.loadUnaligned(as: UInt64.self), bytes.loadUnaligned(fromByteOffset: 8, as: UInt64.self))

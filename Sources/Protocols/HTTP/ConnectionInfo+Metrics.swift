@@ -4,8 +4,8 @@ import LoadingKitTransport
 extension ConnectionInfo {
     /// What is known of the connection, for the metrics of the first transaction on it. Made once for a connection, as
     /// addresses in text are not free.
-    var metrics: TransactionTimings {
-        var metrics = reusedMetrics
+    func metrics(isProxied: Bool) -> TransactionTimings {
+        var metrics = reusedMetrics(isProxied: isProxied)
         metrics.isReusedConnection = false
         metrics.domainLookupStart = timings.resolveStart
         metrics.domainLookupEnd = timings.resolveEnd
@@ -17,9 +17,10 @@ extension ConnectionInfo {
     }
 
     /// The same for later transactions, which did not make the connection.
-    var reusedMetrics: TransactionTimings {
+    func reusedMetrics(isProxied: Bool) -> TransactionTimings {
         var metrics = TransactionTimings()
         metrics.isReusedConnection = true
+        metrics.isProxyConnection = isProxied
         metrics.localAddress = local.address
         metrics.localPort = local.port
         metrics.remoteAddress = remote.address

@@ -13,12 +13,13 @@ final class ConnectionPool: SessionResource {
     /// Where bodies are decoded to, a piece at a time; its bytes are handed over before the next piece.
     let decodeBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     private let connector: Connector
-    private var origins: [Origin: OriginPool] = [:]
+    private var origins: [Route: OriginPool] = [:]
     /// By whether HTTP/2 is offered.
     private var tls: [Bool: Result<TLSContext, TransportError>] = [:]
     private var lastCleartext: (host: String, isAllowed: Bool)?
     private var lastTarget: RequestTarget?
     private var requestFields: RequestFields
+    private let proxies: ProxyRules
     private var sweepTimer: LoopTimer?
     private(set) var isClosed = false
 
@@ -26,6 +27,8 @@ final class ConnectionPool: SessionResource {
         loop = core.loop
         settings = core.settings
         requestFields = RequestFields(core.settings)
+        proxies = ProxyRules(
+            core.settings.connectionProxyDictionary, environment: ProcessInfo.processInfo.environment)
         connector = Connector(loop: core.loop, resolver: Resolver.shared)
     }
 
@@ -44,6 +47,8 @@ final class ConnectionPool: SessionResource {
 
     func fields(of request: URLRequest, to origin: Origin) -> HTTPFields { requestFields.make(request, origin) }
 
+    func route(to origin: Origin) -> Route { Route(origin: origin, proxy: proxies.proxy(for: origin)) }
+
     /// Whether transport security lets cleartext go to a host. The last answer is remembered: most requests of a session
     /// go to the same host.
     func allowsCleartext(to host: String) -> Bool {
@@ -54,31 +59,42 @@ final class ConnectionPool: SessionResource {
     }
 
     func submit(_ exchange: HTTPExchange, needsFreshConnection: Bool) {
-        guard let origin = exchange.target?.origin else { return }
-        pool(for: origin).submit(exchange, needsFreshConnection: needsFreshConnection)
+        guard let route = exchange.route else { return }
+        pool(for: route).submit(exchange, needsFreshConnection: needsFreshConnection)
     }
 
     func withdraw(_ exchange: HTTPExchange) {
-        guard let origin = exchange.target?.origin else { return }
-        origins[origin]?.withdraw(exchange)
+        guard let route = exchange.route else { return }
+        origins[route]?.withdraw(exchange)
     }
 
-    private func pool(for origin: Origin) -> OriginPool {
-        if let pool = origins[origin] { return pool }
-        let pool = OriginPool(origin, self)
-        origins[origin] = pool
+    private func pool(for route: Route) -> OriginPool {
+        if let pool = origins[route] { return pool }
+        let pool = OriginPool(route, self)
+        origins[route] = pool
         return pool
     }
 
     // MARK: From origins' pools
 
     func connect(
-        _ origin: Origin, offersHTTP2: Bool, _ completion: @escaping (Result<ByteStream, TransportError>) -> Void
-    ) -> ConnectAttempt? {
+        _ route: Route, offersHTTP2: Bool, _ completion: @escaping (Result<ByteStream, any Error>) -> Void
+    ) -> (any PendingConnection)? {
+        let origin = route.origin
         do {
-            let secure = origin.isSecure ? (context: try tlsContext(offersHTTP2), serverName: origin.host) : nil
-            return connector.connect(
-                to: origin.endpoint, tls: secure, timeout: connectTimeout, completion: completion)
+            let context = origin.isSecure ? try tlsContext(offersHTTP2) : nil
+            if let proxy = route.proxy {
+                let security = ProxiedConnect.Security(
+                    proxy: proxy.kind == .https ? try tlsContext(false) : nil, server: context)
+                let attempt = ProxiedConnect(
+                    route, proxy, connector, security, timeout: connectTimeout, completion: completion)
+                attempt.start()
+                return attempt
+            }
+            let secure = context.map { (context: $0, serverName: origin.host) }
+            return connector.connect(to: origin.endpoint, tls: secure, timeout: connectTimeout) { result in
+                completion(result.mapError { $0 as any Error })
+            }
         } catch {
             completion(.failure(error))
             return nil
@@ -104,7 +120,7 @@ final class ConnectionPool: SessionResource {
     }
 
     /// An origin has no connection and nobody waiting. Another pool may have taken its place already.
-    func isUnused(_ origin: Origin, _ pool: OriginPool) { if origins[origin] === pool { origins[origin] = nil } }
+    func isUnused(_ route: Route, _ pool: OriginPool) { if origins[route] === pool { origins[route] = nil } }
 
     /// A connection became idle: some time later it is to be closed.
     func scheduleSweep() {

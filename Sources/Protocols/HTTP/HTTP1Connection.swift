@@ -59,8 +59,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         self.pool = pool
         loop = stream.loop
         idleSince = loop.now
-        firstMetrics = stream.info.metrics
-        reusedMetrics = stream.info.reusedMetrics
+        firstMetrics = stream.info.metrics(isProxied: pool.isProxied)
+        reusedMetrics = stream.info.reusedMetrics(isProxied: pool.isProxied)
         stream.handler = self
     }
 

@@ -64,8 +64,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             role: .client, settings: Self.settings, connectionWindow: HTTP2Windows.initialConnection)
         windows = HTTP2Windows(loop.now)
         watch = HTTP2Watch(loop.now)
-        firstMetrics = stream.info.http2Metrics(stream.info.metrics)
-        reusedMetrics = stream.info.http2Metrics(stream.info.reusedMetrics)
+        firstMetrics = stream.info.http2Metrics(stream.info.metrics(isProxied: pool.isProxied))
+        reusedMetrics = stream.info.http2Metrics(stream.info.reusedMetrics(isProxied: pool.isProxied))
         log = HTTP2FrameLog(pool.logger)
         stream.handler = self
         codec.sendPreface(to: &output)

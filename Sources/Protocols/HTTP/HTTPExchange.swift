@@ -35,6 +35,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private var unsentReplays = 0
 
     private(set) var target: RequestTarget?
+    private(set) var route: Route?
     private(set) var fields = HTTPFields()
     let body: RequestBody
     private(set) var expectsContinue = false
@@ -56,7 +57,11 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
 
     var loop: EventLoop { resources.loop }
-    var requestTarget: String { target?.pathAndQuery ?? "/" }
+    var requestTarget: String {
+        let path = target?.pathAndQuery ?? "/"
+        guard let prefix = route?.targetPrefix, !prefix.isEmpty else { return path }
+        return prefix + path
+    }
     var priority: Float { resources.task.priority }
 
     // MARK: LoopHandler
@@ -70,6 +75,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             try allow(target.origin)
             self.target = target
             fields = pool.fields(of: request, to: target.origin)
+            route = pool.route(to: target.origin)
+            authorizeToProxy()
             if case .stream(let reader, _) = body { try reader.claim() }
             submit(needsFreshConnection: false)
         } catch {
@@ -105,6 +112,16 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
                 .appTransportSecurityRequiresSecureConnection,
                 "cleartext http to \(origin.host) is not allowed by App Transport Security: use https, or allow it with "
                     + "configuration.appTransportSecurity (exceptionDomains or allowsArbitraryLoads)")
+        }
+    }
+
+    /// What is for the proxy alone goes to it alone; to one that opens tunnels it is said when it opens one.
+    private func authorizeToProxy() {
+        let isForwarded = route?.isForwarded == true
+        if fields.contains(.proxyAuthorization) {
+            if !isForwarded { fields.remove(.proxyAuthorization) }
+        } else if isForwarded, let credential = route?.proxy?.credential {
+            fields.append(.proxyAuthorization, credential.basic)
         }
     }
 

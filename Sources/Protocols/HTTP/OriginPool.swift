@@ -20,7 +20,7 @@ final class OriginPool {
         case http2
     }
 
-    private let origin: Origin
+    private let route: Route
     /// Held, and holding this while there is something to do for the origin: see `retireIfUnused`.
     private let pool: ConnectionPool
     private let limit: Int
@@ -35,21 +35,22 @@ final class OriginPool {
 
     /// A connection being made.
     private final class Attempt {
-        var handle: ConnectAttempt?
+        var handle: (any PendingConnection)?
     }
 
-    init(_ origin: Origin, _ pool: ConnectionPool) {
-        self.origin = origin
+    init(_ route: Route, _ pool: ConnectionPool) {
+        self.route = route
         self.pool = pool
         limit = max(1, pool.settings.httpMaximumConnectionsPerHost)
-        if origin.isSecure {
+        if route.origin.isSecure {
             speaks = pool.settings.allowsHTTP2 ? .unknown : .http1
         } else {
-            speaks = pool.settings.assumesHTTP2 ? .http2 : .http1
+            speaks = pool.settings.assumesHTTP2 && !route.isForwarded ? .http2 : .http1
         }
     }
 
     var logger: Logger { pool.settings.logger }
+    var isProxied: Bool { route.proxy != nil }
 
     var hasIdle: Bool { !idle.isEmpty || multiplexed.contains(where: \.isIdle) }
 
@@ -126,7 +127,7 @@ final class OriginPool {
             let attempt = Attempt()
             let key = ObjectIdentifier(attempt)
             attempts[key] = attempt
-            let handle = pool.connect(origin, offersHTTP2: speaks != .http1) { [weak self] result in
+            let handle = pool.connect(route, offersHTTP2: speaks != .http1) { [weak self] result in
                 // Kept alive by this closure, so that its identity is not given to another.
                 withExtendedLifetime(attempt) { self?.finish(key, result) }
             }
@@ -153,11 +154,12 @@ final class OriginPool {
         return true
     }
 
-    private func finish(_ key: ObjectIdentifier, _ result: Result<ByteStream, TransportError>) {
+    private func finish(_ key: ObjectIdentifier, _ result: Result<ByteStream, any Error>) {
         guard attempts.removeValue(forKey: key) != nil else { return }
         switch result {
         case .success(let stream): begin(stream)
-        case .failure(let error) where error.cause == .timedOut: break  // Each exchange keeps its own time.
+        case .failure(let error as TransportError) where error.cause == .timedOut: break  // Each exchange keeps its own time.
+        case .failure(let error as ProxyError): waiting.popFirst()?.exchange.failedToConnect(LoadFailure(error))
         case .failure(let error): waiting.popFirst()?.exchange.failedToConnect(error)
         }
         openAsNeeded()
@@ -166,7 +168,7 @@ final class OriginPool {
     }
 
     private func begin(_ stream: ByteStream) {
-        let isHTTP2 = origin.isSecure ? stream.info.tls?.alpn == "h2" : speaks == .http2
+        let isHTTP2 = route.origin.isSecure ? stream.info.tls?.alpn == "h2" : speaks == .http2
         guard !isHTTP2 else {
             speaks = .http2
             let connection = HTTP2Connection(stream, self)
@@ -283,6 +285,6 @@ final class OriginPool {
 
     private func retireIfUnused() {
         let isUnused = idle.isEmpty && multiplexed.isEmpty && busyCount == 0 && attempts.isEmpty && waiting.isEmpty
-        if isUnused { pool.isUnused(origin, self) }
+        if isUnused { pool.isUnused(route, self) }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import Logging
 
 /// What a configuration holds: plain values, so that a session's copy is a copy.
-package struct SessionSettings: @unchecked Sendable {  // `protocolClasses` holds metatypes, which never change
+package struct SessionSettings: @unchecked Sendable {  // metatypes and property-list values, which never change
     package var identifier: String?
     package var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     package var timeoutIntervalForRequest: TimeInterval = 60
@@ -16,6 +16,7 @@ package struct SessionSettings: @unchecked Sendable {  // `protocolClasses` hold
     package var protocolClasses: [AnyClass]?
     package var factories: [SchemeFactory] = []
     package var builtInHandlers: [URLProtocolHandler.Type] = []
+    package var connectionProxyDictionary: [AnyHashable: Any]?
     package var tlsMinimumVersion = tls_protocol_version_t.TLSv12
     package var tlsMaximumVersion = tls_protocol_version_t.TLSv13
     package var trustRoots = URLSessionConfiguration.TrustRoots.system

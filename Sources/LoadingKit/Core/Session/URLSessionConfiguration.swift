@@ -94,6 +94,15 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.assumesHTTP2 = newValue }
     }
 
+    /// Through which proxies servers are reached, by Apple's keys (``kCFNetworkProxiesHTTPProxy`` and so on).
+    ///
+    /// Nil, the default: what the environment says in `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads
+    /// them. An empty dictionary: no proxy.
+    open var connectionProxyDictionary: [AnyHashable: Any]? {
+        get { settings.connectionProxyDictionary }
+        set { settings.connectionProxyDictionary = newValue }
+    }
+
     /// Handler classes asked before the built-in ones, in order. Each must be a subclass of ``URLProtocolHandler``;
     /// other classes are ignored.
     open var protocolClasses: [AnyClass]? {

@@ -1,0 +1,38 @@
+import Foundation
+import LoadingKitTransport
+
+/// How an origin is reached: directly, or through a proxy.
+struct Route: Hashable {
+    let origin: Origin
+    let proxy: Proxy?
+
+    /// Whether requests are sent to an HTTP proxy as they are, in absolute form (RFC 9112 §3.2.2), without a tunnel.
+    var isForwarded: Bool {
+        guard let proxy, !origin.isSecure else { return false }
+        return proxy.speaksHTTP
+    }
+
+    /// What the proxy is asked for, where there is one and it must open a tunnel.
+    var tunnel: (any TunnelHandshake)? {
+        guard let proxy, !isForwarded else { return nil }
+        let destination = TunnelDestination(host: origin.host, port: origin.port)
+        switch proxy.kind {
+        case .http, .https: return ConnectHandshake(destination, authorization: proxy.credential?.basic)
+        case .socks4: return SOCKS4Handshake(destination, proxy.credential)
+        case .socks5: return SOCKS5Handshake(destination, proxy.credential)
+        }
+    }
+
+    /// What goes before the path in a request's target.
+    var targetPrefix: String { isForwarded ? "http://\(origin.authority)" : "" }
+}
+
+extension Proxy {
+    var speaksHTTP: Bool { kind == .http || kind == .https }
+    var endpoint: Endpoint { .tcp(host: host, port: port) }
+}
+
+extension Proxy.Credential {
+    /// As a value of `Proxy-Authorization` (RFC 7617).
+    var basic: String { "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())" }
+}

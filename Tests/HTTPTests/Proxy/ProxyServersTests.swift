@@ -1,0 +1,91 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+/// Sessions behind proxies that others wrote.
+@Suite struct ProxyServersTests {
+    private static let long = String(repeating: "0123456789", count: 30_000)
+
+    private static func dictionary(_ proxy: ProxyServer, _ program: ProxyServer.Program) -> [AnyHashable: Any] {
+        let port = Int(proxy.port)
+        switch program {
+        case .tinyproxy, .squid:
+            return [
+                "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": port,
+                "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": port,
+            ]
+        case .microsocks, .dante: return ["SOCKSEnable": 1, "SOCKSProxy": "127.0.0.1", "SOCKSPort": port]
+        }
+    }
+
+    @Test(arguments: ProxyServer.Program.allCases) func cleartext(_ program: ProxyServer.Program) async throws {
+        let server = try LoopbackServer { .text($0.path == "/long" ? Self.long : "\($0.method) \($0.target)") }
+        defer { server.stop() }
+        let proxy = try ProxyServer(program)
+        defer { proxy.stop() }
+        let session = makeSession { $0.connectionProxyDictionary = Self.dictionary(proxy, program) }
+        try await withTimeout(60, program.rawValue) {
+            for path in ["/", "/a?b=c", "/long"] {
+                let url = try #require(URL(string: server.url(path, host: "localhost")))
+                let expected = path == "/long" ? Self.long : "GET \(path)"
+                #expect(await session.outcome(URLRequest(url: url)) == .ok(expected))
+            }
+        }
+    }
+
+    @Test(arguments: ProxyServer.Program.allCases, BothVersions.all)
+    func tunnels(_ program: ProxyServer.Program, version: String) async throws {
+        let proxy = try ProxyServer(program)
+        defer { proxy.stop() }
+        let dictionary = Self.dictionary(proxy, program)
+        try await BothVersions.withServer(
+            version, { .text($0.path == "/long" ? Self.long : "\($0.method) \($0.path)") },
+            { $0.connectionProxyDictionary = dictionary }
+        ) { session, server in
+            for path in ["/a", "/long"] {
+                let expected = path == "/long" ? Self.long : "GET \(path)"
+                let outcome = await session.outcome(try BothVersions.request(server, path))
+                #expect(outcome == .ok(expected))
+            }
+        }
+    }
+
+    /// dante knows version 4 without its extension: the server is named by its address.
+    @Test func version4() async throws {
+        let server = try LoopbackServer { .text($0.path) }
+        defer { server.stop() }
+        let proxy = try ProxyServer(.dante)
+        defer { proxy.stop() }
+        var dictionary = Self.dictionary(proxy, .dante)
+        dictionary[kCFStreamPropertySOCKSVersion] = kCFStreamSocketSOCKSVersion4
+        let session = makeSession { $0.connectionProxyDictionary = dictionary }
+        try await withTimeout(60) {
+            let url = try #require(URL(string: server.url("/4", host: "127.0.0.1")))
+            #expect(await session.outcome(URLRequest(url: url)) == .ok("/4"))
+        }
+    }
+
+    @Test(arguments: ProxyServer.Program.allCases.filter(\.canAsk))
+    func credentials(_ program: ProxyServer.Program) async throws {
+        let proxy = try ProxyServer(program, credential: "me:secret")
+        defer { proxy.stop() }
+        for (password, isRight) in [("secret", true), ("wrong", false)] {
+            var dictionary = Self.dictionary(proxy, program)
+            for key in [kCFProxyUsernameKey, kCFStreamPropertySOCKSUser] { dictionary[key] = "me" }
+            for key in [kCFProxyPasswordKey, kCFStreamPropertySOCKSPassword] { dictionary[key] = password }
+            nonisolated(unsafe) let settings = dictionary
+            try await BothVersions.withServer(
+                "http/1.1", { .text($0.path) }, { $0.connectionProxyDictionary = settings }
+            ) { session, server in
+                let outcome = await session.outcome(try BothVersions.request(server, "/in"))
+                if isRight {
+                    #expect(outcome == .ok("/in"))
+                } else {
+                    #expect(outcome == .failed(.userAuthenticationRequired) || outcome == .failed(.cannotConnectToHost))
+                }
+            }
+        }
+    }
+}

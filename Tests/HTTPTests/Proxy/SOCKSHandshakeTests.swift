@@ -1,0 +1,106 @@
+import Testing
+
+@testable import LoadingKitHTTP
+
+/// What SOCKS proxies answer, whole and byte by byte.
+@Suite struct SOCKSHandshakeTests {
+    private static let name = TunnelDestination(host: "h.example", port: 0x0102)
+
+    /// What is sent, and how it ends: nil where more is needed.
+    private struct Transcript: Equatable {
+        var sent: [UInt8] = []
+        var result: Result<Bool, ProxyError.Cause>?
+    }
+
+    private func run(_ handshake: some TunnelHandshake, _ pieces: [[UInt8]]) -> Transcript {
+        var handshake = handshake
+        var transcript = Transcript()
+        do throws(ProxyError.Cause) {
+            transcript.sent = try handshake.begin()
+            for piece in pieces {
+                switch try take(piece, &handshake) {
+                case .needsMore: break
+                case .send(let bytes): transcript.sent += bytes
+                case .established: transcript.result = .success(true)
+                }
+            }
+        } catch {
+            transcript.result = .failure(error)
+        }
+        return transcript
+    }
+
+    private func take(
+        _ piece: [UInt8], _ handshake: inout some TunnelHandshake
+    ) throws(ProxyError.Cause) -> TunnelStep {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: piece.count, alignment: 1)
+        defer { memory.deallocate() }
+        memory.copyBytes(from: piece)
+        return try handshake.receive(UnsafeRawBufferPointer(memory))
+    }
+
+    private func check(
+        _ handshake: some TunnelHandshake, _ answers: [[UInt8]], sent: [UInt8],
+        _ result: Result<Bool, ProxyError.Cause>?
+    ) {
+        let expected = Transcript(sent: sent, result: result)
+        let whole = run(handshake, answers)
+        #expect(whole == expected)
+        let single = run(handshake, answers.flatMap { $0 }.map { [$0] })
+        #expect(single == expected)
+    }
+
+    private static let greeting: [UInt8] = [5, 1, 0]
+    private static let request: [UInt8] = [5, 1, 0, 3, 9] + Array("h.example".utf8) + [1, 2]
+
+    @Test func version5() {
+        let handshake = SOCKS5Handshake(Self.name, nil)
+        let reply: [UInt8] = [5, 0, 0, 1, 127, 0, 0, 1, 0, 80]
+        check(handshake, [[5, 0], reply], sent: Self.greeting + Self.request, .success(true))
+        check(
+            handshake, [[5, 0], [5, 0, 0, 3, 2, 0x68, 0x69, 0, 80]], sent: Self.greeting + Self.request, .success(true))
+        check(
+            handshake, [[5, 0], [5, 0, 0, 4] + Array(repeating: 0, count: 18)], sent: Self.greeting + Self.request,
+            .success(true))
+        check(handshake, [[5, 0], [5, 0, 0, 1, 127]], sent: Self.greeting + Self.request, nil)
+        check(
+            handshake, [[5, 0], [5, 5, 0, 1, 0, 0, 0, 0, 0, 0]], sent: Self.greeting + Self.request,
+            .failure(.refused("connection refused: nothing listens there")))
+        check(
+            handshake, [[5, 0], [5, 0, 0, 9, 0]], sent: Self.greeting + Self.request,
+            .failure(.malformed("an address of an unknown kind")))
+        check(handshake, [[5, 0xFF]], sent: Self.greeting, .failure(.authentication))
+        check(handshake, [[5, 2]], sent: Self.greeting, .failure(.malformed("a method that was not offered")))
+        check(handshake, [[4, 0]], sent: Self.greeting, .failure(.malformed("it does not speak SOCKS 5")))
+    }
+
+    @Test func version5WithAPassword() {
+        let handshake = SOCKS5Handshake(Self.name, Proxy.Credential(user: "me", password: "pw"))
+        let sent: [UInt8] = [5, 2, 0, 2, 1, 2, 0x6D, 0x65, 2, 0x70, 0x77]
+        let reply: [UInt8] = [5, 0, 0, 1, 127, 0, 0, 1, 0, 80]
+        check(handshake, [[5, 2], [1, 0], reply], sent: sent + Self.request, .success(true))
+        check(handshake, [[5, 2], [1, 1]], sent: sent, .failure(.authentication))
+    }
+
+    @Test func version4() {
+        let named = SOCKS4Handshake(Self.name, Proxy.Credential(user: "me", password: ""))
+        let start: [UInt8] = [4, 1, 1, 2, 0, 0, 0, 1, 0x6D, 0x65, 0]
+        let sent = start + Array("h.example".utf8) + [0]
+        check(named, [[0, 90, 0, 0, 0, 0, 0, 0]], sent: sent, .success(true))
+        check(named, [[0, 91, 0, 0, 0, 0, 0, 0]], sent: sent, .failure(.refused("it refused, or failed")))
+        check(named, [[1, 90, 0, 0, 0, 0, 0, 0]], sent: sent, .failure(.malformed("its reply is not SOCKS 4")))
+        check(named, [[0, 90, 0]], sent: sent, nil)
+        let addressed = SOCKS4Handshake(TunnelDestination(host: "10.0.0.1", port: 80), nil)
+        check(addressed, [], sent: [4, 1, 0, 80, 10, 0, 0, 1, 0], nil)
+    }
+
+    @Test func namesThatCannotBeTold() {
+        for host in ["", String(repeating: "x", count: 256), "a\0b"] {
+            let destination = TunnelDestination(host: host, port: 1)
+            let five = run(SOCKS5Handshake(destination, nil), [[5, 0]])
+            #expect(five.result == .failure(.unusableName))
+            let four = run(SOCKS4Handshake(destination, nil), [])
+            #expect(four.result == .failure(.unusableName))
+        }
+    }
+}
