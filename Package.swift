@@ -40,6 +40,9 @@ let package = Package(
         .systemLibrary(
             name: "CZlib", path: "Sources/LoadingKit/System/CZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CPSL", path: "Sources/LoadingKit/System/CPSL", pkgConfig: "libpsl",
+            providers: [.apt(["libpsl-dev"])]),
         .target(name: "CLoadingKitShims", path: "Sources/LoadingKit/System/CLoadingKitShims"),
 
         // Each module may import those above it, never those below or beside it.
@@ -59,7 +62,7 @@ let package = Package(
         module(
             "LoadingKitCore", at: "LoadingKit/Core",
             [
-                "LoadingKitTransport", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitPrimitives",
+                "LoadingKitTransport", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitPrimitives", "CPSL",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),

@@ -1,0 +1,38 @@
+import Foundation
+import LoadingKitTransport
+
+/// Hosts as cookies compare them (RFC 6265bis §5.1.2, §5.1.3).
+enum CookieHost {
+    /// A URL's host in its canonical form: lower case, in ASCII, an IPv6 address without brackets.
+    static func host(of url: URL) -> String? {
+        guard let host = url.host(percentEncoded: true), !host.isEmpty else { return nil }
+        let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
+        return bare.asciiLowercased
+    }
+
+    /// The canonical form of a domain that a program gave, without a dot before it; nil when it cannot be a host.
+    static func canonical(_ domain: some StringProtocol) -> String? {
+        let domain = String(domain)
+        if domain.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
+            return domain.isEmpty || domain.contains(where: { "/;=,".contains($0) }) ? nil : domain.asciiLowercased
+        }
+        return URL(string: "http://\(domain)/").flatMap { host(of: $0) }
+    }
+
+    /// Whether `host` is `domain` or one of its subdomains. An address has none.
+    static func matches(_ host: String, domain: String) -> Bool {
+        if host == domain { return true }
+        guard host.utf8.count > domain.utf8.count, host.utf8.reversed().starts(with: domain.utf8.reversed()) else {
+            return false
+        }
+        let dot = host.utf8.index(host.utf8.endIndex, offsetBy: -(domain.utf8.count + 1))
+        return host.utf8[dot] == UInt8(ascii: ".") && !isAddress(host)
+    }
+
+    /// Whether the host is an IP address.
+    static func isAddress(_ host: String) -> Bool {
+        // What ends in no digit and has no colon is a name; most hosts are.
+        guard let last = host.utf8.last, last >= 0x30 && last <= 0x39 || host.utf8.contains(0x3A) else { return false }
+        return IPAddress(host) != nil
+    }
+}
