@@ -11,12 +11,15 @@ enum CookieHost {
     }
 
     /// The canonical form of a domain that a program gave, without a dot before it; nil when it cannot be a host.
-    static func canonical(_ domain: some StringProtocol) -> String? {
-        let domain = String(domain)
-        if domain.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F }) {
-            return domain.isEmpty || domain.contains(where: { "/;=,".contains($0) }) ? nil : domain.asciiLowercased
-        }
-        return URL(string: "http://\(domain)/").flatMap { host(of: $0) }
+    static func canonical(_ domain: String) -> String? {
+        // Other scripts are written as URLs write them, so that both are the same.
+        if isPlain(domain) { return domain.asciiLowercased }
+        return URL(string: "http://\(domain)/").flatMap { $0.path == "/" ? host(of: $0) : nil }
+    }
+
+    /// Whether a domain is ASCII without what cannot be in a host, nor in a `Set-Cookie` field.
+    static func isPlain(_ domain: String) -> Bool {
+        !domain.isEmpty && domain.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F && !"/;=,?#@\"".utf8.contains($0) }
     }
 
     /// Whether `host` is `domain` or one of its subdomains. An address has none.

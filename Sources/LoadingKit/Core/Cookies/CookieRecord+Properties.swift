@@ -6,11 +6,12 @@ extension CookieRecord {
         guard let name = properties.string(.name), let value = properties.string(.value),
             let path = properties.string(.path),
             let domain = properties.string(.domain) ?? properties.url(.originURL).flatMap({ CookieHost.host(of: $0) }),
-            let host = CookieHost.canonical(domain.hasPrefix(".") ? domain.dropFirst() : domain[...])
+            let host = CookieHost.canonical(domain.hasPrefix(".") ? String(domain.dropFirst()) : domain)
         else { return nil }
         guard !name.isEmpty, !name.contains("="), [name, value, path].allSatisfy(\.isCookieText) else { return nil }
         self.init(
-            identity: Identity(name: name, domain: host, isHostOnly: !domain.hasPrefix("."), path: path),
+            identity: Identity(
+                name: name, domain: host, isHostOnly: !domain.hasPrefix("."), path: path.isEmpty ? "/" : path),
             value: value, creation: min(properties.moment(.created) ?? now, now))
         stored = now
         let end = properties.string(.maximumAge).flatMap { Int($0) }.map { Self.end(after: $0, from: now) }

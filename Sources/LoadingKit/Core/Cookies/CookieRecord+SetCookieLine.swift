@@ -8,7 +8,7 @@ extension CookieRecord {
         guard let host = CookieHost.host(of: url) else { return nil }
         let domain = line.domain.flatMap { $0.isEmpty ? nil : $0 }
         // Domains go over the wire in ASCII (§5.7 step 6).
-        guard domain?.utf8.allSatisfy({ $0 < 0x80 }) != false else { return nil }
+        guard domain.map(CookieHost.isPlain) != false else { return nil }
         // The default path may be `/` too, but `__Host-` wants it said.
         if line.name.hasASCIIPrefix("__host-"), line.path == nil { return nil }
         self.init(
