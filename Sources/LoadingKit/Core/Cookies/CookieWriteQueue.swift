@@ -52,11 +52,16 @@ struct CookieWriteQueue: Sendable {
         return batch
     }
 
-    /// The batch was written, or was not. Gives who waited for it.
+    /// The batch was written, or was not. Gives who waited for it; after a failure all who wait, as nothing else will
+    /// be written soon.
     mutating func finish(_ error: (any Error)?) -> [Waiter] {
-        guard case .writing(let done) = state else { return [] }
+        guard case .writing(var done) = state else { return [] }
         state = .idle
-        if error != nil { startOver() }
+        if error != nil {
+            startOver()
+            done += waiters
+            waiters = []
+        }
         return done
     }
 }
