@@ -49,5 +49,7 @@ struct CookieDomainTests {
         ] {
             #expect(CookiePath.defaultPath(for: try #require(URL(string: text))) == expected, "\(text)")
         }
+        let relative = try #require(URL(string: "b/c", relativeTo: URL(string: "http://h/a/x")))
+        #expect(CookiePath.path(of: relative) == "/a/b/c" && CookieHost.host(of: relative) == "h")
     }
 }

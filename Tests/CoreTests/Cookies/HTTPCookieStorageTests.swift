@@ -66,6 +66,8 @@ struct HTTPCookieStorageTests {
             ("http://[::1]/", "x=1", "http://[::1]/", "x=1"),
             ("http://EXAMPLE.com/", "x=1", "http://example.COM/", "x=1"),
             ("ws://example.com/", "x=1", "http://example.com/", "x=1"),
+            ("http://a.公司.cn/", "x=1; domain=xn--55qx5d.cn", "http://a.公司.cn/", ""),
+            ("http://a.公司.cn/", "x=1; domain=a.xn--55qx5d.cn", "http://b.a.公司.cn/", "x=1"),
         ]
         for (origin, line, target, expected) in cases {
             #expect(try exchange(origin, [line], target) == expected, "\(origin) \(line) \(target)")

@@ -70,6 +70,7 @@ struct HTTPCookieTests {
         let origin = HTTPCookie(properties: [.name: "n", .value: "v", .path: "/", .originURL: "http://O.example/x"])
         #expect(origin?.domain == "o.example")
         #expect(cookie([.path: ""])?.path == "/")
+        #expect(cookie([.domain: ".Bücher.example"])?.domain == ".xn--bcher-kva.example")
     }
 
     @Test("is nil without what is needed, and when it could not be sent")

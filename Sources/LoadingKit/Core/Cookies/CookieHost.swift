@@ -3,16 +3,16 @@ import LoadingKitTransport
 
 /// Hosts as cookies compare them (RFC 6265bis §5.1.2, §5.1.3).
 enum CookieHost {
-    /// A URL's host in its canonical form: lower case, in ASCII, an IPv6 address without brackets.
+    /// A URL's host in its canonical form: lower case, in ASCII (which `host(percentEncoded: true)` would undo), an IPv6
+    /// address without brackets.
     static func host(of url: URL) -> String? {
-        guard let host = url.host(percentEncoded: true), !host.isEmpty else { return nil }
-        let bare = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
-        return bare.asciiLowercased
+        guard let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
+        return host.asciiLowercased
     }
 
     /// The canonical form of a domain that a program gave, without a dot before it; nil when it cannot be a host.
     static func canonical(_ domain: String) -> String? {
-        // Other scripts are written as URLs write them, so that both are the same.
+        // Other scripts become ASCII as they do in URLs, so that both are the same.
         if isPlain(domain) { return domain.asciiLowercased }
         return URL(string: "http://\(domain)/").flatMap { $0.path == "/" ? host(of: $0) : nil }
     }

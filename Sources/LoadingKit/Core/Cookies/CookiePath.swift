@@ -4,7 +4,7 @@ import Foundation
 enum CookiePath {
     /// A URL's path; `/` where it has none.
     static func path(of url: URL) -> String {
-        let path = url.path(percentEncoded: true)
+        let path = url.absoluteURL.path(percentEncoded: true)
         return path.utf8.first == UInt8(ascii: "/") ? path : "/"
     }
 

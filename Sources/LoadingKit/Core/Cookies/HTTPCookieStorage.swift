@@ -5,7 +5,7 @@ import LoadingKitPrimitives
 ///
 /// Follows Apple's `HTTPCookieStorage`, with the rules of RFC 6265bis. Any thread may use it. It holds cookies of 4,096
 /// bytes at most, 180 of a registrable domain and 3,000 in all; of what is too much, those not used for longest go
-/// first. Changes are posted as ``Foundation/NSNotification/Name/NSHTTPCookieManagerCookiesChanged``.
+/// first. Changes are posted as `NSHTTPCookieManagerCookiesChanged`.
 open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is in a Guarded
     struct State: Sendable {
         var jar: CookieJar
@@ -44,8 +44,9 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         return state.withLock { $0.jar.records(at: now) }.map { HTTPCookie($0) }
     }
 
-    /// All cookies, in an order: `NSSortDescriptor`s know the properties of a cookie by the names of Objective-C
-    /// (`name`, `domain`, `path`, `value`, `expiresDate`) only where they have a comparator.
+    /// All cookies, in the order that descriptors give; what they do not order stays as in ``cookies``.
+    ///
+    /// On Linux descriptors are made from key paths: `NSSortDescriptor(keyPath: \HTTPCookie.name, ascending: true)`.
     open func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
         (cookies ?? []).sorted { first, second in
             for descriptor in sortOrder {
@@ -100,8 +101,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         store(cookies, from: CookieContext(url: url, mainDocumentURL: mainDocumentURL))
     }
 
-    /// Which cookies are accepted. Default `always`. Changes are posted as
-    /// ``Foundation/NSNotification/Name/NSHTTPCookieManagerAcceptPolicyChanged``.
+    /// Which cookies are accepted. Default `always`. Changes are posted as `NSHTTPCookieManagerAcceptPolicyChanged`.
     open var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
         get { state.withLock { $0.policy } }
         set {
