@@ -3,7 +3,7 @@
 # random loads under ThreadSanitizer and AddressSanitizer, each in a build of its own.
 .PHONY: demo test stress bench lint format build install-build-packages install-test-packages
 
-BUILD_PACKAGES := libssl-dev zlib1g-dev pkg-config
+BUILD_PACKAGES := libssl-dev zlib1g-dev libpsl-dev libsqlite3-dev pkg-config
 TEST_PACKAGES := nginx-light nghttp2-server apache2-bin python3-h2 tinyproxy-bin squid microsocks dante-server
 BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev
 LOADS ?= 50000

@@ -27,10 +27,15 @@ let package = Package(
         .library(name: "LoadingKitContentCoding", targets: ["LoadingKitContentCoding"]),
         .executable(name: "loadkit", targets: ["loadkit"]),
     ],
+    traits: [
+        .default(enabledTraits: ["Persistence"]),
+        .trait(name: "Persistence", description: "Stores on disk, in SQLite. Without it they live in memory."),
+    ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         // System libraries and the C functions that Swift cannot express.
@@ -40,6 +45,9 @@ let package = Package(
         .systemLibrary(
             name: "CZlib", path: "Sources/LoadingKit/System/CZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"])]),
+        .systemLibrary(
+            name: "CPSL", path: "Sources/LoadingKit/System/CPSL", pkgConfig: "libpsl",
+            providers: [.apt(["libpsl-dev"])]),
         .target(name: "CLoadingKitShims", path: "Sources/LoadingKit/System/CLoadingKitShims"),
 
         // Each module may import those above it, never those below or beside it.
@@ -59,9 +67,15 @@ let package = Package(
         module(
             "LoadingKitCore", at: "LoadingKit/Core",
             [
-                "LoadingKitTransport", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitPrimitives",
+                "LoadingKitTransport", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitPrimitives", "CPSL",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
+            ]),
+        module(
+            "LoadingKitPersistence", at: "LoadingKit/Persistence",
+            [
+                "LoadingKitCore", "LoadingKitTransport", "LoadingKitPrimitives",
+                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Persistence"])),
             ]),
         module(
             "LoadingKitHTTP", at: "Protocols/HTTP",
@@ -75,7 +89,10 @@ let package = Package(
         module("LoadingKitDataURL", at: "Protocols/DataURL", ["LoadingKitCore"]),
         module(
             "LoadingKit", at: "LoadingKit/LoadingKit",
-            ["LoadingKitCore", "LoadingKitHTTP", "LoadingKitFile", "LoadingKitDataURL"]),
+            [
+                "LoadingKitCore", "LoadingKitHTTP", "LoadingKitFile", "LoadingKitDataURL", "LoadingKitPersistence",
+                "LoadingKitPrimitives",
+            ]),
 
         // The tool, and the loopback servers that its demo and the tests talk to.
         module(
@@ -101,6 +118,11 @@ let package = Package(
         tests("ContentCodingTests", ["LoadingKitContentCoding", "CZlib"]),
         tests("TransportTests", ["LoadingKitTransport", "COpenSSL"]),
         tests("CoreTests", ["LoadingKitCore"]),
+        // What the tests kill while it stores cookies.
+        .executableTarget(
+            name: "StoreWriter", dependencies: ["LoadingKitPersistence", "LoadingKitCore"], path: "Tests/StoreWriter",
+            swiftSettings: settings),
+        tests("PersistenceTests", ["LoadingKitPersistence", "LoadingKitCore", "StoreWriter"]),
         tests("HTTPTests", ["LoadingKitHTTP", "LoadingKitHTTP2", "LoadingKit"]),
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),

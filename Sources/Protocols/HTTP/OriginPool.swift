@@ -158,7 +158,8 @@ final class OriginPool {
         guard attempts.removeValue(forKey: key) != nil else { return }
         switch result {
         case .success(let stream): begin(stream)
-        case .failure(let error as TransportError) where error.cause == .timedOut: break  // Each exchange keeps its own time.
+        // Each exchange keeps its own time.
+        case .failure(let error as TransportError) where error.cause == .timedOut: break
         case .failure(let error as ProxyError): waiting.popFirst()?.exchange.failedToConnect(LoadFailure(error))
         case .failure(let error): waiting.popFirst()?.exchange.failedToConnect(error)
         }

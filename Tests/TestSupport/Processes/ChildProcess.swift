@@ -119,16 +119,25 @@ package final class ChildProcess: Sendable {
         return signal == 0 ? status >> 8 & 0xFF : 128 + signal
     }
 
+    /// Ends the process at once, wherever it is, and returns when it has ended.
+    package func kill() {
+        state.withLock { state in
+            guard case .running = state else { return }
+            Glibc.kill(identifier, SIGKILL)
+            state = .reaped(status: reap())
+        }
+    }
+
     /// Asks the process to end, and ends its whole group by force if it takes longer than so many seconds. Returns when
     /// it has ended.
     package func stop(after seconds: Double) {
         state.withLock { state in
             switch state {
             case .running:
-                kill(identifier, SIGTERM)
+                Glibc.kill(identifier, SIGTERM)
                 waitForExit(forceAfter: seconds)
                 // Its children, should it have left any. As the process is not reaped yet, the group is still its own.
-                kill(-identifier, SIGKILL)
+                Glibc.kill(-identifier, SIGKILL)
                 state = .reaped(status: reap())
             case .reaped:
                 break
@@ -139,7 +148,7 @@ package final class ChildProcess: Sendable {
     private func waitForExit(forceAfter seconds: Double) {
         let group = -identifier
         let timer = DispatchSource.makeTimerSource()
-        timer.setEventHandler { kill(group, SIGKILL) }
+        timer.setEventHandler { Glibc.kill(group, SIGKILL) }
         timer.schedule(deadline: .now() + seconds)
         timer.activate()
         var information = siginfo_t()

@@ -52,7 +52,10 @@ public struct URLRequest: Sendable {
         set { unique.url = newValue }
     }
 
-    /// The URL of the document that this request belongs to: the "first party" when cookies are accepted.
+    /// The URL of the document that this request belongs to: the "first party" when cookies are accepted and sent.
+    ///
+    /// Nil means that the program asks for itself: no cookie's `SameSite` keeps it back (RFC 6265bis §5.2). With the URL
+    /// of another site, only cookies with `SameSite=None` are sent and accepted.
     public var mainDocumentURL: URL? {
         get { storage.mainDocumentURL }
         set { unique.mainDocumentURL = newValue }

@@ -1,0 +1,100 @@
+import Foundation
+
+/// The moments that `Expires` tells of, in any of the forms that servers use (RFC 6265bis §5.1.1).
+enum CookieDate {
+    static func date(_ text: some StringProtocol) -> Date? { date(text.utf8) }
+
+    static func date(_ bytes: some Sequence<UInt8>) -> Date? {
+        var found = Fields()
+        var token: [UInt8] = []
+        for byte in bytes {
+            if isDelimiter(byte) {
+                found.take(token)
+                token.removeAll(keepingCapacity: true)
+            } else {
+                token.append(byte)
+            }
+        }
+        found.take(token)
+        return found.date
+    }
+
+    /// What was found so far. The first token of a kind counts.
+    private struct Fields {
+        var time: (hour: Int, minute: Int, second: Int)?
+        var day: Int?
+        var month: Int?
+        var year: Int?
+
+        mutating func take(_ token: [UInt8]) {
+            if time == nil, let found = CookieDate.time(token) {
+                time = found
+            } else if day == nil, let found = CookieDate.number(token, digits: 1...2) {
+                day = found
+            } else if month == nil, let found = CookieDate.month(token) {
+                month = found
+            } else if year == nil, let found = CookieDate.number(token, digits: 2...4) {
+                year = found
+            }
+        }
+
+        var date: Date? {
+            guard let time, let day, let month, var year else { return nil }
+            if (70...99).contains(year) { year += 1900 }
+            if (0...69).contains(year) { year += 2000 }
+            guard year >= 1601, day >= 1, day <= CookieDate.days(of: month, in: year) else { return nil }
+            guard time.hour <= 23, time.minute <= 59, time.second <= 59 else { return nil }
+            let seconds = (time.hour * 60 + time.minute) * 60 + time.second
+            return Date(timeIntervalSince1970: Double(CookieDate.daysSince1970(year, month, day) * 86_400 + seconds))
+        }
+    }
+
+    private static func isDelimiter(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x09, 0x20...0x2F, 0x3B...0x40, 0x5B...0x60, 0x7B...0x7E: true
+        default: false
+        }
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+
+    /// As many leading digits as there are, if that is an allowed number of them.
+    private static func number(_ token: some Collection<UInt8>, digits: ClosedRange<Int>) -> Int? {
+        let leading = token.prefix { isDigit($0) }
+        guard digits.contains(leading.count) else { return nil }
+        return leading.reduce(0) { $0 * 10 + Int($1 - 0x30) }
+    }
+
+    /// Hour, minute and second; what follows the second's digits does not count.
+    private static func time(_ token: [UInt8]) -> (hour: Int, minute: Int, second: Int)? {
+        let parts = token.split(separator: 0x3A, maxSplits: 2, omittingEmptySubsequences: false)
+        guard parts.count == 3, parts[0].allSatisfy(isDigit), parts[1].allSatisfy(isDigit),
+            let hour = number(parts[0], digits: 1...2), let minute = number(parts[1], digits: 1...2),
+            let second = number(parts[2], digits: 1...2)
+        else { return nil }
+        return (hour, minute, second)
+    }
+
+    private static let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+
+    private static func month(_ token: [UInt8]) -> Int? {
+        let start = token.prefix(3).map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }
+        return months.firstIndex { $0.utf8.elementsEqual(start) }.map { $0 + 1 }
+    }
+
+    private static func days(of month: Int, in year: Int) -> Int {
+        switch month {
+        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
+        case 4, 6, 9, 11: 30
+        default: 31
+        }
+    }
+
+    /// Days from 1 January 1970 in the Gregorian calendar, for years that are not negative.
+    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
+        // The year is taken to begin in March, so that the leap day is its last.
+        let year = month <= 2 ? year - 1 : year
+        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
+        return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
+    }
+}

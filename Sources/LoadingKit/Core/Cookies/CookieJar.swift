@@ -1,0 +1,152 @@
+import Foundation
+
+/// Cookies in memory, found by the site that they are for: a look-up takes as long as the site has cookies, however
+/// many others there are.
+struct CookieJar: Sendable {
+    private struct Entry: Sendable {
+        var record: CookieRecord
+        /// Grows with each new cookie: tells which of those created within a clock's tick is older.
+        let serial: UInt64
+        /// Grows with each use of any cookie.
+        var lastUse: UInt64
+    }
+
+    /// Where a cookie is.
+    private struct Place: Hashable, Sendable {
+        let site: String
+        let identity: CookieRecord.Identity
+    }
+
+    private let limits: CookieLimits
+    private var sites: [String: [Entry]] = [:]
+    /// All cookies, those not used for longest first to go.
+    private var uses: LeastRecentlyUsedStore<Place, Place>
+    private var serial: UInt64 = 0
+    private var clock: UInt64 = 0
+    /// No cookie ends before this.
+    private var earliestEnd = Date.distantFuture
+
+    init(limits: CookieLimits = CookieLimits()) {
+        self.limits = limits
+        uses = LeastRecentlyUsedStore(capacity: max(1, limits.totalCount))
+    }
+
+    var count: Int { uses.count }
+
+    /// The cookies that have not ended, the oldest first.
+    func records(at now: Date) -> [CookieRecord] {
+        sites.values.joined().filter { !$0.record.isExpired(at: now) }.sorted { $0.serial < $1.serial }.map(\.record)
+    }
+
+    /// The cookies that go with a request, in the order in which they are sent: those with longer paths first, then
+    /// those created earlier (RFC 6265bis §5.8.3).
+    mutating func records(for query: CookieQuery, at now: Date) -> [CookieRecord] {
+        guard let matching = sites[query.site]?.indices(where: { query.matches($0.record, at: now) }) else { return [] }
+        clock += 1
+        var found: [Entry] = []
+        for index in matching.ranges.joined() {
+            sites[query.site]?[index].lastUse = clock
+            guard let entry = sites[query.site]?[index] else { continue }
+            found.append(entry)
+            _ = uses.value(for: Place(site: query.site, identity: entry.record.identity))
+        }
+        return found.sorted(by: Self.isSentBefore).map(\.record)
+    }
+
+    private static func isSentBefore(_ first: Entry, _ second: Entry) -> Bool {
+        let (one, other) = (first.record.identity.path.utf8.count, second.record.identity.path.utf8.count)
+        if one != other { return one > other }
+        let (date, otherDate) = (first.record.creation, second.record.creation)
+        return date == otherDate ? first.serial < second.serial : date < otherDate
+    }
+
+    /// Whether a cookie from an insecure origin would hide a `Secure` one (RFC 6265bis §5.7, "leave secure cookies
+    /// alone").
+    func hasSecureCookie(hiddenBy record: CookieRecord) -> Bool {
+        let identity = record.identity
+        return sites[PublicSuffixes.site(of: identity.domain)]?.contains { entry in
+            let other = entry.record.identity
+            return entry.record.isSecure && other.name == identity.name
+                && (CookieHost.matches(other.domain, domain: identity.domain)
+                    || CookieHost.matches(identity.domain, domain: other.domain))
+                && CookiePath.matches(identity.path, cookie: other.path)
+        } ?? false
+    }
+
+    // MARK: Changes
+
+    /// Puts a cookie in, in place of the one with the same identity. One that has ended takes that one out.
+    mutating func store(_ record: CookieRecord, at now: Date) -> [CookieChange] {
+        var changes = removeExpired(at: now)
+        guard !record.isExpired(at: now) else { return changes + remove(record.identity) }
+        clock += 1
+        let place = Place(site: PublicSuffixes.site(of: record.identity.domain), identity: record.identity)
+        if let index = sites[place.site]?.firstIndex(where: { $0.record.identity == record.identity }) {
+            changes += replace(at: index, of: place, with: record)
+        } else {
+            serial += 1
+            sites[place.site, default: []].append(Entry(record: record, serial: serial, lastUse: clock))
+            changes.append(.stored(record, replacing: nil))
+            changes += uses.insert(place, for: place, cost: 1).compactMap { take($0) }.map { .removed($0) }
+        }
+        earliestEnd = min(earliestEnd, record.expires ?? .distantFuture)
+        return changes + shrink(place.site)
+    }
+
+    private mutating func replace(at index: Int, of place: Place, with record: CookieRecord) -> [CookieChange] {
+        guard let old = sites[place.site]?[index].record else { return [] }
+        _ = uses.value(for: place)
+        sites[place.site]?[index].lastUse = clock
+        guard !old.hasSameContent(as: record) else { return [] }
+        var record = record
+        record.creation = old.creation
+        sites[place.site]?[index].record = record
+        return [.stored(record, replacing: old)]
+    }
+
+    mutating func remove(_ identity: CookieRecord.Identity) -> [CookieChange] {
+        let place = Place(site: PublicSuffixes.site(of: identity.domain), identity: identity)
+        guard uses.remove(place) != nil, let record = take(place) else { return [] }
+        return [.removed(record)]
+    }
+
+    mutating func removeAll(where isRemoved: (CookieRecord) -> Bool) -> [CookieChange] {
+        sites.values.joined().map(\.record).filter(isRemoved).flatMap { remove($0.identity) }
+    }
+
+    /// Takes the entry out of its site; it is no longer in ``uses``.
+    private mutating func take(_ place: Place) -> CookieRecord? {
+        guard let index = sites[place.site]?.firstIndex(where: { $0.record.identity == place.identity }) else {
+            return nil
+        }
+        let entry = sites[place.site]?.remove(at: index)
+        if sites[place.site]?.isEmpty == true { sites[place.site] = nil }
+        return entry?.record
+    }
+
+    // MARK: Limits
+
+    /// Looks through the cookies only when one of them may have ended.
+    private mutating func removeExpired(at now: Date) -> [CookieChange] {
+        guard earliestEnd <= now else { return [] }
+        let changes = removeAll { $0.isExpired(at: now) }
+        earliestEnd = sites.values.joined().compactMap(\.record.expires).min() ?? .distantFuture
+        return changes
+    }
+
+    /// Takes out what a site has too much, in the order of RFC 6265bis §5.7: cookies without `Secure` first, and among
+    /// those the one not used for longest.
+    private mutating func shrink(_ site: String) -> [CookieChange] {
+        var changes: [CookieChange] = []
+        while let entries = sites[site], entries.count > limits.siteCount, let first = entries.min(by: Self.goesBefore)
+        {
+            changes += remove(first.record.identity)
+        }
+        return changes
+    }
+
+    private static func goesBefore(_ first: Entry, _ second: Entry) -> Bool {
+        if first.record.isSecure != second.record.isSecure { return second.record.isSecure }
+        return (first.lastUse, first.serial) < (second.lastUse, second.serial)
+    }
+}

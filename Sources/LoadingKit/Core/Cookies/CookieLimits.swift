@@ -1,0 +1,11 @@
+/// How much a storage holds: more than servers need (RFC 6265bis §6.1), and not so much that one of them can fill it.
+package struct CookieLimits: Hashable, Sendable {
+    /// Octets of a cookie's name and value together.
+    package var cookieBytes = 4096
+    /// Cookies of a site: a registrable domain with all its subdomains.
+    package var siteCount = 180
+    /// Cookies in all.
+    package var totalCount = 3000
+
+    package init() {}
+}

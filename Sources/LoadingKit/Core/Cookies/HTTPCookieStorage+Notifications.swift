@@ -1,0 +1,11 @@
+import Foundation
+
+extension NSNotification.Name {
+    /// The cookies of a storage, the notification's object, have changed. Posted on the thread that changed them.
+    public static let NSHTTPCookieManagerCookiesChanged = Notification.Name(
+        rawValue: "NSHTTPCookieManagerCookiesChangedNotification")
+
+    /// The accept policy of a storage, the notification's object, has changed. Posted on the thread that changed it.
+    public static let NSHTTPCookieManagerAcceptPolicyChanged = Notification.Name(
+        rawValue: "NSHTTPCookieManagerAcceptPolicyChangedNotification")
+}

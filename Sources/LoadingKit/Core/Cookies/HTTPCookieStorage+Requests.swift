@@ -1,0 +1,40 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// What HTTP asks of a storage, for each request and each response: also those of redirects.
+extension HTTPCookieStorage {
+    /// Gives the value of a request's `Cookie` field, nil when no cookie goes with it.
+    ///
+    /// Calls back before it returns, unless the program has a storage class of its own that takes its time.
+    ///
+    /// - Parameters:
+    ///   - context: The request as it is sent now.
+    ///   - task: The task whose current request that is.
+    package func getCookieField(
+        for context: CookieContext, of task: URLSessionTask?, _ completion: @escaping @Sendable (String?) -> Void
+    ) {
+        guard let task, type(of: self) != HTTPCookieStorage.self else {
+            return completion(Self.field(records(for: context) ?? []))
+        }
+        getCookiesFor(task) { cookies in completion(Self.field(cookies?.map(\.record) ?? [])) }
+    }
+
+    /// Stores the cookies that a response's fields set.
+    ///
+    /// - Parameter policy: The session's accept policy, which applies besides the storage's own.
+    package func storeCookies(
+        in fields: HTTPFields, of context: CookieContext, for task: URLSessionTask?, policy: HTTPCookie.AcceptPolicy
+    ) {
+        guard fields.contains(.setCookie) else { return }
+        let cookies = HTTPCookie.cookies(in: fields, for: context.url, now: now())
+        guard let task, type(of: self) != HTTPCookieStorage.self else {
+            return store(cookies, from: context, policy: policy)
+        }
+        if !cookies.isEmpty, context.isAccepted(by: policy) { storeCookies(cookies, for: task) }
+    }
+
+    /// `name=value; name=value` (RFC 6265bis §5.8.3).
+    private static func field(_ records: [CookieRecord]) -> String? {
+        records.isEmpty ? nil : records.map { "\($0.name)=\($0.value)" }.joined(separator: "; ")
+    }
+}

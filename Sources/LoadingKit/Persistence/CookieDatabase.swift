@@ -1,0 +1,84 @@
+#if Persistence
+    import Foundation
+    import GRDB
+    import LoadingKitCore
+    import LoadingKitTransport
+
+    /// Keeps cookies in an SQLite database. A file that is damaged counts as an empty one.
+    package final class CookieDatabase: CookiePersistence {
+        private let database: StoreDatabase
+
+        /// - Parameter url: The file; it is made with the first cookie.
+        package init(url: URL) { database = StoreDatabase(url: url, migrator: Self.migrator) }
+
+        private static var migrator: DatabaseMigrator {
+            var migrator = DatabaseMigrator()
+            // Dates are seconds since 2001, in which Foundation counts: they come back as they were.
+            migrator.registerMigration("cookie") { database in
+                try database.execute(
+                    sql: """
+                        CREATE TABLE cookie (
+                            domain TEXT NOT NULL, isHostOnly INTEGER NOT NULL, path TEXT NOT NULL, name TEXT NOT NULL,
+                            value TEXT NOT NULL, expires REAL NOT NULL, creation REAL NOT NULL, stored REAL NOT NULL,
+                            isSecure INTEGER NOT NULL, isHTTPOnly INTEGER NOT NULL, sameSite TEXT NOT NULL, legacy BLOB,
+                            PRIMARY KEY (domain, isHostOnly, path, name)
+                        ) WITHOUT ROWID
+                        """)
+            }
+            return migrator
+        }
+
+        package func load() throws -> [CookieRecord] {
+            do {
+                return try database.read { database in
+                    try Row.fetchAll(database, sql: "SELECT * FROM cookie").compactMap { CookieRecord($0) }
+                } ?? []
+            } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
+                return []
+            }
+        }
+
+        package func write(_ batch: CookieBatch, completion: @escaping @Sendable ((any Error)?) -> Void) {
+            BlockingPool.shared.run { [database] in
+                do {
+                    try database.write { try Self.apply(batch, to: $0) }
+                    completion(nil)
+                } catch {
+                    completion(error)
+                }
+            }
+        }
+
+        private static func apply(_ batch: CookieBatch, to database: Database) throws {
+            switch batch {
+            case .edits(let edits):
+                for edit in edits { try apply(edit, to: database) }
+            case .everything(let records):
+                try database.execute(sql: "DELETE FROM cookie")
+                for record in records { try save(record, to: database) }
+            }
+            // What has ended while the program did not run, and was not read for that.
+            try database.cachedStatement(sql: "DELETE FROM cookie WHERE expires <= ?")
+                .execute(arguments: [Date().timeIntervalSinceReferenceDate])
+        }
+
+        private static func apply(_ edit: CookieEdit, to database: Database) throws {
+            switch edit {
+            case .save(let record):
+                try save(record, to: database)
+            case .delete(let identity):
+                try database.cachedStatement(
+                    sql: "DELETE FROM cookie WHERE domain = ? AND isHostOnly = ? AND path = ? AND name = ?"
+                ).execute(arguments: [identity.domain, identity.isHostOnly, identity.path, identity.name])
+            }
+        }
+
+        private static func save(_ record: CookieRecord, to database: Database) throws {
+            guard let arguments = record.databaseArguments else { return }
+            try database.cachedStatement(
+                sql: "INSERT OR REPLACE INTO cookie VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            )
+            .execute(arguments: arguments)
+        }
+    }
+#endif

@@ -1,0 +1,55 @@
+import Foundation
+import Testing
+
+@testable import LoadingKitCore
+
+@Suite("Cookie domains and paths")
+struct CookieDomainTests {
+    @Test("registrable domains")
+    func registrable() {
+        let cases: [(String, String?)] = [
+            ("example.com", "example.com"), ("a.b.example.com", "example.com"), ("com", nil), ("co.uk", nil),
+            ("x.co.uk", "x.co.uk"), ("www.x.co.uk", "x.co.uk"), ("github.io", nil), ("a.b.github.io", "b.github.io"),
+            ("localhost", nil), ("a.localhost", "a.localhost"), ("127.0.0.1", nil), ("::1", nil), ("", nil), (".", nil),
+            ("www.example.com.", "example.com."), ("com.", nil), ("www.ck", "www.ck"), ("a.b.ck", "a.b.ck"),
+            ("xn--55qx5d.cn", nil), ("a.xn--55qx5d.cn", "a.xn--55qx5d.cn"),
+        ]
+        for (host, expected) in cases {
+            #expect(PublicSuffixes.registrableDomain(of: host) == expected, "\(host)")
+        }
+        #expect(
+            PublicSuffixes.isListed("co.uk") && PublicSuffixes.isListed("com") && PublicSuffixes.isListed("github.io"))
+        #expect(!PublicSuffixes.isListed("localhost") && !PublicSuffixes.isListed("example.com"))
+    }
+
+    @Test("domains match their subdomains, addresses none")
+    func domains() {
+        let cases: [(String, String, Bool)] = [
+            ("a.example", "a.example", true), ("b.a.example", "a.example", true), ("ba.example", "a.example", false),
+            ("a.example", "b.a.example", false), ("a.example", "", false), ("1.2.3.4", "3.4", false),
+            ("1.2.3.4", "1.2.3.4", true), ("::1", "::1", true), ("x.4", "4", true), ("", "", true),
+        ]
+        for (host, domain, expected) in cases {
+            #expect(CookieHost.matches(host, domain: domain) == expected, "\(host) \(domain)")
+        }
+    }
+
+    @Test("paths match what is below them")
+    func paths() throws {
+        let cases: [(String, String, Bool)] = [
+            ("/", "/", true), ("/a", "/", true), ("/a", "/a", true), ("/a/b", "/a", true), ("/a/b", "/a/", true),
+            ("/ab", "/a", false), ("/a", "/a/", false), ("/A", "/a", false), ("/%61", "/a", false),
+        ]
+        for (path, cookie, expected) in cases {
+            #expect(CookiePath.matches(path, cookie: cookie) == expected, "\(path) \(cookie)")
+        }
+        for (text, expected) in [
+            ("http://h", "/"), ("http://h/", "/"), ("http://h/a", "/"), ("http://h/a/", "/a"), ("http://h/a/b", "/a"),
+            ("http://h/a%2Fb/c?d/e", "/a%2Fb"),
+        ] {
+            #expect(CookiePath.defaultPath(for: try #require(URL(string: text))) == expected, "\(text)")
+        }
+        let relative = try #require(URL(string: "b/c", relativeTo: URL(string: "http://h/a/x")))
+        #expect(CookiePath.path(of: relative) == "/a/b/c" && CookieHost.host(of: relative) == "h")
+    }
+}

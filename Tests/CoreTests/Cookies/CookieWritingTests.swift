@@ -1,0 +1,130 @@
+import Foundation
+import TestSupport
+import Testing
+
+@testable import LoadingKitCore
+
+@Suite("Cookie writing")
+struct CookieWritingTests {
+    /// Keeps batches until a test says what became of them.
+    private final class Slow: CookiePersistence {
+        private let waiting = Box<[@Sendable ((any Error)?) -> Void]>([])
+        let batches = Box<[CookieBatch]>([])
+        let kept: [CookieRecord]
+
+        init(kept: [CookieRecord] = []) { self.kept = kept }
+
+        func load() throws -> [CookieRecord] { kept }
+
+        func write(_ batch: CookieBatch, completion: @escaping @Sendable ((any Error)?) -> Void) {
+            batches.value.append(batch)
+            waiting.value.append(completion)
+        }
+
+        func finish(_ error: (any Error)? = nil) {
+            let first = waiting.update { $0.isEmpty ? nil : $0.removeFirst() }
+            first?(error)
+        }
+
+        /// The names of what each batch saves, and `-` with those that it deletes; `*` where it is everything.
+        var summary: [String] {
+            batches.value.map { batch in
+                switch batch {
+                case .edits(let edits):
+                    edits.map { edit in
+                        switch edit {
+                        case .save(let record): record.name
+                        case .delete(let identity): "-" + identity.name
+                        }
+                    }.joined(separator: " ")
+                case .everything(let records): "* " + records.map(\.name).joined(separator: " ")
+                }
+            }
+        }
+    }
+
+    private func cookie(_ name: String, _ value: String = "v", isSession: Bool = false) throws -> HTTPCookie {
+        try #require(
+            HTTPCookie(properties: [
+                .name: name, .value: value, .domain: "h.example", .path: "/", .maximumAge: isSession ? "" : "1000",
+            ]))
+    }
+
+    @Test("one batch at a time, with all that came together")
+    func batches() throws {
+        let slow = Slow()
+        let storage = HTTPCookieStorage(persistence: slow)
+        let cookies = try ["a", "b", "c"].map { try cookie($0) }
+        for cookie in cookies { storage.setCookie(cookie) }
+        storage.deleteCookie(cookies[1])
+        #expect(slow.summary == ["a"])
+        slow.finish()
+        #expect(slow.summary == ["a", "b c -b"])
+        slow.finish()
+        storage.setCookie(cookies[2])
+        storage.setCookie(try cookie("s", isSession: true))
+        storage.deleteCookie(try cookie("s"))
+        #expect(slow.summary.count == 2, "nothing of that is kept")
+        storage.setCookie(try cookie("c", isSession: true))
+        #expect(slow.summary.last == "-c")
+    }
+
+    @Test("a flush ends with what was changed before it")
+    func flush() throws {
+        let slow = Slow()
+        let storage = HTTPCookieStorage(persistence: slow)
+        let done = Box<[String]>([])
+        storage.flush { _ in done.value.append("nothing") }
+        storage.setCookie(try cookie("a"))
+        storage.flush { _ in done.value.append("a") }
+        storage.setCookie(try cookie("b"))
+        storage.flush { _ in done.value.append("b") }
+        #expect(done.value == ["nothing"])
+        slow.finish()
+        #expect(done.value == ["nothing", "a"])
+        slow.finish()
+        #expect(done.value == ["nothing", "a", "b"])
+        HTTPCookieStorage().flush { _ in done.value.append("memory") }
+        #expect(done.value.last == "memory")
+    }
+
+    @Test("what failed is written with the next change or flush")
+    func failure() throws {
+        let slow = Slow()
+        let storage = HTTPCookieStorage(persistence: slow)
+        let errors = Box<[Bool]>([])
+        storage.setCookie(try cookie("a"))
+        storage.setCookie(try cookie("s", isSession: true))
+        storage.setCookie(try cookie("b"))
+        storage.flush { errors.value.append($0 != nil) }
+        slow.finish(CocoaError(.fileWriteOutOfSpace))
+        #expect(slow.summary == ["a"])
+        storage.flush { errors.value.append($0 != nil) }
+        #expect(slow.summary == ["a", "* a b"])
+        slow.finish()
+        #expect(errors.value == [true, false])
+        storage.setCookie(try cookie("c"))
+        slow.finish(CocoaError(.fileWriteOutOfSpace))
+        storage.setCookie(try cookie("d"))
+        #expect(slow.summary.suffix(2) == ["c", "* a b c d"])
+    }
+
+    @Test("a slow disk does not make the queue grow")
+    func bound() throws {
+        let slow = Slow()
+        let storage = HTTPCookieStorage(persistence: slow)
+        for index in 0..<7000 { storage.setCookie(try cookie("a", "\(index)")) }
+        slow.finish()
+        #expect(slow.summary == ["a", "* a"])
+    }
+
+    @Test("begins with what was kept, but for what has ended")
+    func loading() throws {
+        var records = try ["a", "b", "c"].map { try cookie($0).record }
+        records[1].expires = .distantPast
+        records[2].creation = .distantPast
+        let slow = Slow(kept: records)
+        let storage = HTTPCookieStorage(persistence: slow)
+        #expect(storage.cookies?.map(\.name) == ["c", "a"] && slow.batches.value.isEmpty)
+    }
+}

@@ -1,0 +1,141 @@
+#if Persistence
+    import Foundation
+    import GRDB
+    import LoadingKitCore
+    import TestSupport
+    import Testing
+
+    @testable import LoadingKitPersistence
+
+    @Suite("CookieDatabase")
+    struct CookieDatabaseTests {
+        private func cookie(
+            _ name: String, _ value: String = "v", with more: [HTTPCookiePropertyKey: Any] = [:]
+        ) throws -> HTTPCookie {
+            let properties: [HTTPCookiePropertyKey: Any] = [
+                .name: name, .value: value, .domain: ".h.example", .path: "/", .maximumAge: "1000",
+            ]
+            return try #require(HTTPCookie(properties: properties.merging(more) { $1 }))
+        }
+
+        private func storage(_ file: URL) -> HTTPCookieStorage {
+            HTTPCookieStorage(persistence: CookieDatabase(url: file))
+        }
+
+        @Test("what is flushed is there again, as it was")
+        func roundTrip() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("a/b/Cookies.sqlite")
+            let all = [
+                try cookie("a"), try cookie("é", "\"ü\""), try cookie("c", with: [.domain: "x.example", .path: "/p"]),
+                try cookie(
+                    "d", with: [.secure: true, HTTPCookiePropertyKey("HttpOnly"): true, .sameSitePolicy: "none"]),
+                try cookie("e", with: [.version: "1", .comment: "c", .commentURL: "http://h/", .port: "1,2"]),
+                try cookie("f", with: [.maximumAge: "x", .expires: Date.distantFuture]),
+            ]
+            let first = storage(file)
+            for cookie in all { first.setCookie(cookie) }
+            try await first.flush()
+            let second = storage(file)
+            #expect(second.cookies == all)
+            #expect(second.cookies?.map(\.record) == first.cookies?.map(\.record))
+        }
+
+        @Test("keeps what is changed and removed, and no cookie of a session")
+        func changes() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("Cookies.sqlite")
+            let first = storage(file)
+            for name in ["a", "b", "c", "d"] { first.setCookie(try cookie(name)) }
+            first.setCookie(try cookie("b", "new"))
+            first.deleteCookie(try cookie("c"))
+            let session: [HTTPCookiePropertyKey: Any] = [.maximumAge: ""]
+            first.setCookie(try cookie("d", "session", with: session))
+            first.setCookie(try cookie("e", "session", with: session))
+            first.setCookie(try cookie("f", with: [.discard: "TRUE"]))
+            try await first.flush()
+            #expect(first.cookies?.count == 5)
+            #expect(storage(file).cookies?.map { $0.name + $0.value } == ["av", "bnew"])
+            first.removeCookies(since: .distantPast)
+            try await first.flush()
+            #expect(storage(file).cookies == [])
+        }
+
+        @Test("makes no file before there is something to keep; then one that its user alone can read")
+        func files() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("own/Cookies.sqlite")
+            let storage = storage(file)
+            storage.setCookie(try cookie("a", with: [.maximumAge: ""]))
+            try await storage.flush()
+            #expect(try folder.contents() == [])
+            storage.setCookie(try cookie("a"))
+            try await storage.flush()
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("own").path)
+            #expect(names.contains("Cookies.sqlite") && names.contains("Cookies.sqlite-wal"))
+            for (path, mode) in names.map({ ("own/\($0)", 0o600) }) + [("own", 0o700)] {
+                let attributes = try FileManager.default.attributesOfItem(atPath: folder.file(path).path)
+                #expect((attributes[.posixPermissions] as? NSNumber)?.intValue == mode, "\(path)")
+            }
+        }
+
+        @Test(
+            "begins anew with a damaged file", arguments: ["no database at all", "", "SQLite format 3\0 but no more"])
+        func damage(content: String) async throws {
+            let folder = try TemporaryFolder()
+            let file = try folder.write(
+                content + String(repeating: "?", count: content.isEmpty ? 0 : 5000), to: "c.sqlite")
+            let first = storage(file)
+            #expect(first.cookies == [])
+            first.setCookie(try cookie("a"))
+            try await first.flush()
+            #expect(storage(file).cookies?.map(\.name) == ["a"])
+            #expect(try folder.contents().contains("c.sqlite.damaged") != content.isEmpty)
+        }
+
+        @Test("passes over rows that are no cookies")
+        func strangeRows() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("c.sqlite")
+            let first = storage(file)
+            for name in ["a", "b", "c", "d"] { first.setCookie(try cookie(name)) }
+            try await first.flush()
+            let queue = try DatabaseQueue(path: file.path)
+            try await queue.write { database in
+                try database.execute(sql: "UPDATE cookie SET expires = 'soon' WHERE name = 'a'")
+                try database.execute(sql: "UPDATE cookie SET value = x'FF00' WHERE name = 'b'")
+                try database.execute(sql: "UPDATE cookie SET sameSite = 'what' WHERE name = 'c'")
+                try database.execute(sql: "UPDATE cookie SET legacy = 'x' WHERE name = 'd'")
+            }
+            #expect(storage(file).cookies?.map(\.name) == ["d"])
+        }
+
+        @Test("says what could not be written, and writes it when it can")
+        func failure() async throws {
+            let folder = try TemporaryFolder()
+            try folder.write("in the way", to: "own")
+            let file = folder.file("own/c.sqlite")
+            let first = storage(file)
+            first.setCookie(try cookie("a"))
+            await #expect(throws: (any Error).self) { try await first.flush() }
+            first.setCookie(try cookie("b"))
+            first.setCookie(try cookie("s", with: [.maximumAge: ""]))
+            await #expect(throws: (any Error).self) { try await first.flush() }
+            #expect(first.cookies?.count == 3)
+            try FileManager.default.removeItem(at: folder.file("own"))
+            try await first.flush()
+            #expect(storage(file).cookies?.map(\.name) == ["a", "b"])
+        }
+
+        @Test("programs and groups have folders of their own")
+        func location() throws {
+            let names = ["a", "b", "a/b", "..", ".", "", "../x", "é", "a%2Fb"]
+            let files = names.map { StoreLocation.fileName($0) }
+            #expect(Set(files).count == names.count - 1, "only . and nothing are the same")
+            #expect(files.allSatisfy { !$0.contains("/") && !$0.hasPrefix(".") && !$0.isEmpty })
+            let own = try #require(StoreLocation.folder(group: nil))
+            let group = try #require(StoreLocation.folder(group: "g"))
+            #expect(own != group && group.path.hasSuffix("LoadingKit/Groups/g"))
+        }
+    }
+#endif
