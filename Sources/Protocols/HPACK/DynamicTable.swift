@@ -42,6 +42,12 @@ struct DynamicTable: Sendable {
         return store.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start &+ entry.byteCount])) }
     }
 
+    /// Appends the name and the value of an entry.
+    @inline(__always)
+    func copy(_ entry: TableEntry, to builder: inout ByteBuilder) {
+        withBytes(of: entry) { builder.append($0) }
+    }
+
     /// Sets the size that the table may have, evicting what is too much then (RFC 7541 §4.3).
     mutating func setMaximumSize(_ maximum: Int) {
         maximumSize = Self.clamped(maximum)
