@@ -94,9 +94,9 @@ import Testing
     }
 
     private func encoded(_ string: [UInt8]) -> [UInt8] {
-        var block: [UInt8] = []
+        var block = ByteBuilder()
         string.withUnsafeBytes { HuffmanEncoder.append($0, count: HuffmanEncoder.count($0), to: &block) }
-        return block
+        return Array(block.bytes)
     }
 
     /// What follows a string in its block can be read, and changes nothing.

@@ -57,6 +57,12 @@ struct ByteBuilder: Sendable {
     mutating func removeLast(_ removed: Int) { count &-= removed }
 
     @inline(__always)
+    mutating func append(_ byte: UInt8) {
+        room(1)[0] = byte
+        advance(by: 1)
+    }
+
+    @inline(__always)
     mutating func append(_ bytes: UnsafeRawBufferPointer) {
         room(bytes.count).copyMemory(from: bytes)
         advance(by: bytes.count)

@@ -22,4 +22,10 @@ enum Bytes {
     /// would be a call for each byte.
     @inline(__always)
     static func lowercased(_ byte: UInt8) -> UInt8 { byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte }
+
+    /// Copies bytes to `output`, which has room for them, with ASCII capital letters made small.
+    @inline(__always)
+    static func lowercase(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer) {
+        for index in 0..<bytes.count { output[index] = lowercased(bytes[index]) }
+    }
 }
