@@ -94,15 +94,41 @@ import Testing
     }
 
     private func encoded(_ string: [UInt8]) -> [UInt8] {
-        var block: [UInt8] = []
+        var block = ByteBuilder()
         string.withUnsafeBytes { HuffmanEncoder.append($0, count: HuffmanEncoder.count($0), to: &block) }
-        return block
+        return Array(block.bytes)
     }
 
-    private func decoded(_ string: [UInt8]) -> Result<[UInt8], HPACKError.Kind> {
-        var output = [UInt8](repeating: 0, count: HuffmanDecoder.room(encoded: string.count))
-        return string.withUnsafeBytes { bytes in
-            output.withUnsafeMutableBytes { HuffmanDecoder.decode(bytes, to: $0) }
+    /// What follows a string in its block can be read, and changes nothing.
+    @Test func whatFollowsIsNoPartOfTheString() {
+        var generator = SeededGenerator(seed: 11)
+        for count in 0..<40 {
+            let text = (0..<count).map { _ in UInt8.random(in: 0x20...0x7E, using: &generator) }
+            let string = encoded(text)
+            for behind in [0, 1, 7, 8, 20] {
+                for byte: UInt8 in [0, 0x55, 0xFF] {
+                    let block = string + [UInt8](repeating: byte, count: behind)
+                    if decoded(block, count: string.count) != .success(text) { Issue.record("\(count) \(behind)") }
+                    let cut = Array(block.dropFirst())
+                    guard !string.isEmpty else { continue }
+                    if decoded(cut, count: string.count - 1) != decoded(Array(string.dropFirst())) {
+                        Issue.record("\(count) \(behind), cut")
+                    }
+                }
+            }
+        }
+    }
+
+    private func decoded(_ string: [UInt8]) -> Result<[UInt8], HPACKError.Kind> { decoded(string, count: string.count) }
+
+    /// The first `count` bytes of a block, decoded into no more room than they need.
+    private func decoded(_ block: [UInt8], count: Int) -> Result<[UInt8], HPACKError.Kind> {
+        var output = [UInt8](repeating: 0, count: HuffmanDecoder.room(encoded: count))
+        return block.withUnsafeBytes { bytes in
+            output.withUnsafeMutableBytes {
+                HuffmanDecoder.decode(
+                    UnsafeRawBufferPointer(rebasing: bytes[..<count]), followedBy: block.count - count, to: $0)
+            }
         }.map { Array(output.prefix($0)) }
     }
 }

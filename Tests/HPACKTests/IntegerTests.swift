@@ -50,9 +50,9 @@ import Testing
     }
 
     private func encoded(_ value: Int, prefix: UInt8) -> [UInt8] {
-        var block: [UInt8] = []
+        var block = ByteBuilder()
         BlockWriter.append(value, prefix: prefix, flags: 0, to: &block)
-        return block
+        return Array(block.bytes)
     }
 
     private func decoded(_ block: [UInt8], prefix: UInt8) -> Result<Int, HPACKError.Kind> {

@@ -4,9 +4,9 @@ extension HTTPFields {
     /// Where a field's name and value are in the store: 32-bit numbers, so that an entry is 20 bytes.
     package struct Entry: Sendable {
         /// As the C function that reads whole lines leaves it.
-        private var places: lk_field
+        @usableFromInline var places: lk_field
 
-        package init(
+        @inlinable package init(
             nameOffset: UInt32, nameLength: UInt32, valueOffset: UInt32, valueLength: UInt32, known: KnownField
         ) {
             places = lk_field(
@@ -14,38 +14,38 @@ extension HTTPFields {
                 known: known.rawValue)
         }
 
-        package init(_ places: lk_field) { self.places = places }
+        @inlinable package init(_ places: lk_field) { self.places = places }
 
-        package var nameOffset: UInt32 { places.name_offset }
-        package var nameLength: UInt32 { places.name_length }
+        @inlinable package var nameOffset: UInt32 { places.name_offset }
+        @inlinable package var nameLength: UInt32 { places.name_length }
 
-        package var valueOffset: UInt32 {
+        @inlinable package var valueOffset: UInt32 {
             get { places.value_offset }
             set { places.value_offset = newValue }
         }
 
-        package var valueLength: UInt32 {
+        @inlinable package var valueLength: UInt32 {
             get { places.value_length }
             set { places.value_length = newValue }
         }
 
-        package var known: KnownField {
+        @inlinable package var known: KnownField {
             get { KnownField(rawValue: places.known) ?? .other }
             set { places.known = newValue.rawValue }
         }
 
         /// The raw value of ``known``, which costs less to compare.
-        package var knownNumber: UInt8 { places.known }
+        @inlinable package var knownNumber: UInt8 { places.known }
 
-        package func name(in store: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        @inlinable package func name(in store: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
             slice(store, nameOffset, nameLength)
         }
 
-        package func value(in store: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        @inlinable package func value(in store: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
             slice(store, valueOffset, valueLength)
         }
 
-        private func slice(
+        @inlinable func slice(
             _ store: UnsafeRawBufferPointer, _ offset: UInt32, _ length: UInt32
         ) -> UnsafeRawBufferPointer {
             UnsafeRawBufferPointer(rebasing: store[Int(offset)..<Int(offset) + Int(length)])

@@ -8,6 +8,10 @@ struct BlockReader {
     @inline(__always)
     var isAtEnd: Bool { offset == bytes.count }
 
+    /// How many bytes are left.
+    @inline(__always)
+    var remaining: Int { bytes.count &- offset }
+
     /// The next byte, which is there: see ``isAtEnd``. It stays the next one.
     @inline(__always)
     var peeked: UInt8 { bytes[offset] }

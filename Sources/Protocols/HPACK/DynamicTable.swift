@@ -42,6 +42,12 @@ struct DynamicTable: Sendable {
         return store.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[start..<start &+ entry.byteCount])) }
     }
 
+    /// Appends the name and the value of an entry.
+    @inline(__always)
+    func copy(_ entry: TableEntry, to builder: inout ByteBuilder) {
+        withBytes(of: entry) { builder.append($0) }
+    }
+
     /// Sets the size that the table may have, evicting what is too much then (RFC 7541 §4.3).
     mutating func setMaximumSize(_ maximum: Int) {
         maximumSize = Self.clamped(maximum)
@@ -54,6 +60,23 @@ struct DynamicTable: Sendable {
     /// `entry.offset` is set here. `bytes` must not be this table's.
     @discardableResult
     mutating func insert(_ entry: TableEntry, bytes: UnsafeRawBufferPointer) -> Bool {
+        guard add(entry) else { return false }
+        store.append(contentsOf: bytes)
+        return true
+    }
+
+    /// Inserts a field whose name and value are in two places, like ``insert(_:bytes:)``.
+    @discardableResult
+    mutating func insert(_ entry: TableEntry, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
+        guard add(entry) else { return false }
+        store.append(contentsOf: name)
+        store.append(contentsOf: value)
+        return true
+    }
+
+    /// Adds an entry whose bytes are what is appended to the store next, unless it is larger than the table.
+    @inline(__always)
+    private mutating func add(_ entry: TableEntry) -> Bool {
         guard entry.size <= maximumSize else {
             evict(downTo: 0)
             return false
@@ -63,7 +86,6 @@ struct DynamicTable: Sendable {
         if count == ring.count { growRing() }
         var entry = entry
         entry.offset = storeOffset &+ store.count
-        store.append(contentsOf: bytes)
         ring[insertions & (ring.count &- 1)] = entry
         insertions &+= 1
         count &+= 1

@@ -27,7 +27,9 @@ struct EncoderTable: Sendable {
         var number = fieldBuckets[Self.bucket(field.fieldHash)]
         while number >= table.oldestNumber {
             let link = links[number & (links.count &- 1)]
-            if link.fieldHash == field.fieldHash, matches(number, field, wholeField: true) { return index(number) }
+            if link.fieldHash == field.fieldHash, link.nameHash == field.nameHash, matches(number, field) {
+                return index(number)
+            }
             number = link.previousField
         }
         return nil
@@ -38,7 +40,7 @@ struct EncoderTable: Sendable {
         var number = nameBuckets[Self.bucket(field.nameHash)]
         while number >= table.oldestNumber {
             let link = links[number & (links.count &- 1)]
-            if link.nameHash == field.nameHash, matches(number, field, wholeField: false) { return index(number) }
+            if link.nameHash == field.nameHash, hasName(number, field) { return index(number) }
             number = link.previousName
         }
         return nil
@@ -47,11 +49,11 @@ struct EncoderTable: Sendable {
     /// Inserts a field, which must not be larger than the table.
     mutating func insert(_ field: HashedField) {
         let entry = TableEntry(
-            offset: 0, nameCount: UInt32(truncatingIfNeeded: field.nameCount),
-            valueCount: UInt32(truncatingIfNeeded: field.bytes.count &- field.nameCount), kind: .field(.other),
+            offset: 0, nameCount: UInt32(truncatingIfNeeded: field.name.count),
+            valueCount: UInt32(truncatingIfNeeded: field.value.count), kind: .field(.other),
             nameMalformation: [], valueMalformation: [])
         let number = table.insertions
-        guard table.insert(entry, bytes: field.bytes) else { return }
+        guard table.insert(entry, name: field.name, value: field.value) else { return }
         if table.count > links.count { growLinks() }
         let (fieldBucket, nameBucket) = (Self.bucket(field.fieldHash), Self.bucket(field.nameHash))
         links[number & (links.count &- 1)] = Link(
@@ -63,14 +65,24 @@ struct EncoderTable: Sendable {
 
     private func index(_ number: Int) -> Int { StaticTable.count &+ table.insertions &- number }
 
-    private func matches(_ number: Int, _ field: HashedField, wholeField: Bool) -> Bool {
+    /// Whether an entry whose name has the hash of the field's has its value and name.
+    @inline(__always)
+    private func matches(_ number: Int, _ field: HashedField) -> Bool {
         let entry = table.entry(number: number)
-        guard Int(entry.nameCount) == field.nameCount else { return false }
-        guard !wholeField || entry.byteCount == field.bytes.count else { return false }
-        let count = wholeField ? field.bytes.count : field.nameCount
+        guard Int(entry.valueCount) == field.value.count else { return false }
+        let isValue = table.withBytes(of: entry) {
+            Bytes.areEqual(UnsafeRawBufferPointer(rebasing: $0[Int(entry.nameCount)...]), field.value)
+        }
+        return isValue && hasName(number, field)
+    }
+
+    /// Whether an entry whose name has the hash of the field's has its name.
+    @inline(__always)
+    private func hasName(_ number: Int, _ field: HashedField) -> Bool {
+        if field.isNameKnown { return true }
+        let entry = table.entry(number: number)
         return table.withBytes(of: entry) {
-            Bytes.areEqual(
-                UnsafeRawBufferPointer(rebasing: $0[..<count]), UnsafeRawBufferPointer(rebasing: field.bytes[..<count]))
+            Bytes.areEqual(UnsafeRawBufferPointer(rebasing: $0[..<Int(entry.nameCount)]), field.name)
         }
     }
 

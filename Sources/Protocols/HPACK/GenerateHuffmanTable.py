@@ -29,10 +29,8 @@ LENGTHS = [
 ]
 EOS = 256
 LONGEST = 30
-# Bits that the decoder looks at first. Half of the symbols that occur have codes of 5 or 6 bits.
-ROOT_BITS = 9
-# Bits that hold two of the codes of 5 and 6 bits, but for two of 6.
-PAIR_BITS = 11
+# Bits that the decoder looks at: two of the codes of 5 and 6 bits, which are those of most symbols that occur.
+PAIR_BITS = 12
 
 
 def canonical_codes():
@@ -47,17 +45,6 @@ def canonical_codes():
     return codes
 
 
-def root_table(codes):
-    """For each value of the first bits: the symbol << 4 | its code's length, or 0 where the code is longer."""
-    table = [0] * (1 << ROOT_BITS)
-    for symbol, code in codes.items():
-        spare = ROOT_BITS - LENGTHS[symbol]
-        if spare >= 0:
-            for rest in range(1 << spare):
-                table[code << spare | rest] = symbol << 4 | LENGTHS[symbol]
-    return table
-
-
 def pair_table(codes):
     """For each value of the next bits: one or two symbols, and how many bits and symbols these are."""
     table = [0] * (1 << PAIR_BITS)
@@ -65,20 +52,20 @@ def pair_table(codes):
     for first, code in short:
         spare = PAIR_BITS - LENGTHS[first]
         for rest in range(1 << spare):
-            table[code << spare | rest] = 1 << 24 | LENGTHS[first] << 16 | first
+            table[code << spare | rest] = first << 16 | 1 << 8 | LENGTHS[first]
         for second, next_code in short:
             spare_after = spare - LENGTHS[second]
             if spare_after >= 0:
                 for rest in range(1 << spare_after):
                     index = code << spare | next_code << spare_after | rest
-                    table[index] = 2 << 24 | (PAIR_BITS - spare_after) << 16 | second << 8 | first
+                    table[index] = (second << 8 | first) << 16 | 2 << 8 | PAIR_BITS - spare_after
     return table
 
 
 def long_codes(codes):
-    """For each length above ROOT_BITS: its first code, the end of its codes at 32 bits, its first symbol's place."""
+    """For each length above PAIR_BITS: its first code, the end of its codes at 32 bits, its first symbol's place."""
     symbols, rows = [], []
-    for length in sorted({length for length in LENGTHS if length > ROOT_BITS}):
+    for length in sorted({length for length in LENGTHS if length > PAIR_BITS}):
         of_length = [symbol for symbol in range(len(LENGTHS)) if LENGTHS[symbol] == length]
         first = codes[of_length[0]]
         rows.append((length, first, ((first + len(of_length)) << (32 - length)) - 1, len(symbols)))
@@ -109,24 +96,16 @@ enum HuffmanTable {{
     /// The symbol EOS.
     static let endOfString: UInt16 = {EOS}
 
-    /// How many bits index ``root``.
-    static let rootBits = {ROOT_BITS}
-
     /// For each byte: its code << 8 | the code's length in bits.
     static let codes: [UInt64] = [
 {literal(packed, hexadecimal)}
     ]
 
-    /// For each value of the next bits: the symbol << 4 | its code's length, or 0 where the code is longer.
-    static let root: [UInt16] = [
-{literal(root_table(codes), hexadecimal)}
-    ]
-
     /// How many bits index ``pairs``.
     static let pairBits = {PAIR_BITS}
 
-    /// For each value of the next bits: how many symbols they begin with (1 or 2) << 24 | the bits of these << 16 |
-    /// the second symbol << 8 | the first one, or 0 where the code is longer.
+    /// For each value of the next bits: the second symbol that they begin with << 24 | the first one << 16 | how many
+    /// these are (1 or 2) << 8 | the bits of these, or 0 where the code is longer.
     static let pairs: [UInt32] = [
 {literal(pair_table(codes), hexadecimal)}
     ]

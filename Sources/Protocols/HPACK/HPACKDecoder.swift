@@ -15,9 +15,10 @@ public struct HPACKDecoder: Sendable {
     /// The lowest size announced that the encoder has yet to take up, where it is below the table's.
     private var requiredSize: Int?
     private var hasFailed = false
-    /// What the list before needed, within reason: the next one mostly needs as much.
-    private var expectedBytes = 512
+    /// How many fields the list before had, within reason: the next one mostly has as many.
     private var expectedFields = 16
+    /// Where a list's names and values are put together.
+    private var builder = ByteBuilder()
 
     /// Makes a decoder whose dynamic table may have `maximumTableSize` bytes from the start on: 4096, HTTP/2's initial
     /// value, unless both sides know another one. SETTINGS change it later: see ``setMaximumTableSize(_:)``.
@@ -49,15 +50,16 @@ public struct HPACKDecoder: Sendable {
         _ block: UnsafeRawBufferPointer, into list: inout HPACKHeaderList
     ) throws(HPACKError) {
         list.removeAll()
-        list.store.reserveCapacity(expectedBytes)
         list.entries.reserveCapacity(expectedFields)
+        builder.removeAll()
+        // Also after an error, as the list's entries refer to it.
+        defer { list.store.append(contentsOf: builder.bytes) }
         var reader = BlockReader(block)
         do throws(HPACKError.Kind) {
             if hasFailed { throw .decoderFailed }
             guard block.count <= Self.blockBytes else { throw .blockTooLong }
             try readTableSizes(&reader)
             while !reader.isAtEnd { try readField(&reader, into: &list) }
-            expectedBytes = min(list.store.count, 4096)
             expectedFields = min(list.entries.count, 64)
         } catch {
             hasFailed = true
@@ -112,13 +114,18 @@ public struct HPACKDecoder: Sendable {
     }
 
     @inline(__always)
-    private func appendIndexed(_ index: Int, to list: inout HPACKHeaderList) throws(HPACKError.Kind) {
+    private mutating func appendIndexed(_ index: Int, to list: inout HPACKHeaderList) throws(HPACKError.Kind) {
+        let offset = builder.count
         if let place = try dynamicPlace(of: index) {
             let entry = table[place]
-            table.withBytes(of: entry) { list.append(entry, bytes: $0, limits: limits) }
+            guard list.counts(entry, limits: limits) else { return list.note(entry, at: nil) }
+            table.copy(entry, to: &builder)
+            list.note(entry, at: offset)
         } else {
             let entry = staticTable[index]
-            staticTable.withBytes(of: entry) { list.append(entry, bytes: $0, limits: limits) }
+            guard list.counts(entry, limits: limits) else { return list.note(entry, at: nil) }
+            staticTable.copy(entry, to: &builder)
+            list.note(entry, at: offset)
         }
     }
 
@@ -132,64 +139,59 @@ public struct HPACKDecoder: Sendable {
         return place
     }
 
-    /// Reads a field whose value, and perhaps name, is in the block. The store of `list` has both in the meantime, also
-    /// when the limits do not let the list keep them.
+    /// Reads a field whose value, and perhaps name, is in the block. The builder has both in the meantime, also when
+    /// the limits do not let the list keep them.
     private mutating func readLiteral(
         _ reader: inout BlockReader, prefix: UInt8, isInserted: Bool, into list: inout HPACKHeaderList
     ) throws(HPACKError.Kind) {
-        let start = list.store.count
+        let start = builder.count
         let index = try reader.integer(prefix: prefix)
-        var entry =
-            index == 0 ? try readName(&reader, to: &list.store) : try copyName(of: index, to: &list.store)
-        try readString(&reader, to: &list.store)
-        entry.valueCount = UInt32(truncatingIfNeeded: list.store.count &- start) &- entry.nameCount
-        list.store.withUnsafeBytes { store in
-            let bytes = UnsafeRawBufferPointer(rebasing: store[start...])
-            let value = UnsafeRawBufferPointer(rebasing: bytes[Int(entry.nameCount)...])
-            entry.valueMalformation = FieldRules.check(value: value, of: entry.kind)
-            if isInserted { table.insert(entry, bytes: bytes) }
+        var entry = index == 0 ? try readName(&reader) : try copyName(of: index)
+        let valueStart = builder.count
+        try readString(&reader)
+        let value = builder.bytes(from: valueStart)
+        entry.valueCount = UInt32(truncatingIfNeeded: value.count)
+        entry.valueMalformation = FieldRules.check(value: value, of: entry.kind)
+        if isInserted { table.insert(entry, bytes: builder.bytes(from: start)) }
+        if list.counts(entry, limits: limits) {
+            list.note(entry, at: start)
+        } else {
+            builder.removeLast(entry.byteCount)
+            list.note(entry, at: nil)
         }
-        list.appendStored(entry, limits: limits)
     }
 
-    private func readName(
-        _ reader: inout BlockReader, to store: inout [UInt8]
-    ) throws(HPACKError.Kind) -> TableEntry {
-        let start = store.count
-        try readString(&reader, to: &store)
-        let (kind, malformation) = store.withUnsafeBytes {
-            FieldRules.check(name: UnsafeRawBufferPointer(rebasing: $0[start...]))
-        }
+    private mutating func readName(_ reader: inout BlockReader) throws(HPACKError.Kind) -> TableEntry {
+        let start = builder.count
+        try readString(&reader)
+        let name = builder.bytes(from: start)
+        let (kind, malformation) = FieldRules.check(name: name)
         return TableEntry(
-            offset: 0, nameCount: UInt32(truncatingIfNeeded: store.count &- start), valueCount: 0, kind: kind,
+            offset: 0, nameCount: UInt32(truncatingIfNeeded: name.count), valueCount: 0, kind: kind,
             nameMalformation: malformation, valueMalformation: [])
     }
 
-    private func copyName(of index: Int, to store: inout [UInt8]) throws(HPACKError.Kind) -> TableEntry {
+    @inline(__always)
+    private mutating func copyName(of index: Int) throws(HPACKError.Kind) -> TableEntry {
         var entry: TableEntry
         if let place = try dynamicPlace(of: index) {
             entry = table[place]
             entry.valueCount = 0
-            table.withBytes(of: entry) { store.append(contentsOf: $0) }
+            table.copy(entry, to: &builder)
         } else {
             entry = staticTable[index]
             entry.valueCount = 0
-            staticTable.withBytes(of: entry) { store.append(contentsOf: $0) }
+            staticTable.copy(entry, to: &builder)
         }
         return entry
     }
 
     /// Appends the string that comes next (RFC 7541 §5.2).
     @inline(__always)
-    private func readString(_ reader: inout BlockReader, to store: inout [UInt8]) throws(HPACKError.Kind) {
+    private mutating func readString(_ reader: inout BlockReader) throws(HPACKError.Kind) {
         let (bytes, isHuffman) = try reader.string()
-        guard isHuffman else { return store.append(contentsOf: bytes) }
-        let room = HuffmanDecoder.room(encoded: bytes.count)
-        let result = withUnsafeTemporaryAllocation(byteCount: room, alignment: 1) { output in
-            HuffmanDecoder.decode(bytes, to: output).map { count in
-                store.append(contentsOf: UnsafeRawBufferPointer(rebasing: output[..<count]))
-            }
-        }
-        try result.get()
+        guard isHuffman else { return builder.append(bytes) }
+        let room = builder.room(HuffmanDecoder.room(encoded: bytes.count))
+        builder.advance(by: try HuffmanDecoder.decode(bytes, followedBy: reader.remaining, to: room).get())
     }
 }

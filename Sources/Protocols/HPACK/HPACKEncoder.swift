@@ -18,6 +18,8 @@ public struct HPACKEncoder: Sendable {
     private var lowestSize: Int
     /// Hashes of fields that were sent without being indexed.
     private var seen = [UInt32](repeating: 0, count: 64)
+    /// Where a block is put together.
+    private var builder = ByteBuilder()
 
     /// Makes an encoder whose dynamic table has at most `preferredTableSize` bytes: 4096, which holds what repeats in a
     /// client's requests. Until ``setMaximumTableSize(_:)`` says otherwise, the peer is taken to allow 4096, HTTP/2's
@@ -44,19 +46,26 @@ public struct HPACKEncoder: Sendable {
     /// Names are written in small letters, whatever their case (RFC 9113 §8.2). Nothing else is checked here: fields
     /// that HTTP/2 does not have, and bytes that may be in no field, are for the caller to refuse before.
     public mutating func encode(_ pseudoFields: HPACKPseudoFields, _ fields: HTTPFields, into block: inout [UInt8]) {
-        appendTableSizes(to: &block)
+        builder.removeAll()
+        appendTableSizes()
         for field in pseudoFields.values {
             var text = field.text
-            text.withUTF8 { append(field.name, value: UnsafeRawBufferPointer($0), to: &block) }
+            text.withUTF8 { append(field.name, value: UnsafeRawBufferPointer($0)) }
         }
-        for index in fields.indices {
-            fields.withBytes(at: index) { name, value, known in
-                if known == .cookie, splitsCookies {
-                    appendCookies(name: name, value: value, to: &block)
-                } else {
-                    append(known, name: name, value: value, to: &block)
-                }
-            }
+        // All at once, as each look at the fields for itself costs more than what is done with most of them.
+        fields.store.withUnsafeBytes { store in
+            for entry in fields.entries { append(entry, in: store) }
+        }
+        block.append(contentsOf: builder.bytes)
+    }
+
+    @inline(__always)
+    private mutating func append(_ entry: HTTPFields.Entry, in store: UnsafeRawBufferPointer) {
+        let (known, name, value) = (entry.known, entry.name(in: store), entry.value(in: store))
+        if known == .cookie, splitsCookies {
+            appendCookies(name: name, value: value)
+        } else {
+            append(known, name: name, value: value)
         }
     }
 
@@ -73,83 +82,76 @@ public struct HPACKEncoder: Sendable {
     }
 
     /// Tells the peer of a table whose size has changed: the lowest it had since, and what it is now (RFC 7541 §4.2).
-    private mutating func appendTableSizes(to block: inout [UInt8]) {
-        if lowestSize < min(targetSize, table.table.maximumSize) { setTableSize(lowestSize, to: &block) }
-        if targetSize != table.table.maximumSize { setTableSize(targetSize, to: &block) }
+    private mutating func appendTableSizes() {
+        if lowestSize < min(targetSize, table.table.maximumSize) { setTableSize(lowestSize) }
+        if targetSize != table.table.maximumSize { setTableSize(targetSize) }
         lowestSize = targetSize
     }
 
-    private mutating func setTableSize(_ size: Int, to block: inout [UInt8]) {
-        BlockWriter.append(size, prefix: 5, flags: 0x20, to: &block)
+    private mutating func setTableSize(_ size: Int) {
+        BlockWriter.append(size, prefix: 5, flags: 0x20, to: &builder)
         table.setMaximumSize(size)
     }
 
-    private mutating func append(
-        _ name: HPACKPseudoFieldName, value: UnsafeRawBufferPointer, to block: inout [UInt8]
-    ) {
+    private mutating func append(_ name: HPACKPseudoFieldName, value: UnsafeRawBufferPointer) {
         let indices = StaticTable.indices(of: name)
         for index in indices ?? 0...0 where index > 0 && staticTable.hasValue(value, at: index) {
-            return BlockWriter.append(index, prefix: 7, flags: 0x80, to: &block)
+            return appendIndex(index)
         }
-        append(name: name.nameBytes, value: value, nameIndex: indices?.lowerBound, indexing: .indexed, to: &block)
+        let field = HashedField(name, value: value)
+        if let index = table.index(of: field) { return appendIndex(index) }
+        appendLiteral(field, nameIndex: indices?.lowerBound, .indexed)
     }
 
+    @inline(__always)
     private mutating func append(
-        _ known: KnownField, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, to block: inout [UInt8]
+        _ known: KnownField, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer
     ) {
-        let nameIndex = staticTable.index(of: known)
-        if known == .acceptEncoding, let nameIndex, staticTable.hasValue(value, at: nameIndex) {
-            return BlockWriter.append(nameIndex, prefix: 7, flags: 0x80, to: &block)
+        if known == .other { return append(otherName: name, value: value) }
+        if known == .acceptEncoding, let index = staticTable.index(of: known), staticTable.hasValue(value, at: index) {
+            return appendIndex(index)
         }
+        let field = HashedField(known, name: name, value: value)
+        // A field that is never to be indexed is not in the table.
+        if let index = table.index(of: field) { return appendIndex(index) }
         let indexing = FieldIndexing(known, name: name, value: value)
-        append(name: name, value: value, nameIndex: nameIndex, indexing: indexing, to: &block)
+        appendLiteral(field, nameIndex: staticTable.index(of: known), indexing)
+    }
+
+    private mutating func append(otherName name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        withUnsafeTemporaryAllocation(byteCount: name.count, alignment: 8) { bytes in
+            Bytes.lowercase(name, to: bytes)
+            let name = UnsafeRawBufferPointer(bytes)
+            let field = HashedField(otherName: name, value: value)
+            if let index = table.index(of: field) { return appendIndex(index) }
+            appendLiteral(field, nameIndex: nil, FieldIndexing(.other, name: name, value: value))
+        }
     }
 
     /// Appends each of the cookies, which are between semicolons followed by a space, as a field.
-    private mutating func appendCookies(
-        name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, to block: inout [UInt8]
-    ) {
+    private mutating func appendCookies(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         var rest = value[...]
         while let semicolon = rest.firstIndex(of: UInt8(ascii: ";")) {
             let next = semicolon + 2
             // What is not separated in this way cannot be put together again in the same way.
             guard next < rest.endIndex, rest[semicolon + 1] == UInt8(ascii: " ") else { break }
-            append(.cookie, name: name, value: UnsafeRawBufferPointer(rebasing: rest[..<semicolon]), to: &block)
+            append(.cookie, name: name, value: UnsafeRawBufferPointer(rebasing: rest[..<semicolon]))
             rest = rest[next...]
         }
-        append(.cookie, name: name, value: UnsafeRawBufferPointer(rebasing: rest), to: &block)
+        append(.cookie, name: name, value: UnsafeRawBufferPointer(rebasing: rest))
     }
 
-    /// Appends a field that the static table does not have. `nameIndex` is where it has the name.
-    private mutating func append(
-        name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer, nameIndex: Int?, indexing: FieldIndexing,
-        to block: inout [UInt8]
-    ) {
-        let count = name.count + value.count
-        withUnsafeTemporaryAllocation(byteCount: count, alignment: 8) { bytes in
-            for (index, byte) in name.enumerated() { bytes[index] = Bytes.lowercased(byte) }
-            UnsafeMutableRawBufferPointer(rebasing: bytes[name.count...]).copyMemory(from: value)
-            let field = HashedField(bytes: UnsafeRawBufferPointer(bytes), nameCount: name.count)
-            append(field, nameIndex: nameIndex, indexing: indexing, to: &block)
-        }
-    }
+    @inline(__always)
+    private mutating func appendIndex(_ index: Int) { BlockWriter.append(index, prefix: 7, flags: 0x80, to: &builder) }
 
-    private mutating func append(
-        _ field: HashedField, nameIndex: Int?, indexing: FieldIndexing, to block: inout [UInt8]
-    ) {
-        switch indexing {
-        case .never:
-            appendLiteral(field, nameIndex: nameIndex, prefix: 4, flags: 0x10, to: &block)
-        case .indexed, .whenRepeated:
-            if let index = table.index(of: field) {
-                BlockWriter.append(index, prefix: 7, flags: 0x80, to: &block)
-            } else if shouldInsert(field, indexing) {
-                appendLiteral(field, nameIndex: nameIndex, prefix: 6, flags: 0x40, to: &block)
-                table.insert(field)
-            } else {
-                appendLiteral(field, nameIndex: nameIndex, prefix: 4, flags: 0, to: &block)
-            }
+    /// Appends a field that no table has. `nameIndex` is where the static table has the name.
+    private mutating func appendLiteral(_ field: HashedField, nameIndex: Int?, _ indexing: FieldIndexing) {
+        if indexing == .never { return appendLiteral(field, nameIndex: nameIndex, prefix: 4, flags: 0x10) }
+        guard shouldInsert(field, indexing) else {
+            return appendLiteral(field, nameIndex: nameIndex, prefix: 4, flags: 0)
         }
+        appendLiteral(field, nameIndex: nameIndex, prefix: 6, flags: 0x40)
+        table.insert(field)
     }
 
     /// Whether a field goes into the table: one that changes often, or that would push much out, when it comes again.
@@ -163,15 +165,22 @@ public struct HPACKEncoder: Sendable {
         return false
     }
 
-    private func appendLiteral(
-        _ field: HashedField, nameIndex: Int?, prefix: UInt8, flags: UInt8, to block: inout [UInt8]
-    ) {
+    private mutating func appendLiteral(_ field: HashedField, nameIndex: Int?, prefix: UInt8, flags: UInt8) {
         if let index = nameIndex ?? table.nameIndex(of: field) {
-            BlockWriter.append(index, prefix: prefix, flags: flags, to: &block)
+            BlockWriter.append(index, prefix: prefix, flags: flags, to: &builder)
         } else {
-            block.append(flags)
-            BlockWriter.append(field.name, to: &block)
+            builder.append(flags)
+            appendName(field)
         }
-        BlockWriter.append(field.value, to: &block)
+        BlockWriter.append(field.value, to: &builder)
+    }
+
+    private mutating func appendName(_ field: HashedField) {
+        guard field.isNameKnown else { return BlockWriter.append(field.name, to: &builder) }
+        // It may have capital letters still.
+        withUnsafeTemporaryAllocation(byteCount: field.name.count, alignment: 8) { bytes in
+            Bytes.lowercase(field.name, to: bytes)
+            BlockWriter.append(UnsafeRawBufferPointer(bytes), to: &builder)
+        }
     }
 }

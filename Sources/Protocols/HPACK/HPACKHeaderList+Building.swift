@@ -11,28 +11,9 @@ extension HPACKHeaderList {
         uncompressedBytes = 0
     }
 
-    /// Adds a field that a table has, whose name and value are `bytes`.
-    @inline(__always)
-    mutating func append(_ entry: TableEntry, bytes: UnsafeRawBufferPointer, limits: HPACKLimits) {
-        guard counts(entry, limits: limits) else { return note(entry, at: nil) }
-        let offset = store.count
-        store.append(contentsOf: bytes)
-        note(entry, at: offset)
-    }
-
-    /// Adds a field whose name and value are at the end of the store.
-    mutating func appendStored(_ entry: TableEntry, limits: HPACKLimits) {
-        let offset = store.count &- entry.byteCount
-        guard counts(entry, limits: limits) else {
-            store.removeLast(entry.byteCount)
-            return note(entry, at: nil)
-        }
-        note(entry, at: offset)
-    }
-
     /// Counts a field and returns whether it is within the limits.
     @inline(__always)
-    private mutating func counts(_ entry: TableEntry, limits: HPACKLimits) -> Bool {
+    mutating func counts(_ entry: TableEntry, limits: HPACKLimits) -> Bool {
         let (sum, isAbove) = uncompressedBytes.addingReportingOverflow(entry.size)
         uncompressedBytes = isAbove ? Int.max : sum
         fieldCount &+= 1
@@ -41,9 +22,9 @@ extension HPACKHeaderList {
         return !exceedsLimits
     }
 
-    /// Takes a field up that is at `offset` in the store; checks it only where it is left out.
+    /// Takes a field up whose name and value are at `offset` in the store; checks it only where it is left out.
     @inline(__always)
-    private mutating func note(_ entry: TableEntry, at offset: Int?) {
+    mutating func note(_ entry: TableEntry, at offset: Int?) {
         malformation.formUnion(entry.nameMalformation.union(entry.valueMalformation))
         switch entry.kind {
         case .unknownPseudo:

@@ -9,11 +9,10 @@ enum HuffmanEncoder {
     }
 
     /// Appends the coded string, which has ``count(_:)`` bytes.
-    static func append(_ bytes: UnsafeRawBufferPointer, count: Int, to block: inout [UInt8]) {
-        withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { output in
-            HuffmanTable.codes.withUnsafeBufferPointer { codes in encode(bytes, to: output, codes: codes) }
-            block.append(contentsOf: UnsafeRawBufferPointer(output))
-        }
+    static func append(_ bytes: UnsafeRawBufferPointer, count: Int, to block: inout ByteBuilder) {
+        let room = block.room(count)
+        HuffmanTable.codes.withUnsafeBufferPointer { codes in encode(bytes, to: room, codes: codes) }
+        block.advance(by: count)
     }
 
     private static func encode(

@@ -39,6 +39,12 @@ struct StaticTable: Sendable {
         }
     }
 
+    /// Appends the name and the value of an entry.
+    @inline(__always)
+    func copy(_ entry: TableEntry, to builder: inout ByteBuilder) {
+        withBytes(of: entry) { builder.append($0) }
+    }
+
     /// The index of the entry with a well-known name, or nil.
     func index(of known: KnownField) -> Int? {
         let index = Int(nameIndices[Int(known.rawValue)])
