@@ -10,10 +10,18 @@ extension URLSessionConfiguration {
     ]
 
     /// A new configuration with the default settings.
-    public class var `default`: URLSessionConfiguration { URLSessionConfiguration(builtIn: builtInHandlers) }
+    public class var `default`: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration(builtIn: builtInHandlers)
+        configuration.httpCookieStorage = .shared
+        return configuration
+    }
 
     /// A new configuration whose sessions keep nothing on disk.
-    public class var ephemeral: URLSessionConfiguration { URLSessionConfiguration(builtIn: builtInHandlers) }
+    public class var ephemeral: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration(builtIn: builtInHandlers)
+        configuration.httpCookieStorage = HTTPCookieStorage()
+        return configuration
+    }
 }
 
 extension URLSession {

@@ -27,7 +27,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     let request: URLRequest
     let method: String
-    private let resources: LoadResources
+    let resources: LoadResources
     private let pool: ConnectionPool
     private var receiver: (any LoadReceiver)?
     private var state = State.new
@@ -36,7 +36,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     private(set) var target: RequestTarget?
     private(set) var route: Route?
-    private(set) var fields = HTTPFields()
+    var fields = HTTPFields()
     let body: RequestBody
     private(set) var expectsContinue = false
     private(set) var isInQueue = false
@@ -57,6 +57,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
 
     var loop: EventLoop { resources.loop }
+    var settings: SessionSettings { pool.settings }
     var requestTarget: String {
         let path = target?.pathAndQuery ?? "/"
         guard let prefix = route?.targetPrefix, !prefix.isEmpty else { return path }
@@ -78,11 +79,13 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             route = pool.route(to: target.origin)
             authorizeToProxy()
             if case .stream(let reader, _) = body { try reader.claim() }
-            submit(needsFreshConnection: false)
+            addCookies()
         } catch {
             fail(error)
         }
     }
+
+    func cookiesAreAdded() { if case .new = state { submit(needsFreshConnection: false) } }
 
     func end() {
         let last = state
@@ -182,6 +185,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     func receive(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard case .active(let stream) = state else { return .wait }
         timings.responseStart = loop.now
+        storeCookies(of: head)
         if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream) }
         do {
             guard let redirect = try Redirect(head, of: request) else { return deliver(head, hasBody: hasBody) }

@@ -3,6 +3,9 @@ import LoadingKitPrimitives
 
 /// What HTTP asks of a storage, for each request and each response: also those of redirects.
 extension HTTPCookieStorage {
+    /// Whether it is plain that no cookie goes with any request.
+    package var isEmpty: Bool { type(of: self) == HTTPCookieStorage.self && state.withLock { $0.jar.count == 0 } }
+
     /// Gives the value of a request's `Cookie` field, nil when no cookie goes with it.
     ///
     /// Calls back before it returns, unless the program has a storage class of its own that takes its time.

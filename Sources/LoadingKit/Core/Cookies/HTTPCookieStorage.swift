@@ -19,7 +19,12 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
     let now: @Sendable () -> Date
 
     /// Makes an empty storage that keeps its cookies in memory alone.
-    public convenience override init() { self.init(persistence: nil) }
+    public override init() {
+        state = Guarded(State(jar: CookieJar()))
+        acceptance = CookieAcceptance(limits: CookieLimits())
+        persistence = nil
+        now = { Date() }
+    }
 
     /// Makes a storage with what `persistence` has kept, which is read here and now. Where it cannot be read, the storage
     /// is empty.

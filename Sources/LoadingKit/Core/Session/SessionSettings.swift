@@ -11,6 +11,9 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var allowsCellularAccess = true
     package var httpAdditionalHeaders: [(String, String)]?
     package var httpMaximumConnectionsPerHost = 6
+    package var httpCookieStorage: HTTPCookieStorage?
+    package var httpShouldSetCookies = true
+    package var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
     package var allowsHTTP2 = true
     package var assumesHTTP2 = false
     package var protocolClasses: [AnyClass]?

@@ -94,6 +94,27 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.assumesHTTP2 = newValue }
     }
 
+    /// Where responses' cookies are kept, and requests' come from. Nil: nowhere. The default configuration has
+    /// `HTTPCookieStorage.shared`, an ephemeral one a storage of its own in memory.
+    open var httpCookieStorage: HTTPCookieStorage? {
+        get { settings.httpCookieStorage }
+        set { settings.httpCookieStorage = newValue }
+    }
+
+    /// Whether cookies of the storage go with requests. Default true. A request that has a `Cookie` field of its own keeps
+    /// that alone.
+    open var httpShouldSetCookies: Bool {
+        get { settings.httpShouldSetCookies }
+        set { settings.httpShouldSetCookies = newValue }
+    }
+
+    /// Which responses may set cookies; the storage's own policy applies, too. Default
+    /// `onlyFromMainDocumentDomain`: those of the site of the request's `mainDocumentURL`, where it has one.
+    open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy {
+        get { settings.httpCookieAcceptPolicy }
+        set { settings.httpCookieAcceptPolicy = newValue }
+    }
+
     /// Through which proxies servers are reached, by Apple's keys (``kCFNetworkProxiesHTTPProxy`` and so on).
     ///
     /// Nil, the default: what the environment says in `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads

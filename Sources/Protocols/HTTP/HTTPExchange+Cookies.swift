@@ -1,0 +1,39 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+
+/// Cookies on the wire (RFC 6265bis §5.7, §5.8).
+extension HTTPExchange {
+    /// Puts the session's cookies on the request and says that they are there: at once, unless the program has a storage of
+    /// its own that takes its time.
+    func addCookies() {
+        guard settings.httpShouldSetCookies, let storage = cookieStorage, !storage.isEmpty, !fields.contains(.cookie),
+            let context = cookieContext
+        else { return cookiesAreAdded() }
+        storage.getCookieField(for: context, of: resources.task) { [loop] value in
+            if loop.isCurrent { self.add(cookies: value) } else { loop.execute { self.add(cookies: value) } }
+        }
+    }
+
+    private func add(cookies value: String?) {
+        if let value { fields.append(.cookie, value) }
+        cookiesAreAdded()
+    }
+
+    func storeCookies(of head: ResponseHead) {
+        guard head.fields.contains(.setCookie), let storage = cookieStorage, let context = cookieContext else { return }
+        storage.storeCookies(
+            in: head.fields, of: context, for: resources.task, policy: settings.httpCookieAcceptPolicy)
+    }
+
+    private var cookieStorage: HTTPCookieStorage? {
+        request.httpShouldHandleCookies ? settings.httpCookieStorage : nil
+    }
+
+    /// A task whose first request was for the very page that the user is to see leads there.
+    private var cookieContext: CookieContext? {
+        let original = resources.task.originalRequest
+        let isTopLevel = original?.mainDocumentURL != nil && original?.mainDocumentURL == original?.url
+        return CookieContext(request, isTopLevelNavigation: isTopLevel)
+    }
+}

@@ -1,0 +1,113 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+/// Cookies between sessions and servers; what they mean is tested in `CoreTests`.
+@Suite struct CookiesOnTheWireTests {
+    /// Sets what the query says, sends back what it is given; `/hop` redirects.
+    private static let answer: LoopbackServer.Route = { request in
+        // Over HTTP/2 each cookie may have a field of its own (RFC 9113 §8.2.3).
+        let cookies = request.fields.values(of: .cookie).joined(separator: "; ")
+        var response: ServerResponse =
+            request.path == "/hop" ? .redirect(to: "/end") : .text(cookies.isEmpty ? "none" : cookies)
+        if let query = request.target.split(separator: "?").dropFirst().first {
+            for cookie in query.split(separator: "&") {
+                response.fields.append(name: "Set-Cookie", value: String(cookie))
+            }
+        }
+        return response
+    }
+
+    private static func outcome(
+        _ session: URLSession, _ server: LoopbackServer, _ path: String,
+        _ change: (inout URLRequest) -> Void = { _ in }
+    ) async throws -> Outcome {
+        var request = try BothVersions.request(server, path)
+        change(&request)
+        return await session.outcome(request)
+    }
+
+    @Test(arguments: BothVersions.all) func comeBack(version: String) async throws {
+        try await BothVersions.withServer(version, Self.answer) { session, server in
+            let steps: [(String, String)] = [
+                ("/?a=1&b=2;Path=/deep", "none"), ("/", "a=1"), ("/deep/x", "b=2; a=1"), ("/?a=3", "a=1"), ("/", "a=3"),
+                ("/?a=;Max-Age=0", "a=3"), ("/", "none"),
+            ]
+            for (path, expected) in steps {
+                let outcome = try await Self.outcome(session, server, path)
+                #expect(outcome == .ok(expected), "\(path)")
+            }
+        }
+    }
+
+    @Test(arguments: BothVersions.all) func areSetAndSentOnEachHop(version: String) async throws {
+        try await BothVersions.withServer(version, Self.answer) { session, server in
+            let outcome = try await Self.outcome(session, server, "/hop?a=1")
+            #expect(outcome == .ok("a=1"))
+        }
+    }
+
+    @Test func requestsAndConfigurationsHaveTheirSay() async throws {
+        let storage = HTTPCookieStorage()
+        try await BothVersions.withServer("http/1.1", Self.answer, { $0.httpCookieStorage = storage }) {
+            session, server in
+            let own = try await Self.outcome(session, server, "/?a=1") {
+                $0.setValue("mine", forHTTPHeaderField: "Cookie")
+            }
+            #expect(own == .ok("mine"))
+            let unhandled = try await Self.outcome(session, server, "/?b=1") { $0.httpShouldHandleCookies = false }
+            #expect(unhandled == .ok("none"))
+            #expect(storage.cookies?.map(\.name) == ["a"])
+            let foreign = try await Self.outcome(session, server, "/?c=1") {
+                $0.mainDocumentURL = URL(string: "https://other.example/")
+            }
+            #expect(foreign == .ok("none"))
+            #expect(storage.cookies?.map(\.name) == ["a"])
+        }
+        try await BothVersions.withServer(
+            "http/1.1", Self.answer,
+            {
+                $0.httpCookieStorage = storage
+                $0.httpShouldSetCookies = false
+                $0.httpCookieAcceptPolicy = .never
+            }
+        ) { session, server in
+            let outcome = try await Self.outcome(session, server, "/?d=1")
+            #expect(outcome == .ok("none"))
+            #expect(storage.cookies?.map(\.name) == ["a"])
+        }
+        try await BothVersions.withServer("http/1.1", Self.answer, { $0.httpCookieStorage = nil }) { session, server in
+            _ = try await Self.outcome(session, server, "/?e=1")
+            let outcome = try await Self.outcome(session, server, "/")
+            #expect(outcome == .ok("none"))
+        }
+    }
+
+    /// A program's own storage, which answers later and from another thread.
+    private final class SlowStorage: HTTPCookieStorage, @unchecked Sendable {  // adds no state
+        override func getCookiesFor(
+            _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void
+        ) {
+            DispatchQueue.global().async { super.getCookiesFor(task, completionHandler: completionHandler) }
+        }
+    }
+
+    @Test func aStorageOfOnesOwnMayTakeItsTime() async throws {
+        let storage = SlowStorage()
+        try await BothVersions.withServer("h2", Self.answer, { $0.httpCookieStorage = storage }) { session, server in
+            let first = try await Self.outcome(session, server, "/hop?a=1")
+            #expect(first == .ok("a=1"))
+            let second = try await Self.outcome(session, server, "/")
+            #expect(second == .ok("a=1"))
+        }
+    }
+
+    @Test func sessionsOfTheirOwnShareNothing() {
+        let one = URLSessionConfiguration.ephemeral
+        #expect(one.httpCookieStorage !== URLSessionConfiguration.ephemeral.httpCookieStorage)
+        #expect(URLSessionConfiguration.default.httpCookieStorage === HTTPCookieStorage.shared)
+        #expect(one.httpCookieAcceptPolicy == .onlyFromMainDocumentDomain && one.httpShouldSetCookies)
+    }
+}
