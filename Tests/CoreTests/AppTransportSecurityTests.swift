@@ -19,23 +19,46 @@ import Testing
     }
 
     @Test func exceptionsCoverSubdomains() {
-        let policy = AppTransportSecurity(exceptionDomains: ["Example.org"])
+        let policy = AppTransportSecurity(exceptionDomains: ["Example.org": .init()])
         #expect(policy.allowsCleartext(to: "example.org"))
         #expect(policy.allowsCleartext(to: "a.b.EXAMPLE.org"))
         #expect(!policy.allowsCleartext(to: "badexample.org"))
         #expect(AppTransportSecurity(allowsArbitraryLoads: true).allowsCleartext(to: "example.org"))
     }
 
+    @Test func theLongestExceptionCounts() {
+        let policy = AppTransportSecurity(
+            allowsArbitraryLoads: true,
+            exceptionDomains: [
+                "example.org": .init(allowsInsecureHTTPLoads: false, minimumTLSVersion: .TLSv13),
+                "old.example.org": .init(includesSubdomains: false),
+            ])
+        #expect(policy.allowsCleartext(to: "elsewhere.org") && policy.allowsCleartext(to: "old.example.org"))
+        #expect(!policy.allowsCleartext(to: "example.org") && !policy.allowsCleartext(to: "a.old.example.org"))
+        #expect(policy.minimumTLSVersion(for: "www.example.org") == .TLSv13)
+        #expect(policy.minimumTLSVersion(for: "old.example.org") == nil)
+    }
+
+    @Test func localNetworkingCanBeRefused() {
+        let policy = AppTransportSecurity(dictionary: ["NSAllowsLocalNetworking": false])
+        #expect(["printer.local", "10.0.0.1", "intranet"].filter(policy.allowsCleartext).isEmpty)
+        #expect(["localhost", "127.0.0.1", "::1"].filter { !policy.allowsCleartext(to: $0) }.isEmpty)
+    }
+
     @Test func theInfoPlistIsRead() {
         let exceptions: [String: Any] = [
-            "a.org": ["NSExceptionAllowsInsecureHTTPLoads": true],
-            "b.org": ["NSExceptionAllowsInsecureHTTPLoads": false],
+            "a.org": ["NSExceptionAllowsInsecureHTTPLoads": true, "NSIncludesSubdomains": true],
+            "b.org": ["NSExceptionMinimumTLSVersion": "TLSv1.3"],
             "c.org": "nonsense",
         ]
         let policy = AppTransportSecurity(infoDictionary: [
             "NSAppTransportSecurity": ["NSExceptionDomains": exceptions]
         ])
-        #expect(policy == AppTransportSecurity(exceptionDomains: ["a.org"]))
+        let expected: [String: AppTransportSecurity.ExceptionDomain] = [
+            "a.org": .init(),
+            "b.org": .init(includesSubdomains: false, allowsInsecureHTTPLoads: false, minimumTLSVersion: .TLSv13),
+        ]
+        #expect(policy == AppTransportSecurity(exceptionDomains: expected))
         #expect(
             AppTransportSecurity(infoDictionary: ["NSAppTransportSecurity": ["NSAllowsArbitraryLoads": true]])
                 .allowsArbitraryLoads)

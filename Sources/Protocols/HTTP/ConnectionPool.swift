@@ -8,14 +8,20 @@ final class ConnectionPool: SessionResource {
     /// How long an idle connection is kept, in seconds. Servers commonly close after 60 to 75.
     static let idleTimeout = 55.0
 
+    /// What is not the same for all of a session's TLS connections.
+    private struct TLSChoice: Hashable {
+        let offersHTTP2: Bool
+        /// By its number on the wire; nil: the configuration's.
+        let minimumVersion: UInt16?
+    }
+
     let loop: EventLoop
     let settings: SessionSettings
     /// Where bodies are decoded to, a piece at a time; its bytes are handed over before the next piece.
     let decodeBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     private let connector: Connector
     private var origins: [Route: OriginPool] = [:]
-    /// By whether HTTP/2 is offered.
-    private var tls: [Bool: Result<TLSContext, TransportError>] = [:]
+    private var tls: [TLSChoice: Result<TLSContext, TransportError>] = [:]
     private var lastCleartext: (host: String, isAllowed: Bool)?
     private var lastTarget: RequestTarget?
     private var requestFields: RequestFields
@@ -82,10 +88,10 @@ final class ConnectionPool: SessionResource {
     ) -> (any PendingConnection)? {
         let origin = route.origin
         do {
-            let context = origin.isSecure ? try tlsContext(offersHTTP2) : nil
+            let context = origin.isSecure ? try tlsContext(offersHTTP2, for: origin.host) : nil
             if let proxy = route.proxy {
                 let security = ProxiedConnect.Security(
-                    proxy: proxy.kind == .https ? try tlsContext(false) : nil, server: context)
+                    proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context)
                 let attempt = ProxiedConnect(
                     route, proxy, connector, security, timeout: connectTimeout, completion: completion)
                 attempt.start()
@@ -107,15 +113,20 @@ final class ConnectionPool: SessionResource {
         return seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : nil
     }
 
-    private func tlsContext(_ offersHTTP2: Bool) throws(TransportError) -> TLSContext {
-        if let tls = tls[offersHTTP2] { return try tls.get() }
+    private func tlsContext(_ offersHTTP2: Bool, for host: String) throws(TransportError) -> TLSContext {
+        let choice = TLSChoice(
+            offersHTTP2: offersHTTP2,
+            minimumVersion: settings.appTransportSecurity.minimumTLSVersion(for: host)?.rawValue)
+        if let tls = tls[choice] { return try tls.get() }
         let made: Result<TLSContext, TransportError>
         do {
-            made = .success(try TLSContext(TLSOptions(settings, offersHTTP2: offersHTTP2)))
+            var options = TLSOptions(settings, offersHTTP2: offersHTTP2)
+            if let version = choice.minimumVersion { options.minimumVersion = version }
+            made = .success(try TLSContext(options))
         } catch {
             made = .failure(error)
         }
-        tls[offersHTTP2] = made
+        tls[choice] = made
         return try made.get()
     }
 

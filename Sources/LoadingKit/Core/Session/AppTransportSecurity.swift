@@ -1,42 +1,99 @@
 import Foundation
 
-/// When cleartext `http` may be loaded, after Apple's App Transport Security.
+/// When cleartext `http` may be loaded, and which TLS is good enough, after Apple's App Transport Security.
 ///
-/// By default it may be loaded from this machine, from private addresses, from `.local` names and from unqualified
+/// By default cleartext may be loaded from this machine, from private addresses, from `.local` names and from unqualified
 /// names; every other host needs `https`, an entry in ``exceptionDomains``, or ``allowsArbitraryLoads``. A program's
 /// Info.plist (`NSAppTransportSecurity`) is read for the default.
 public struct AppTransportSecurity: Sendable, Hashable {
-    /// Whether cleartext may be loaded from any host. Default false.
+    /// What is different for a domain; a key of Apple's `NSExceptionDomains`.
+    public struct ExceptionDomain: Sendable, Hashable {
+        /// `NSIncludesSubdomains`: whether it holds for all names below the domain, too. Apple's default is false.
+        public var includesSubdomains: Bool
+        /// `NSExceptionAllowsInsecureHTTPLoads`: whether cleartext may be loaded. Apple's default is false.
+        public var allowsInsecureHTTPLoads: Bool
+        /// `NSExceptionMinimumTLSVersion`: the oldest version accepted, in place of the configuration's. Nil: no other.
+        public var minimumTLSVersion: tls_protocol_version_t?
+
+        /// An exception that allows cleartext, for the domain and all below it.
+        public init(
+            includesSubdomains: Bool = true, allowsInsecureHTTPLoads: Bool = true,
+            minimumTLSVersion: tls_protocol_version_t? = nil
+        ) {
+            self.includesSubdomains = includesSubdomains
+            self.allowsInsecureHTTPLoads = allowsInsecureHTTPLoads
+            self.minimumTLSVersion = minimumTLSVersion
+        }
+    }
+
+    /// `NSAllowsArbitraryLoads`: whether cleartext may be loaded from any host without an exception. Default false.
     public var allowsArbitraryLoads = false
 
-    /// Domains from which cleartext may be loaded; each covers its subdomains.
-    public var exceptionDomains: Set<String> = []
+    /// `NSAllowsLocalNetworking`: whether cleartext may be loaded from private addresses, `.local` names and unqualified
+    /// names. From this machine itself it always may. Default true.
+    public var allowsLocalNetworking = true
 
-    /// The default policy: local hosts alone.
-    public init(allowsArbitraryLoads: Bool = false, exceptionDomains: Set<String> = []) {
+    /// Domains for which something else holds. The longest that a host is in counts.
+    public var exceptionDomains: [String: ExceptionDomain] = [:]
+
+    /// A policy; by default cleartext is for local hosts alone.
+    public init(allowsArbitraryLoads: Bool = false, exceptionDomains: [String: ExceptionDomain] = [:]) {
         self.allowsArbitraryLoads = allowsArbitraryLoads
         self.exceptionDomains = exceptionDomains
     }
 
+    /// Whether cleartext may be loaded from `host` (a name, or an address without brackets).
+    package func allowsCleartext(to host: String) -> Bool {
+        if LocalHost.isThisMachine(host) || (allowsLocalNetworking && LocalHost.isLocal(host)) { return true }
+        return exception(for: host)?.allowsInsecureHTTPLoads ?? allowsArbitraryLoads
+    }
+
+    /// The oldest TLS version accepted from `host`, where an exception says so.
+    package func minimumTLSVersion(for host: String) -> tls_protocol_version_t? {
+        exceptionDomains.isEmpty ? nil : exception(for: host)?.minimumTLSVersion
+    }
+
+    private func exception(for host: String) -> ExceptionDomain? {
+        let host = host.lowercased()
+        let matching = exceptionDomains.filter { domain, exception in
+            let domain = domain.lowercased()
+            return host == domain || (exception.includesSubdomains && host.hasSuffix("." + domain))
+        }
+        return matching.max { $0.key.utf8.count < $1.key.utf8.count }?.value
+    }
+}
+
+// MARK: - Apple's dictionary
+
+extension AppTransportSecurity {
     /// What the running program's Info.plist says.
     static let ofMainBundle = AppTransportSecurity(infoDictionary: Bundle.main.infoDictionary ?? [:])
 
     init(infoDictionary: [String: Any]) {
-        guard let ats = infoDictionary["NSAppTransportSecurity"] as? [String: Any] else { return }
-        allowsArbitraryLoads = ats["NSAllowsArbitraryLoads"] as? Bool ?? false
-        for (domain, value) in ats["NSExceptionDomains"] as? [String: Any] ?? [:] {
-            let rule = value as? [String: Any]
-            if rule?["NSExceptionAllowsInsecureHTTPLoads"] as? Bool == true { exceptionDomains.insert(domain) }
+        self.init(dictionary: infoDictionary["NSAppTransportSecurity"] as? [String: Any] ?? [:])
+    }
+
+    /// What a dictionary says that is like the value of `NSAppTransportSecurity` in an Info.plist. Keys that Linux gives no
+    /// meaning (of media, of web content, of certificate transparency) are passed over.
+    public init(dictionary: [String: Any]) {
+        allowsArbitraryLoads = dictionary["NSAllowsArbitraryLoads"] as? Bool ?? false
+        allowsLocalNetworking = dictionary["NSAllowsLocalNetworking"] as? Bool ?? true
+        for (domain, value) in dictionary["NSExceptionDomains"] as? [String: Any] ?? [:] {
+            guard let rule = value as? [String: Any] else { continue }
+            exceptionDomains[domain] = ExceptionDomain(
+                includesSubdomains: rule["NSIncludesSubdomains"] as? Bool ?? false,
+                allowsInsecureHTTPLoads: rule["NSExceptionAllowsInsecureHTTPLoads"] as? Bool ?? false,
+                minimumTLSVersion: (rule["NSExceptionMinimumTLSVersion"] as? String).flatMap(Self.version))
         }
     }
 
-    /// Whether cleartext may be loaded from `host` (a name, or an address without brackets).
-    package func allowsCleartext(to host: String) -> Bool {
-        if allowsArbitraryLoads || LocalHost.isLocal(host) { return true }
-        let host = host.lowercased()
-        return exceptionDomains.contains { domain in
-            let domain = domain.lowercased()
-            return host == domain || host.hasSuffix("." + domain)
+    private static func version(_ text: String) -> tls_protocol_version_t? {
+        switch text {
+        case "TLSv1.0": .TLSv10
+        case "TLSv1.1": .TLSv11
+        case "TLSv1.2": .TLSv12
+        case "TLSv1.3": .TLSv13
+        case _: nil
         }
     }
 }

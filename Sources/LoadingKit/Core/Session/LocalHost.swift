@@ -8,6 +8,13 @@ enum LocalHost {
         return !name.contains(".") || name.lowercased().hasSuffix(".local") || name.lowercased().hasSuffix(".localhost")
     }
 
+    /// Whether a host is the loopback of the machine that asks.
+    static func isThisMachine(_ host: String) -> Bool {
+        if let address = IPAddress(host) { return address.isLoopback }
+        let name = host.lowercased()
+        return name == "localhost" || name.hasSuffix(".localhost")
+    }
+
     private struct IPAddress {
         let bytes: [UInt8]
 
@@ -24,13 +31,16 @@ enum LocalHost {
             }
         }
 
+        var isLoopback: Bool {
+            bytes.count == 4 ? bytes.first == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+        }
+
         var isLocal: Bool {
             let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
             if bytes.count == 4 { return Self.isLocalV4(bytes[...]) }
             if bytes.starts(with: mapped) { return Self.isLocalV4(bytes.dropFirst(12)) }
-            let loopback = bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
             // fc00::/7 (RFC 4193) and fe80::/10 (RFC 4291 §2.5.6).
-            return loopback || bytes.starts(with: [0xfc]) || bytes.starts(with: [0xfd])
+            return isLoopback || bytes.starts(with: [0xfc]) || bytes.starts(with: [0xfd])
                 || (bytes.first == 0xfe && bytes.dropFirst().first.map { $0 & 0xc0 == 0x80 } == true)
         }
 
