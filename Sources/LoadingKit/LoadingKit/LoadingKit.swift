@@ -12,8 +12,12 @@ extension URLSessionConfiguration {
     /// A new configuration with the default settings.
     public class var `default`: URLSessionConfiguration { URLSessionConfiguration(builtIn: builtInHandlers) }
 
-    /// A new configuration whose sessions keep nothing on disk.
-    public class var ephemeral: URLSessionConfiguration { URLSessionConfiguration(builtIn: builtInHandlers) }
+    /// A new configuration whose sessions keep nothing on disk, and share no credentials with others.
+    public class var ephemeral: URLSessionConfiguration {
+        let configuration = URLSessionConfiguration(builtIn: builtInHandlers)
+        configuration.urlCredentialStorage = URLCredentialStorage()
+        return configuration
+    }
 }
 
 extension URLSession {
