@@ -3,7 +3,8 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A session's HTTP connections: which are idle, which are being made, and who waits for one.
+/// A session's HTTP connections: which are idle, which are being made, and who waits for one; and what the session's
+/// exchanges know of servers.
 final class ConnectionPool: SessionResource {
     /// How long an idle connection is kept, in seconds. Servers commonly close after 60 to 75.
     static let idleTimeout = 55.0
@@ -12,6 +13,9 @@ final class ConnectionPool: SessionResource {
     let settings: SessionSettings
     /// Where bodies are decoded to, a piece at a time; its bytes are handed over before the next piece.
     let decodeBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+    let logins: AuthenticationMemory
+    /// Ways to authenticate. Those of the program come first, so that one of them can take the place of a built-in one.
+    let authenticationSchemes: [any HTTPAuthenticationScheme.Type]
     private let connector: Connector
     private var origins: [Origin: OriginPool] = [:]
     /// By whether HTTP/2 is offered.
@@ -26,6 +30,9 @@ final class ConnectionPool: SessionResource {
         loop = core.loop
         settings = core.settings
         requestFields = RequestFields(core.settings)
+        logins = AuthenticationMemory(core.settings.credentialStorage)
+        authenticationSchemes =
+            core.settings.authenticationSchemes + [NTLMScheme.self, DigestScheme.self, BasicScheme.self]
         connector = Connector(loop: core.loop, resolver: Resolver.shared)
     }
 
@@ -62,6 +69,9 @@ final class ConnectionPool: SessionResource {
         guard let origin = exchange.target?.origin else { return }
         origins[origin]?.withdraw(exchange)
     }
+
+    /// Requests to the origin go out over HTTP/1.1 from now on.
+    func requireHTTP1(_ origin: Origin) { origins[origin]?.requireHTTP1() }
 
     private func pool(for origin: Origin) -> OriginPool {
         if let pool = origins[origin] { return pool }
@@ -123,6 +133,7 @@ final class ConnectionPool: SessionResource {
     // MARK: SessionResource
 
     func reset() {
+        logins.reset()
         for pool in Array(origins.values) { pool.closeIdle(before: .distantFuture) }
     }
 

@@ -2,7 +2,7 @@
 ///
 /// A scheme is a value that answers the challenges of one protection space. It is made from a challenge, gives what to
 /// put into the request, and keeps between requests what the server expects it to remember. It does no I/O, and is used
-/// on the session's event loop, so it must not block.
+/// on the session's event loop, so it must not block. Be a struct: the session keeps copies, each with its own state.
 ///
 /// Basic, Digest and NTLM are built in; ``URLSessionConfiguration/authenticationSchemes`` adds others.
 public protocol HTTPAuthenticationScheme: Sendable {
@@ -13,7 +13,8 @@ public protocol HTTPAuthenticationScheme: Sendable {
     static var authenticationMethod: String { get }
 
     /// Whether it proves who is at the end of a connection, not who sent a request. Its steps are then taken on one
-    /// HTTP/1.1 connection, and it is never used over HTTP/2. Default false.
+    /// HTTP/1.1 connection, with a scheme that is made anew when that is lost; it is never used over HTTP/2. Default
+    /// false.
     static var bindsToConnection: Bool { get }
 
     /// The answer to a challenge of this name; nil when it cannot be answered, for example for want of an algorithm.
@@ -32,8 +33,7 @@ public protocol HTTPAuthenticationScheme: Sendable {
 
     /// The value of the request's `Authorization` field; nil when the credential cannot be used with this scheme.
     ///
-    /// It is asked for each time that a request is sent. When that was asked for before and
-    /// ``goesOn(after:)`` has not been, the answer was lost with its connection.
+    /// It is asked for each time that a request is sent, and at times to see whether it can be: on a copy.
     mutating func authorization(
         for request: HTTPAuthenticationRequest, with credential: URLCredential
     ) -> String?
@@ -53,9 +53,16 @@ public protocol HTTPAuthenticationScheme: Sendable {
 }
 
 extension HTTPAuthenticationScheme {
+    /// False: requests are authenticated, each for itself.
     public static var bindsToConnection: Bool { false }
+
+    /// True: there is one step.
     public var isLastStep: Bool { true }
+
+    /// Nothing is looked at.
     public mutating func accepted(_ parameters: [String: String]) -> HTTPAuthenticationAcceptance { .unchanged }
+
+    /// None: nothing is sent unasked.
     public func paths(around path: String) -> [String] { [] }
 }
 

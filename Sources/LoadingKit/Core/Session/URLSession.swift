@@ -157,15 +157,18 @@ extension URLSession {
 
     /// What to do with an authentication challenge.
     public enum AuthChallengeDisposition: Int, Sendable {
-        /// Use the credential given; none means to go on without.
+        /// Use the credential given; none means to go on without: the server's refusal is the response.
         case useCredential
-        /// As if there were no delegate.
+        /// As if there were no delegate: use the proposed credential, unless it was refused.
         case performDefaultHandling
-        /// End the task with `URLError.userCancelledAuthentication`.
+        /// End the task with `URLError.cancelled`.
         case cancelAuthenticationChallenge
-        /// Refuse this protection space; the server may offer another.
+        /// Refuse this protection space, and try the next that the server offers, if there is one.
         case rejectProtectionSpace
     }
+
+    /// Takes the answer to a challenge.
+    typealias ChallengeAnswer = @Sendable (AuthChallengeDisposition, URLCredential?) -> Void
 }
 
 /// A data task that was made with a completion handler.

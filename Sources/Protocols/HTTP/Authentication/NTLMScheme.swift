@@ -5,7 +5,10 @@ import LoadingKitCore
 ///
 ///     initial ── negotiate ──▶ negotiated ── the server's challenge ──▶ challenged ── authenticate ──▶ answered
 ///
-/// Asked for another message in a state where it is the server's turn, it begins anew: the connection was lost.
+/// Asked for another message when it is the server's turn, it begins anew.
+///
+/// Tasks of the session that use the connection later are the same user to the server, whoever they ask for: as on
+/// Apple's systems, sessions keep users apart, not tasks.
 struct NTLMScheme: HTTPAuthenticationScheme {
     static let name = "NTLM"
     static let authenticationMethod = NSURLAuthenticationMethodNTLM
