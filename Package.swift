@@ -81,7 +81,7 @@ let package = Package(
             "LoadingKitHTTP", at: "Protocols/HTTP",
             [
                 "LoadingKitCore", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitHPACK", "LoadingKitContentCoding",
-                "LoadingKitPrimitives", "LoadingKitTransport",
+                "LoadingKitPrimitives", "LoadingKitTransport", "COpenSSL",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),

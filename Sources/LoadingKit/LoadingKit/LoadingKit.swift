@@ -16,10 +16,11 @@ extension URLSessionConfiguration {
         return configuration
     }
 
-    /// A new configuration whose sessions keep nothing on disk.
+    /// A new configuration whose sessions keep nothing on disk, and share no cookies and credentials with others.
     public class var ephemeral: URLSessionConfiguration {
         let configuration = URLSessionConfiguration(builtIn: builtInHandlers)
         configuration.httpCookieStorage = HTTPCookieStorage()
+        configuration.urlCredentialStorage = URLCredentialStorage()
         return configuration
     }
 }

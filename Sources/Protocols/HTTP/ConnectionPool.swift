@@ -3,7 +3,8 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A session's HTTP connections: which are idle, which are being made, and who waits for one.
+/// A session's HTTP connections: which are idle, which are being made, and who waits for one; and what the session's
+/// exchanges know of servers.
 final class ConnectionPool: SessionResource {
     /// How long an idle connection is kept, in seconds. Servers commonly close after 60 to 75.
     static let idleTimeout = 55.0
@@ -19,6 +20,9 @@ final class ConnectionPool: SessionResource {
     let settings: SessionSettings
     /// Where bodies are decoded to, a piece at a time; its bytes are handed over before the next piece.
     let decodeBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
+    let logins: AuthenticationMemory
+    /// Ways to authenticate. Those of the program come first, so that one of them can take the place of a built-in one.
+    let authenticationSchemes: [any HTTPAuthenticationScheme.Type]
     private let connector: Connector
     private var origins: [Route: OriginPool] = [:]
     private var tls: [TLSChoice: Result<TLSContext, TransportError>] = [:]
@@ -35,6 +39,9 @@ final class ConnectionPool: SessionResource {
         requestFields = RequestFields(core.settings)
         proxies = ProxyRules(
             core.settings.connectionProxyDictionary, environment: ProcessInfo.processInfo.environment)
+        logins = AuthenticationMemory(core.settings.credentialStorage)
+        authenticationSchemes =
+            core.settings.authenticationSchemes + [NTLMScheme.self, DigestScheme.self, BasicScheme.self]
         connector = Connector(loop: core.loop, resolver: Resolver.shared)
     }
 
@@ -73,6 +80,9 @@ final class ConnectionPool: SessionResource {
         guard let route = exchange.route else { return }
         origins[route]?.withdraw(exchange)
     }
+
+    /// Requests that go that way go out over HTTP/1.1 from now on.
+    func requireHTTP1(_ route: Route) { origins[route]?.requireHTTP1() }
 
     private func pool(for route: Route) -> OriginPool {
         if let pool = origins[route] { return pool }
@@ -150,6 +160,7 @@ final class ConnectionPool: SessionResource {
     // MARK: SessionResource
 
     func reset() {
+        logins.reset()
         for pool in Array(origins.values) { pool.closeIdle(before: .distantFuture) }
     }
 

@@ -27,8 +27,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private enum State {
         case idle
         case carrying(HTTPExchange)
-        /// The exchange is gone; the rest of its response is read and dropped.
-        case draining(budget: Int, LoopTimer)
+        /// The rest of a response is read and dropped: its exchange is gone, or waits to be carried next.
+        case draining(budget: Int, LoopTimer, next: HTTPExchange?)
         case closed
     }
 
@@ -88,7 +88,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     }
 
     func close() {
-        if case .draining(_, let timer) = state { timer.cancel() }
+        if case .draining(_, let timer, _) = state { timer.cancel() }
         state = .closed
         sender = nil
         continueTimer?.cancel()
@@ -284,13 +284,13 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         case (.carrying(let exchange), .end):
             complete(exchange, hasRest: hasRest)
             return .more
-        case (.draining(let budget, let timer), .body(let range)):
-            state = .draining(budget: budget - range.count, timer)
+        case (.draining(let budget, let timer, let next), .body(let range)):
+            state = .draining(budget: budget - range.count, timer, next: next)
             if budget < range.count { giveUpDraining() }
             return .more
-        case (.draining(_, let timer), .end):
+        case (.draining(_, let timer, let next), .end):
             timer.cancel()
-            release(hasRest: hasRest)
+            release(to: next, hasRest: hasRest)
             return .more
         case (.draining, .interim), (.draining, .head), (.draining, .trailers), (.idle, _), (.closed, _):
             return .more
@@ -323,26 +323,43 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         if isReusable { pool.isFree(self) } else { pool.isGone(self) }
     }
 
-    private func release(hasRest: Bool) {
-        guard codec.canCarryAnotherRequest && !hasRest else {
-            close()
-            return pool.isGone(self)
-        }
+    private func release(to next: HTTPExchange?, hasRest: Bool) {
+        // A person may have taken longer to answer than the server has waited.
+        guard codec.canCarryAnotherRequest && !hasRest, next == nil || !stream.isDead else { return leave(to: next) }
         state = .idle
         idleSince = loop.now
-        pool.isFree(self)
+        guard let next else { return pool.isFree(self) }
+        next.assigned(to: self)
+        carry(next, isReused: true)
+    }
+
+    /// The connection cannot be used again, neither by the exchange that it was to carry next.
+    private func leave(to next: HTTPExchange?) {
+        close()
+        pool.isGone(self)
+        next?.restartElsewhere()
     }
 
     func abandon(_ exchange: HTTPExchange) {
-        guard isCarrying(exchange) else { return }
-        guard hasResponse, sender == nil, codec.directBodyBytes <= Self.drainLimit else {
-            close()
-            return pool.isGone(self)
+        if case .draining(let budget, let timer, let next) = state, next === exchange {
+            state = .draining(budget: budget, timer, next: nil)
+        } else if isCarrying(exchange) {
+            drain(next: nil)
         }
+    }
+
+    func restart(_ exchange: HTTPExchange) {
+        if isCarrying(exchange) { drain(next: exchange) } else { exchange.restartElsewhere() }
+    }
+
+    var isExclusive: Bool { true }
+
+    private func drain(next: HTTPExchange?) {
+        guard hasResponse, sender == nil, codec.directBodyBytes <= Self.drainLimit else { return leave(to: next) }
         let timer = loop.schedule(at: loop.now.advanced(bySeconds: Self.drainTime)) { [weak self] in
             self?.giveUpDraining()
         }
-        state = .draining(budget: Self.drainLimit, timer)
+        state = .draining(budget: Self.drainLimit, timer, next: next)
         guard let bytes = held else { return }
         held = nil
         // Not from inside the exchange's own call.
@@ -354,9 +371,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     }
 
     private func giveUpDraining() {
-        guard case .draining = state else { return }
-        close()
-        pool.isGone(self)
+        guard case .draining(_, _, let next) = state else { return }
+        leave(to: next)
     }
 
     /// The server has closed its side in order.
@@ -387,8 +403,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         case .carrying(let exchange):
             exchange.failed(StreamFailure(error: error, processing: processing))
             pool.isGone(self)
-        case .draining:
+        case .draining(_, _, let next):
             pool.isGone(self)
+            next?.restartElsewhere()
         case .idle:
             pool.idleIsGone(self)
         case .closed:

@@ -59,6 +59,13 @@ final class HTTP2ClientStream: HTTPStream {
         connection.abandon(self)
     }
 
+    func restart(_ exchange: HTTPExchange) {
+        abandon(exchange)
+        exchange.restartElsewhere()
+    }
+
+    var isExclusive: Bool { false }
+
     // MARK: From the connection
 
     func receive(interim head: ResponseHead) { exchange?.receive(interim: head) }

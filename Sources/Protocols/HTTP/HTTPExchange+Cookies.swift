@@ -4,20 +4,34 @@ import LoadingKitHTTP1
 
 /// Cookies on the wire (RFC 6265bis §5.7, §5.8).
 extension HTTPExchange {
-    /// Puts the session's cookies on the request and says that they are there: at once, unless the program has a storage of
-    /// its own that takes its time.
-    func addCookies() {
+    /// What the request waits for its cookies for.
+    enum AfterCookies: Sendable {
+        case submit
+        /// To be sent again, with what the server asked for.
+        case restart
+    }
+
+    /// Puts the session's cookies on the request and goes on: at once, unless the program has a storage of its own that
+    /// takes its time.
+    func addCookies(then next: AfterCookies) {
         guard settings.httpShouldSetCookies, let storage = cookieStorage, !storage.isEmpty, !fields.contains(.cookie),
             let context = cookieContext
-        else { return cookiesAreAdded() }
+        else { return proceed(next) }
         storage.getCookieField(for: context, of: resources.task) { [loop] value in
-            if loop.isCurrent { self.add(cookies: value) } else { loop.execute { self.add(cookies: value) } }
+            if loop.isCurrent { self.add(cookies: value, next) } else { loop.execute { self.add(cookies: value, next) } }
         }
     }
 
-    private func add(cookies value: String?) {
+    private func add(cookies value: String?, _ next: AfterCookies) {
         if let value { fields.append(.cookie, value) }
-        cookiesAreAdded()
+        proceed(next)
+    }
+
+    private func proceed(_ next: AfterCookies) {
+        switch next {
+        case .submit: submitIfNew()
+        case .restart: restart()
+        }
     }
 
     func storeCookies(of head: ResponseHead) {

@@ -5,8 +5,8 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// One request and its response: prepares the request, has it carried by a connection, applies redirects and content
-/// decoding to what comes back, and tells its receiver.
+/// One request and its response: prepares the request, has it carried by a connection, applies authentication, redirects
+/// and content decoding to what comes back, and tells its receiver.
 final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `loop`
     /// How often a request is sent anew because the connection that it was given turned out to be dead.
     private static let maximumReplays = 3
@@ -15,29 +15,37 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// its connections after some requests says so of all that came after those.
     private static let maximumUnsentReplays = 100
 
-    private enum State {
+    enum State {
         case new
         /// In the pool's queue.
         case queued
         case active(any HTTPStream)
         /// The delegate is asked whether to follow a redirect; the response waits.
         case redirecting(any HTTPStream, ResponseHead)
+        /// The server asks for credentials; the response waits for what becomes of it.
+        case challenged(ChallengingResponse)
+        /// The request goes out once more, when the stream's connection has read the rest of the response.
+        case restarting(any HTTPStream)
         case over
     }
 
     let request: URLRequest
     let method: String
     let resources: LoadResources
-    private let pool: ConnectionPool
-    private var receiver: (any LoadReceiver)?
-    private var state = State.new
+    let pool: ConnectionPool
+    private(set) var receiver: (any LoadReceiver)?
+    var state = State.new
     private var replays = 0
     private var unsentReplays = 0
 
     private(set) var target: RequestTarget?
     private(set) var route: Route?
     var fields = HTTPFields()
-    let body: RequestBody
+    /// The request's body, whether or not it is sent now.
+    var content: RequestBody
+    var login: AuthenticationHandshake?
+    /// False where the caller's own `Authorization` is what the server gets, and nothing else.
+    var mayAuthenticate = true
     private(set) var expectsContinue = false
     private(set) var isInQueue = false
     /// The server has said that it does not know `Expect`.
@@ -52,7 +60,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         self.request = request
         self.resources = resources
         method = request.httpMethod ?? "GET"
-        body = RequestBody(request)
+        content = RequestBody(request)
         pool = ConnectionPool.of(resources.core)
     }
 
@@ -64,6 +72,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         return prefix + path
     }
     var priority: Float { resources.task.priority }
+    /// What is sent as body now: nothing as long as the server will ask for another step of authentication.
+    var body: RequestBody { login?.isLastStep == false ? .none : content }
 
     // MARK: LoopHandler
 
@@ -75,17 +85,18 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             let target = try pool.target(of: url)
             try allow(target.origin)
             self.target = target
-            fields = pool.fields(of: request, to: target.origin)
             route = pool.route(to: target.origin)
-            authorizeToProxy()
+            makeFields(for: target)
+            mayAuthenticate = !fields.contains(.authorization)
+            recallLogin(target)
             if case .stream(let reader, _) = body { try reader.claim() }
-            addCookies()
+            addCookies(then: .submit)
         } catch {
             fail(error)
         }
     }
 
-    func cookiesAreAdded() { if case .new = state { submit(needsFreshConnection: false) } }
+    func submitIfNew() { if case .new = state { submit(needsFreshConnection: false) } }
 
     func end() {
         let last = state
@@ -94,7 +105,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         decoding = nil
         switch last {
         case .queued: pool.withdraw(self)
-        case .active(let stream), .redirecting(let stream, _): stream.abandon(self)
+        case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(self)
+        case .challenged(let waiting): waiting.stream?.abandon(self)
         case .new, .over: break
         }
     }
@@ -119,7 +131,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
 
     /// What is for the proxy alone goes to it alone; to one that opens tunnels it is said when it opens one.
-    private func authorizeToProxy() {
+    private func makeFields(for target: RequestTarget) {
+        fields = pool.fields(of: request, to: target.origin)
         let isForwarded = route?.isForwarded == true
         if fields.contains(.proxyAuthorization) {
             if !isForwarded { fields.remove(.proxyAuthorization) }
@@ -142,7 +155,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         return expectsContinue
     }
 
-    private func submit(needsFreshConnection: Bool) {
+    func submit(needsFreshConnection: Bool) {
+        login?.changesConnection()
         state = .queued
         pool.submit(self, needsFreshConnection: needsFreshConnection)
     }
@@ -161,12 +175,13 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     // MARK: From the stream
 
-    /// What is known of the connection that the request is about to be sent on.
+    /// What is known of the connection that the request is about to be sent on. Says last what is sent.
     func use(_ connection: TransactionTimings) {
         let start = timings.fetchStart
         timings = connection
         timings.fetchStart = start
         timings.requestStart = loop.now
+        if let value = login?.authorization() { fields.set(.authorization, value) }
     }
 
     func didSendHead(_ count: Int) {
@@ -188,13 +203,22 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         storeCookies(of: head)
         if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream) }
         do {
+            if try isUndecided(head, stream, hasBody: hasBody) { return .wait }
             guard let redirect = try Redirect(head, of: request) else { return deliver(head, hasBody: hasBody) }
             state = .redirecting(stream, head)
-            follow(redirect, response: makeResponse(head, isCoded: false), hasBody: hasBody)
+            follow(redirect, response: HTTPURLResponse(head, to: request), hasBody: hasBody)
         } catch {
             fail(error)
         }
         return .wait
+    }
+
+    /// Makes the request anew: it is sent once more, in a transaction of its own.
+    func beginAgain(_ target: RequestTarget) {
+        timings = TransactionTimings()
+        timings.fetchStart = loop.now
+        makeFields(for: target)
+        if isExpectationRefused { fields.remove(.expect) }
     }
 
     /// 417: the server does not know `Expect`; it is asked again without (RFC 9110 §15.5.18).
@@ -236,6 +260,12 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// The stream has failed, and has let go of this exchange.
     func failed(_ failure: StreamFailure) {
         guard receiver != nil else { return }
+        if case .challenged(var waiting) = state {
+            // It may still be sent again, when the program has found a credential.
+            waiting.lose(failure.error)
+            state = .challenged(waiting)
+            return
+        }
         if canReplay(failure.processing) {
             if failure.processing == .notSent { unsentReplays += 1 } else { replays += 1 }
             submit(needsFreshConnection: true)
@@ -258,23 +288,14 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     // MARK: The response
 
-    private func deliver(_ head: ResponseHead, hasBody: Bool) -> Flow {
+    func deliver(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard let receiver else { return .wait }
         if hasBody, let coding = head.fields[.contentEncoding] {
             decoding = BodyDecoding(coding, buffer: pool.decodeBuffer)
         }
-        let response = makeResponse(head, isCoded: decoding != nil)
+        let response = HTTPURLResponse(head, to: request, isCoded: decoding != nil)
         self.response = response
         return receiver.receive(response)
-    }
-
-    /// The announced length is that of the coded bytes, so an encoded body's is unknown, as Apple has it.
-    private func makeResponse(_ head: ResponseHead, isCoded: Bool) -> HTTPURLResponse {
-        let length = isCoded ? nil : head.fields[.contentLength].flatMap { Int64($0.prefix { $0 != "," }) }
-        return HTTPURLResponse(
-            url: request.url ?? URL(fileURLWithPath: "/"), statusCode: head.status,
-            httpVersion: head.version.name, fields: head.fields,
-            expectedContentLength: length ?? -1)
     }
 
     private func follow(_ redirect: Redirect, response: HTTPURLResponse, hasBody: Bool) {
@@ -345,25 +366,14 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
 
     /// Tells the receiver, which ends this exchange: its stream is let go of then.
-    private func fail(_ error: any Error) {
+    func fail(_ error: any Error) {
         guard let receiver else { return }
         collect()
         receiver.fail(error)
     }
 
-    private func collect() {
+    func collect(_ received: HTTPURLResponse? = nil) {
         timings.resourceFetchType = .networkLoad
-        receiver?.collect(TransactionRecord(timings: timings, request: request, response: response))
-    }
-}
-
-extension HTTPVersion {
-    /// As users see it; no string is made.
-    fileprivate var name: String {
-        switch (major, minor) {
-        case (2, _): "HTTP/2"
-        case (_, 0): "HTTP/1.0"
-        case _: "HTTP/1.1"
-        }
+        receiver?.collect(TransactionRecord(timings: timings, request: request, response: received ?? response))
     }
 }

@@ -10,6 +10,11 @@ protocol HTTPStream: AnyObject {
     func exchangeIsReady(_ exchange: HTTPExchange)
     /// The exchange is over, whether or not the response is.
     func abandon(_ exchange: HTTPExchange)
+    /// The exchange does not want the rest of the response, and sends its request again: on this connection, where that
+    /// costs less than another; else ``HTTPExchange/restartElsewhere()`` is called.
+    func restart(_ exchange: HTTPExchange)
+    /// Whether the connection carries one exchange at a time, so that a server can tell by it whose they are.
+    var isExclusive: Bool { get }
 }
 
 /// Why a stream ended before its response did.

@@ -48,6 +48,21 @@ enum RequestBody {
 
     var waitsForContinue: Bool { expectedCount < 0 || expectedCount > Self.expectContinueThreshold }
 
+    /// The bytes; nil for a stream's, which are not known before they are sent.
+    var data: Data? {
+        switch self {
+        case .none: Data()
+        case .data(let data): data
+        case .stream: nil
+        }
+    }
+
+    /// With another stream in place of one that was read from.
+    func with(_ stream: InputStream) -> RequestBody {
+        guard case .stream(_, let length) = self else { return self }
+        return .stream(BodyStreamReader(stream), length: length)
+    }
+
     /// Whether the body can be sent again without asking for another stream.
     var isReplayable: Bool {
         if case .stream = self { false } else { true }

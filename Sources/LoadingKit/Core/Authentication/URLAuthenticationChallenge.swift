@@ -22,6 +22,9 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only 
     /// Who takes the answer, or nil when a completion handler does.
     public let sender: (any URLAuthenticationChallengeSender)?
 
+    /// Puts the challenge to the task's delegate instead; nil where the session's is not asked in its stead.
+    let passOn: (@Sendable (@escaping URLSession.ChallengeAnswer) -> Void)?
+
     /// A challenge that a protocol handler makes.
     public init(
         protectionSpace space: URLProtectionSpace, proposedCredential credential: URLCredential?,
@@ -34,6 +37,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only 
         failureResponse = response
         self.error = error
         self.sender = sender
+        passOn = nil
     }
 
     /// The same challenge with another sender.
@@ -46,6 +50,7 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only 
         failureResponse = challenge.failureResponse
         error = challenge.error
         self.sender = sender
+        passOn = nil
     }
 
     /// A challenge whose answer comes back through a completion handler.
@@ -59,5 +64,20 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only 
         self.failureResponse = failureResponse
         self.error = error
         sender = nil
+        passOn = nil
+    }
+
+    /// The same challenge for a session's delegate, which may pass it on.
+    init(
+        _ challenge: URLAuthenticationChallenge,
+        passOn: @escaping @Sendable (@escaping URLSession.ChallengeAnswer) -> Void
+    ) {
+        protectionSpace = challenge.protectionSpace
+        proposedCredential = challenge.proposedCredential
+        previousFailureCount = challenge.previousFailureCount
+        failureResponse = challenge.failureResponse
+        error = challenge.error
+        sender = challenge.sender
+        self.passOn = passOn
     }
 }

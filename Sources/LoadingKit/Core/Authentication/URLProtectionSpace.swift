@@ -108,6 +108,17 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         }
     }
 
+    /// Whether the credential is for a connection, which other tasks will use: the session's delegate is asked before a
+    /// task's, as Apple has it.
+    var concernsSession: Bool {
+        switch authenticationMethod {
+        case NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
+            NSURLAuthenticationMethodClientCertificate, NSURLAuthenticationMethodServerTrust:
+            true
+        default: false
+        }
+    }
+
     // MARK: NSSecureCoding, NSCopying
 
     private enum CodingKey {

@@ -5,7 +5,8 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
     /// The session was invalidated, and all of its tasks are over. The delegate is let go after this.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
 
-    /// A server asks for credentials, and the task's delegate leaves it to the session's.
+    /// A server asks for credentials that concern a connection: NTLM, Negotiate, a client's certificate, or trust in its
+    /// own. Other challenges go to tasks' delegates alone. By default these do, too.
     func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
@@ -15,11 +16,12 @@ extension URLSessionDelegate {
     /// Does nothing.
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
 
-    /// Leaves the challenge to the session's default handling.
+    /// Leaves the challenge to the task's delegate; without one, to default handling.
     public func urlSession(
         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        completionHandler(.performDefaultHandling, nil)
+        guard let passOn = challenge.passOn else { return completionHandler(.performDefaultHandling, nil) }
+        passOn(completionHandler)
     }
 }

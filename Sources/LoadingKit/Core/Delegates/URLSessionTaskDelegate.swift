@@ -13,7 +13,8 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
 
-    /// A server asks for credentials.
+    /// A server asks for credentials; where they concern a connection, the session's delegate was asked before and has
+    /// no opinion.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
@@ -57,11 +58,8 @@ extension URLSessionTaskDelegate {
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        if let next = session.delegate(after: self) {
-            next.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
-        } else {
-            (session.delegate ?? self).urlSession(session, didReceive: challenge, completionHandler: completionHandler)
-        }
+        guard let next = session.delegate(after: self) else { return completionHandler(.performDefaultHandling, nil) }
+        next.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
     }
 
     /// Asks the session's delegate; without one, there is no new stream.

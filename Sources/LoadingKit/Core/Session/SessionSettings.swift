@@ -24,6 +24,8 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var tlsMaximumVersion = tls_protocol_version_t.TLSv13
     package var trustRoots = URLSessionConfiguration.TrustRoots.system
     package var verifiesServer = true
+    package var credentialStorage: URLCredentialStorage? = .shared
+    package var authenticationSchemes: [any HTTPAuthenticationScheme.Type] = []
     package var appTransportSecurity = AppTransportSecurity.ofMainBundle
     package var logger = Logger(label: "LoadingKit", factory: { _ in SwiftLogNoOpLogHandler() })
 }

@@ -80,18 +80,21 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
 
     // MARK: Tasks and storage
 
-    /// Closes idle connections and forgets what was stored for the session; requests made later begin afresh.
-    /// The handler is called on the delegate queue.
+    /// Closes idle connections and forgets what was stored for the session, all of its credential storage included;
+    /// requests made later begin afresh. The handler is called on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
+        core.settings.credentialStorage?.removeAll()
+        flush(completionHandler: completionHandler)
+    }
+
+    /// Writes what is stored to disk, and makes requests made later open new connections.
+    /// The handler is called on the delegate queue.
+    open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.loop.execute {
             self.core.resetResources()
             self.core.mailbox.post(completionHandler)
         }
     }
-
-    /// Writes what is stored to disk, and makes requests made later open new connections.
-    /// The handler is called on the delegate queue.
-    open func flush(completionHandler: @escaping @Sendable () -> Void) { reset(completionHandler: completionHandler) }
 
     /// Gives the tasks that are not over, on the delegate queue.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
@@ -154,15 +157,18 @@ extension URLSession {
 
     /// What to do with an authentication challenge.
     public enum AuthChallengeDisposition: Int, Sendable {
-        /// Use the credential given; none means to go on without.
+        /// Use the credential given; none means to go on without: the server's refusal is the response.
         case useCredential
-        /// As if there were no delegate.
+        /// As if there were no delegate: use the proposed credential, unless it was refused.
         case performDefaultHandling
-        /// End the task with `URLError.userCancelledAuthentication`.
+        /// End the task with `URLError.cancelled`.
         case cancelAuthenticationChallenge
-        /// Refuse this protection space; the server may offer another.
+        /// Refuse this protection space, and try the next that the server offers, if there is one.
         case rejectProtectionSpace
     }
+
+    /// Takes the answer to a challenge.
+    typealias ChallengeAnswer = @Sendable (AuthChallengeDisposition, URLCredential?) -> Void
 }
 
 /// A data task that was made with a completion handler.

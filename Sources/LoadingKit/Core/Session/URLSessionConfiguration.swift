@@ -156,6 +156,21 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.verifiesServer = newValue }
     }
 
+    /// Where credentials are kept that servers have accepted, and looked for that are proposed. Default
+    /// ``URLCredentialStorage/shared``, for an ephemeral configuration a storage of its own. Nil: nowhere; then every
+    /// challenge is put to the delegate.
+    open var urlCredentialStorage: URLCredentialStorage? {
+        get { settings.credentialStorage }
+        set { settings.credentialStorage = newValue }
+    }
+
+    /// Ways to authenticate to HTTP servers beyond Basic, Digest and NTLM. One with the name of a built-in scheme takes
+    /// its place.
+    open var authenticationSchemes: [any HTTPAuthenticationScheme.Type] {
+        get { settings.authenticationSchemes }
+        set { settings.authenticationSchemes = newValue }
+    }
+
     /// When cleartext `http` may be loaded. Default: what the program's Info.plist says, else to local hosts alone.
     open var appTransportSecurity: AppTransportSecurity {
         get { settings.appTransportSecurity }

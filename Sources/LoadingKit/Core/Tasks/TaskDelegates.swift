@@ -45,17 +45,25 @@ struct TaskDelegates: Sendable {
             session, task: task, willPerformHTTPRedirection: response, newRequest: request, completionHandler: decide)
     }
 
+    /// What concerns a connection is asked of the session's delegate, which may leave it to the task's; all else of the
+    /// task's alone, as Apple has it.
     func didReceive(
         _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
-        _ decide: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        _ decide: @escaping URLSession.ChallengeAnswer
     ) {
-        if let delegate = self.task {
-            delegate.urlSession(session, task: task, didReceive: challenge, completionHandler: decide)
-        } else if let base {
-            base.urlSession(session, didReceive: challenge, completionHandler: decide)
-        } else {
-            decide(.performDefaultHandling, nil)
+        guard challenge.protectionSpace.concernsSession, let shared = session.delegate else {
+            return askTask(challenge, session, task, decide)
         }
+        let asked = URLAuthenticationChallenge(challenge) { answer in askTask(challenge, session, task, answer) }
+        shared.urlSession(session, didReceive: asked, completionHandler: decide)
+    }
+
+    private func askTask(
+        _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
+        _ decide: @escaping URLSession.ChallengeAnswer
+    ) {
+        guard let delegate = self.task else { return decide(.performDefaultHandling, nil) }
+        delegate.urlSession(session, task: task, didReceive: challenge, completionHandler: decide)
     }
 
     func needNewBodyStream(

@@ -1,0 +1,99 @@
+import LoadingKitCore
+
+/// What servers have accepted in a session, so that they need not ask again: a request within a protection space is sent
+/// with the credential that worked there (RFC 7617 §2.2, RFC 7616 §3.6).
+///
+/// What is remembered counts as long as the credential storage has it, too; so what a program removes there is not used
+/// any more.
+final class AuthenticationMemory {
+    /// Beyond so many folders of a protection space the oldest are forgotten, and asked about again.
+    private static let maximumPaths = 100
+
+    private struct Entry {
+        let space: URLProtectionSpace
+        let credential: URLCredential
+        var scheme: any HTTPAuthenticationScheme
+        var paths: [String]
+    }
+
+    private let storage: URLCredentialStorage?
+    private var entries: [Origin: [Entry]] = [:]
+
+    init(_ storage: URLCredentialStorage?) { self.storage = storage }
+
+    func knows(_ origin: Origin) -> Bool { !entries.isEmpty && entries[origin] != nil }
+
+    func reset() { entries = [:] }
+
+    /// What is remembered for a target: for the longest of the paths that it begins with.
+    func login(
+        for target: String, at origin: Origin
+    ) -> (offer: AuthenticationOffer, credential: URLCredential)? {
+        let path = target.prefix { $0 != "?" }
+        var best: (entry: Entry, length: Int)?
+        for entry in entries[origin] ?? [] {
+            for known in entry.paths where path.hasPrefix(known) && known.utf8.count > best?.length ?? -1 {
+                best = (entry, known.utf8.count)
+            }
+        }
+        guard let entry = best?.entry, isCurrent(entry, origin) else { return nil }
+        let challenge = HTTPAuthenticationChallenge(scheme: type(of: entry.scheme).name)
+        return (AuthenticationOffer(challenge: challenge, scheme: entry.scheme, space: entry.space), entry.credential)
+    }
+
+    /// The credential that worked in a protection space.
+    func credential(for space: URLProtectionSpace, at origin: Origin) -> URLCredential? {
+        guard let entry = entries[origin]?.first(where: { $0.space == space }), isCurrent(entry, origin) else {
+            return nil
+        }
+        return entry.credential
+    }
+
+    /// What to send within a protection space, and the scheme that gave it. Each use of a nonce is counted here. Nil when
+    /// another credential has taken the place of this one.
+    func authorization(
+        for request: HTTPAuthenticationRequest, with credential: URLCredential, in space: URLProtectionSpace,
+        at origin: Origin
+    ) -> (value: String, scheme: any HTTPAuthenticationScheme)? {
+        guard let index = index(of: space, origin), entries[origin]?[index].credential == credential,
+            let value = entries[origin]?[index].scheme.authorization(for: request, with: credential),
+            let scheme = entries[origin]?[index].scheme
+        else { return nil }
+        return (value, scheme)
+    }
+
+    /// A request was let pass. Nothing is remembered of a credential that was for one request only, or where no
+    /// credentials are to be stored.
+    func remember(
+        _ scheme: any HTTPAuthenticationScheme, _ credential: URLCredential, for target: String,
+        in space: URLProtectionSpace, at origin: Origin
+    ) {
+        guard storage != nil, credential.persistence != .none else { return }
+        let index = index(of: space, origin)
+        var paths = index.flatMap { entries[origin]?[$0].paths } ?? []
+        for path in scheme.paths(around: String(target.prefix { $0 != "?" }))
+        where !paths.contains(where: path.hasPrefix) {
+            paths.append(path)
+        }
+        let entry = Entry(
+            space: space, credential: credential, scheme: scheme, paths: paths.suffix(Self.maximumPaths))
+        if let index { entries[origin]?[index] = entry } else { entries[origin, default: []].append(entry) }
+    }
+
+    /// The server does not accept the credential any more.
+    func forget(_ credential: URLCredential, in space: URLProtectionSpace, at origin: Origin) {
+        entries[origin]?.removeAll { $0.space == space && $0.credential == credential }
+        if entries[origin]?.isEmpty == true { entries[origin] = nil }
+    }
+
+    private func index(of space: URLProtectionSpace, _ origin: Origin) -> Int? {
+        entries[origin]?.firstIndex { $0.space == space }
+    }
+
+    private func isCurrent(_ entry: Entry, _ origin: Origin) -> Bool {
+        let stored = entry.credential.user.flatMap { storage?.credentials(for: entry.space)?[$0] }
+        if stored == entry.credential { return true }
+        forget(entry.credential, in: entry.space, at: origin)
+        return false
+    }
+}

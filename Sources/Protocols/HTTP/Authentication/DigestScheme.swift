@@ -1,0 +1,190 @@
+import Foundation
+import LoadingKitCore
+
+/// `Digest`: proves to know the password without sending it (RFC 7616; without `qop`, RFC 2069).
+struct DigestScheme: HTTPAuthenticationScheme {
+    static let name = "Digest"
+    static let authenticationMethod = NSURLAuthenticationMethodHTTPDigest
+
+    /// What the hash protects: `qop` (RFC 7616 §3.4).
+    private enum Quality {
+        /// The method and the target, as in RFC 2069: the server says nothing of `qop`.
+        case legacy
+        /// The method, the target and the nonces.
+        case auth
+        /// The body too.
+        case integrity
+
+        init?(_ name: String) {
+            switch name.lowercased() {
+            case "auth": self = .auth
+            case "auth-int": self = .integrity
+            default: return nil
+            }
+        }
+
+        var name: String? {
+            switch self {
+            case .legacy: nil
+            case .auth: "auth"
+            case .integrity: "auth-int"
+            }
+        }
+    }
+
+    /// What was sent last: the server's answer to it is checked.
+    private struct Sent {
+        let secret: String
+        let nonce: String
+        let count: String
+        let quality: Quality
+        let target: String
+    }
+
+    let realm: String?
+    private let algorithm: DigestAlgorithm
+    /// Those that the server offers.
+    private let qualities: [Quality]
+    private var nonce: String
+    /// The nonce that a session began with, which `nextnonce` does not change (RFC 7616 §3.4.2).
+    private let firstNonce: String
+    private let clientNonce: String
+    private let opaque: String?
+    private let hashesUser: Bool
+    private let isUTF8: Bool
+    private let domain: String?
+    /// How often the nonce was used.
+    private var count: UInt32 = 0
+    private var sent: Sent?
+
+    init?(_ challenge: HTTPAuthenticationChallenge) {
+        self.init(challenge, clientNonce: Data([UInt8].random(18)).base64EncodedString())
+    }
+
+    /// Nil where the algorithm, or all that `qop` offers, is unknown.
+    init?(_ challenge: HTTPAuthenticationChallenge, clientNonce: String) {
+        guard let realm = challenge["realm"], let nonce = challenge["nonce"],
+            let algorithm = DigestAlgorithm(challenge["algorithm"])
+        else { return nil }
+        let offered = challenge["qop"]?.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+        qualities = offered.map { $0.compactMap { Quality($0) } } ?? [.legacy]
+        if qualities.isEmpty { return nil }
+        self.realm = realm
+        self.algorithm = algorithm
+        self.nonce = nonce
+        self.clientNonce = clientNonce
+        firstNonce = nonce
+        opaque = challenge["opaque"]
+        hashesUser = challenge["userhash"]?.lowercased() == "true"
+        isUTF8 = challenge["charset"]?.lowercased() == "utf-8"
+        domain = challenge["domain"]
+    }
+
+    var strength: Int { 20 + algorithm.rank }
+
+    // MARK: Requests
+
+    mutating func authorization(
+        for request: HTTPAuthenticationRequest, with credential: URLCredential
+    ) -> String? {
+        guard let user = credential.user, let password = credential.password, !user.hasControlCharacters,
+            let secret = secret(user, password), let quality = chooseQuality(request)
+        else { return nil }
+        count &+= 1
+        let hexCount = String(count, radix: 16)
+        let sent = Sent(
+            secret: secret, nonce: nonce, count: String(repeating: "0", count: 8 - hexCount.count) + hexCount,
+            quality: quality, target: request.target)
+        guard let response = proof(sent, method: request.method, body: request.body),
+            let name = userParameters(user)
+        else { return nil }
+        self.sent = sent
+        return "Digest " + name + parameters(sent, response)
+    }
+
+    /// `auth` where it is offered, as `auth-int` wants the body hashed before it is sent. Nil when neither can be.
+    private func chooseQuality(_ request: HTTPAuthenticationRequest) -> Quality? {
+        qualities.first { $0 != .integrity } ?? (request.body == nil ? nil : .integrity)
+    }
+
+    /// H(A1) of RFC 7616 §3.4.2.
+    private func secret(_ user: String, _ password: String) -> String? {
+        guard let plain = algorithm.hash(user, realm ?? "", password) else { return nil }
+        return algorithm.isSession ? algorithm.hash(plain, firstNonce, clientNonce) : plain
+    }
+
+    /// The `response` of a request, or, without a method, the `rspauth` that answers it (RFC 7616 §3.4.1, §3.5).
+    private func proof(_ sent: Sent, method: String, body: Data?) -> String? {
+        let second: String?
+        if sent.quality == .integrity {
+            guard let body, let hash = algorithm.digest.hash(Array(body))?.hexadecimal else { return nil }
+            second = algorithm.hash(method, sent.target, hash)
+        } else {
+            second = algorithm.hash(method, sent.target)
+        }
+        guard let second else { return nil }
+        guard let quality = sent.quality.name else { return algorithm.hash(sent.secret, sent.nonce, second) }
+        return algorithm.hash(sent.secret, sent.nonce, sent.count, clientNonce, quality, second)
+    }
+
+    /// The user's name, or its hash. A name that no quoted string should have is encoded where the server knows of that
+    /// (RFC 7616 §3.4, RFC 8187 §3.2).
+    private func userParameters(_ user: String) -> String? {
+        if hashesUser {
+            return algorithm.hash(user, realm ?? "").map { "username=\"\($0)\", userhash=true" }
+        }
+        guard isUTF8, !user.utf8.allSatisfy({ $0 < 0x80 }) else { return "username=\(user.quoted)" }
+        let kept = CharacterSet(charactersIn: "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-._~")
+        return user.addingPercentEncoding(withAllowedCharacters: kept).map { "username*=UTF-8''\($0)" }
+    }
+
+    private func parameters(_ sent: Sent, _ response: String) -> String {
+        var text = ", realm=\((realm ?? "").quoted), nonce=\(sent.nonce.quoted), uri=\(sent.target.quoted)"
+        if let name = algorithm.name { text += ", algorithm=\(name)" }
+        if let quality = sent.quality.name { text += ", qop=\(quality), nc=\(sent.count)" }
+        if sent.quality != .legacy || algorithm.isSession { text += ", cnonce=\(clientNonce.quoted)" }
+        text += ", response=\"\(response)\""
+        if let opaque { text += ", opaque=\(opaque.quoted)" }
+        return text
+    }
+
+    // MARK: Responses
+
+    /// Only a nonce that is too old is tried anew with the same credential (RFC 7616 §3.3, `stale`).
+    mutating func goesOn(after challenge: HTTPAuthenticationChallenge) -> Bool {
+        guard challenge["stale"]?.lowercased() == "true", let fresh = DigestScheme(challenge) else { return false }
+        self = fresh
+        return true
+    }
+
+    /// `rspauth` proves that the server knows the password, too; `nextnonce` is for the next request (RFC 7616 §3.5).
+    mutating func accepted(_ parameters: [String: String]) -> HTTPAuthenticationAcceptance {
+        // What covers the response's body cannot be checked before all of it has come.
+        if let sent, let claimed = parameters["rspauth"], sent.quality != .integrity,
+            parameters["qop"].flatMap({ Quality($0) }) != .integrity,
+            proof(sent, method: "", body: nil) != claimed.lowercased()
+        {
+            return .refused
+        }
+        guard let next = parameters["nextnonce"], !next.isEmpty else { return .unchanged }
+        nonce = next
+        count = 0
+        return .renewed
+    }
+
+    /// Those of `domain`; without it, all of the origin's (RFC 7616 §3.3). Other origins' are of no use here.
+    func paths(around path: String) -> [String] {
+        let named = (domain ?? "").split(separator: " ").compactMap { reference in
+            URLComponents(string: String(reference))?.percentEncodedPath
+        }
+        let usable = named.filter { $0.hasPrefix("/") }
+        return usable.isEmpty ? ["/"] : usable
+    }
+}
+
+extension String {
+    /// As a quoted string (RFC 9110 §5.6.4).
+    fileprivate var quoted: String {
+        "\"" + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
+    }
+}

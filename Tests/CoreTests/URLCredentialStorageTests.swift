@@ -1,0 +1,157 @@
+import Foundation
+import LoadingKitPrimitives
+import Testing
+
+@testable import LoadingKitCore
+
+@Suite("URLCredentialStorage")
+struct URLCredentialStorageTests {
+    private static let space = makeSpace("h")
+
+    private static func makeSpace(_ host: String) -> URLProtectionSpace {
+        URLProtectionSpace(
+            host: host, port: 80, protocol: "http", realm: "r", authenticationMethod: NSURLAuthenticationMethodHTTPBasic
+        )
+    }
+
+    private static func credential(
+        _ user: String, _ password: String = "p", _ persistence: URLCredential.Persistence = .forSession
+    ) -> URLCredential {
+        URLCredential(user: user, password: password, persistence: persistence)
+    }
+
+    @Test("credentials are kept by space and user")
+    func keeping() {
+        let storage = URLCredentialStorage()
+        #expect(storage.credentials(for: Self.space) == nil && storage.allCredentials.isEmpty)
+        storage.set(Self.credential("a"), for: Self.space)
+        storage.set(Self.credential("b"), for: Self.makeSpace("h"))
+        storage.set(Self.credential("a", "new"), for: Self.space)
+        storage.set(Self.credential("c"), for: Self.makeSpace("other"))
+        storage.set(Self.credential("d", "p", .none), for: Self.space)
+        let expected = ["a": Self.credential("a", "new"), "b": Self.credential("b")]
+        #expect(storage.credentials(for: Self.space) == expected)
+        #expect(storage.allCredentials == [Self.space: expected, Self.makeSpace("other"): ["c": Self.credential("c")]])
+        #expect(storage.defaultCredential(for: Self.space) == nil)
+    }
+
+    @Test("a space has one default credential, which is kept with the others")
+    func defaults() {
+        let storage = URLCredentialStorage()
+        storage.set(Self.credential("a"), for: Self.space)
+        storage.setDefaultCredential(Self.credential("b"), for: Self.space)
+        #expect(storage.defaultCredential(for: Self.space) == Self.credential("b"))
+        #expect(storage.credentials(for: Self.space)?.count == 2)
+        storage.setDefaultCredential(Self.credential("c", "p", .none), for: Self.space)
+        #expect(storage.defaultCredential(for: Self.space)?.user == "b")
+        storage.set(Self.credential("b", "new"), for: Self.space)
+        #expect(storage.defaultCredential(for: Self.space)?.password == "new")
+        storage.setDefaultCredential(Self.credential("a"), for: Self.space)
+        #expect(storage.defaultCredential(for: Self.space)?.user == "a")
+        storage.remove(Self.credential("a"), for: Self.space)
+        #expect(storage.defaultCredential(for: Self.space) == nil)
+    }
+
+    @Test("what is removed is gone; what is synchronizable only on purpose")
+    func removing() {
+        let storage = URLCredentialStorage()
+        for persistence in [URLCredential.Persistence.forSession, .permanent, .synchronizable] {
+            storage.set(Self.credential("a", "p", persistence), for: Self.space)
+            storage.remove(Self.credential("b", "p", persistence), for: Self.space)
+            storage.remove(Self.credential("a", "p", persistence), for: Self.makeSpace("other"))
+            #expect(storage.credentials(for: Self.space)?.count == 1)
+            storage.remove(Self.credential("a", "p", persistence), for: Self.space)
+            #expect((storage.credentials(for: Self.space) == nil) == (persistence != .synchronizable))
+        }
+        let options = [NSURLCredentialStorageRemoveSynchronizableCredentials: NSNumber(value: true)]
+        storage.remove(Self.credential("a", "p", .synchronizable), for: Self.space, options: options)
+        #expect(storage.allCredentials.isEmpty)
+    }
+
+    @Test("tasks have the same credentials as everyone")
+    func tasks() {
+        let storage = URLCredentialStorage()
+        let task = URLSessionTask()
+        storage.set(Self.credential("a"), for: Self.space, task: task)
+        storage.setDefaultCredential(Self.credential("b"), for: Self.space, task: task)
+        var found: [String]?
+        storage.getCredentials(for: Self.space, task: task) { found = $0?.keys.sorted() }
+        #expect(found == ["a", "b"])
+        var proposed: URLCredential?
+        storage.getDefaultCredential(for: Self.space, task: task) { proposed = $0 }
+        #expect(proposed?.user == "b")
+        storage.remove(Self.credential("b"), for: Self.space, task: task)
+        storage.getDefaultCredential(for: Self.space, task: task) { proposed = $0 }
+        #expect(proposed == nil)
+    }
+
+    @Test("changes, and nothing else, are told of")
+    func notifications() {
+        let storage = URLCredentialStorage()
+        let count = Counter()
+        let token = NotificationCenter.default.addObserver(
+            forName: .NSURLCredentialStorageChanged, object: storage, queue: nil
+        ) { _ in count.value.withLock { $0 += 1 } }
+        defer { NotificationCenter.default.removeObserver(token) }
+        let steps: [(Int, (URLCredentialStorage) -> Void)] = [
+            (1, { $0.set(Self.credential("a"), for: Self.space) }),
+            (1, { $0.set(Self.credential("a"), for: Self.space) }),
+            (1, { $0.set(Self.credential("b", "p", .none), for: Self.space) }),
+            (2, { $0.set(Self.credential("a", "new"), for: Self.space) }),
+            (3, { $0.setDefaultCredential(Self.credential("a", "new"), for: Self.space) }),
+            (3, { $0.setDefaultCredential(Self.credential("a", "new"), for: Self.space) }),
+            (3, { $0.remove(Self.credential("c"), for: Self.space) }),
+            (4, { $0.remove(Self.credential("a"), for: Self.space) }),
+            (4, { $0.removeAll() }),
+        ]
+        for (index, (expected, step)) in steps.enumerated() {
+            step(storage)
+            #expect(count.value.withLock { $0 } == expected, "\(index)")
+        }
+    }
+
+    @Test("permanent credentials go to the store, and come from it")
+    func stores() {
+        let store = MemoryStore()
+        let storage = URLCredentialStorage(store)
+        storage.set(Self.credential("a"), for: Self.space)
+        #expect(store.load().isEmpty)
+        let (permanent, synchronizable) = (
+            Self.credential("b", "p", .permanent), Self.credential("c", "p", .synchronizable)
+        )
+        storage.set(permanent, for: Self.space)
+        storage.setDefaultCredential(synchronizable, for: Self.makeSpace("other"))
+        #expect(
+            Set(store.load()) == [
+                StoredCredential(space: Self.space, credential: permanent, isDefault: false),
+                StoredCredential(space: Self.makeSpace("other"), credential: synchronizable, isDefault: true),
+            ])
+        let later = URLCredentialStorage(store)
+        #expect(later.credentials(for: Self.space) == ["b": permanent])
+        #expect(later.defaultCredential(for: Self.makeSpace("other")) == synchronizable)
+        // Kept for the session alone in place of the permanent one, which is gone with it.
+        storage.set(Self.credential("b"), for: Self.space)
+        #expect(store.load().map(\.credential) == [synchronizable])
+        storage.removeAll()
+        #expect(store.load().isEmpty && store.revisions == [1, 2, 3, 4])
+    }
+}
+
+private final class Counter: Sendable {
+    let value = Guarded(0)
+}
+
+private final class MemoryStore: CredentialStore {
+    private let state = Guarded<(credentials: [StoredCredential], revisions: [Int])>(([], []))
+
+    var revisions: [Int] { state.withLock { $0.revisions } }
+
+    func load() -> [StoredCredential] { state.withLock { $0.credentials } }
+
+    func save(_ credentials: [StoredCredential], revision: Int) {
+        state.withLock { state in
+            state.credentials = credentials
+            state.revisions.append(revision)
+        }
+    }
+}

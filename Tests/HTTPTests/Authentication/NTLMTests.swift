@@ -1,0 +1,127 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+/// NTLM stays on the connection that it authenticates.
+@Suite struct NTLMTests {
+    private static func withServer(
+        _ ntlm: NTLMServer, protocols: [String] = ["http/1.1"], _ answerer: SessionChallengeAnswerer,
+        _ configure: (URLSessionConfiguration) -> Void = { _ in },
+        body: @escaping @Sendable (URLSession, LoopbackServer) async throws -> Void
+    ) async throws {
+        let authority = try CertificateAuthority()
+        let tls = TLSServerOptions(try authority.issue(), applicationProtocols: protocols)
+        let server = try LoopbackServer(LoopbackServer.Options(tls: tls), route: ntlm.route)
+        defer { server.stop() }
+        let session = makeSession(delegate: answerer) {
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+            configure($0)
+        }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout(120) { try await body(session, server) }
+    }
+
+    /// The body goes with the last message, not with the one that is certain to be refused.
+    @Test func threeMessagesOnOneConnection() async throws {
+        let ntlm = NTLMServer()
+        let answerer = SessionChallengeAnswerer("D\\u", "p")
+        try await Self.withServer(ntlm, answerer) { session, server in
+            let request = try BothVersions.request(server, "/", "POST", body: Data("body".utf8))
+            #expect(await session.outcome(request) == .ok("in"))
+            // From here on the connection is the user's.
+            #expect(await session.outcome(request) == .ok("in"))
+        }
+        #expect(ntlm.seen.snapshot == ["0 0 body", "0 1 ", "0 3 body", "0 0 body"])
+        #expect(answerer.seen.snapshot == ["task's session: NTLM - 0 -"])
+    }
+
+    @Test func streamsAreAskedForWithTheLastMessage() async throws {
+        let ntlm = NTLMServer()
+        let answerer = SessionChallengeAnswerer("D\\u", "p", bodies: { InputStream(data: Data("again".utf8)) })
+        try await Self.withServer(ntlm, answerer) { session, server in
+            let request = try BothVersions.request(server, "/", "POST", body: Data("body".utf8), isStreamed: true)
+            #expect(await session.outcome(request) == .ok("in"))
+        }
+        #expect(ntlm.seen.snapshot == ["0 0 body", "0 1 ", "0 3 again"])
+        #expect(answerer.seen.snapshot == ["task's session: NTLM - 0 -", "body"])
+    }
+
+    /// Over HTTP/2, whose connections are everyone's, it cannot be used (RFC 9113 has no word for whose a stream is).
+    @Test func neverOverHTTP2() async throws {
+        let ntlm = NTLMServer()
+        try await Self.withServer(ntlm, protocols: ["h2", "http/1.1"], SessionChallengeAnswerer("D\\u", "p")) {
+            session, server in
+            #expect(await session.outcome(server, "/") == .ok("in"))
+        }
+        #expect(ntlm.seen.snapshot == ["h2 0 0 ", "1 1 ", "1 3 "])
+    }
+
+    @Test func wrongPasswords() async throws {
+        let ntlm = NTLMServer()
+        let answerer = SessionChallengeAnswerer { challenge in
+            let password = challenge.previousFailureCount == 0 ? "wrong" : "p"
+            return (.useCredential, URLCredential(user: "D\\u", password: password, persistence: .forSession))
+        }
+        try await Self.withServer(ntlm, answerer) { session, server in
+            #expect(await session.outcome(server, "/") == .ok("in"))
+        }
+        #expect(ntlm.seen.snapshot == ["0 0 ", "0 1 ", "0 3 ", "0 1 ", "0 3 "])
+        #expect(answerer.seen.snapshot == ["0 -", "1 D\\u"].map { "task's session: NTLM - \($0)" })
+    }
+
+    /// Each connection has its own handshake; the program is asked once.
+    @Test func severalConnections() async throws {
+        let ntlm = NTLMServer()
+        let answerer = SessionChallengeAnswerer("D\\u", "p")
+        try await Self.withServer(ntlm, answerer, { $0.httpMaximumConnectionsPerHost = 3 }) { session, server in
+            #expect(await session.outcome(server, "/") == .ok("in"))
+            let outcomes = await withTaskGroup(of: Outcome.self) { group in
+                for number in 0..<12 { group.addTask { await session.outcome(server, "/\(number)") } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect(outcomes == Array(repeating: .ok("in"), count: 12))
+            #expect(answerer.seen.count == 1)
+        }
+        for connection in 0..<3 {
+            let steps = ntlm.seen.snapshot.filter { $0.hasPrefix("\(connection) ") }.prefix(3)
+            #expect(steps.isEmpty || steps.elementsEqual(["0 ", "1 ", "3 "].map { "\(connection) \($0)" }))
+        }
+    }
+
+    /// A server that ends the connection in between is asked again on another, but not for ever.
+    @Test func theConnectionIsLostInBetween() async throws {
+        let ntlm = NTLMServer(closesInBetween: true)
+        let answerer = SessionChallengeAnswerer { challenge in
+            let credential = URLCredential(user: "D\\u", password: "p", persistence: .forSession)
+            return (.useCredential, challenge.previousFailureCount == 0 ? credential : nil)
+        }
+        try await Self.withServer(ntlm, answerer) { session, server in
+            #expect(await session.outcome(server, "/") == .loaded(status: 401, body: "refused"))
+        }
+        let messages = ntlm.seen.snapshot.map { $0.split(separator: " ")[1] }
+        #expect(messages == ["0"] + Array(repeating: "1", count: 10))
+    }
+
+    /// A server that lets the first message pass has seen no body: it gets the request whole.
+    @Test func theFirstMessageIsLetPass() async throws {
+        let bodies = Recorder<String>()
+        let peer = try ScriptedPeer([
+            .expectRequest, .send("HTTP/1.1 401 No\r\nWWW-Authenticate: NTLM\r\nContent-Length: 0\r\n\r\n"),
+            .expectRequest, .respond("early"), .expectRequest, .respond("whole"),
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            var request = peer.request(method: "POST")
+            request.httpBody = Data("body".utf8)
+            let session = makeSession(delegate: SessionChallengeAnswerer("D\\u", "p"))
+            defer { session.invalidateAndCancel() }
+            #expect(await session.outcome(request) == .ok("whole"))
+            for number in 0..<3 { bodies.append(try #require(await peer.receivedRequest(number)).bodyText) }
+            #expect(bodies.snapshot == ["body", "", "body"])
+            let last = try #require(await peer.receivedRequest(2))
+            #expect(last[field: "Authorization"] == nil && last.connection == 0)
+        }
+    }
+}
