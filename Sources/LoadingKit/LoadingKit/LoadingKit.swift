@@ -13,6 +13,7 @@ extension URLSessionConfiguration {
     public class var `default`: URLSessionConfiguration {
         let configuration = URLSessionConfiguration(builtIn: builtInHandlers)
         configuration.httpCookieStorage = .shared
+        configuration.settings.strictTransport = .shared
         return configuration
     }
 

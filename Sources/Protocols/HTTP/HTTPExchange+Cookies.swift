@@ -14,11 +14,16 @@ extension HTTPExchange {
     /// Puts the session's cookies on the request and goes on: at once, unless the program has a storage of its own that
     /// takes its time.
     func addCookies(then next: AfterCookies) {
-        guard settings.httpShouldSetCookies, let storage = cookieStorage, !storage.isEmpty, !fields.contains(.cookie),
+        guard pool.settings.httpShouldSetCookies, let storage = cookieStorage, !storage.isEmpty,
+            !fields.contains(.cookie),
             let context = cookieContext
         else { return proceed(next) }
         storage.getCookieField(for: context, of: resources.task) { [loop] value in
-            if loop.isCurrent { self.add(cookies: value, next) } else { loop.execute { self.add(cookies: value, next) } }
+            if loop.isCurrent {
+                self.add(cookies: value, next)
+            } else {
+                loop.execute { self.add(cookies: value, next) }
+            }
         }
     }
 
@@ -37,11 +42,11 @@ extension HTTPExchange {
     func storeCookies(of head: ResponseHead) {
         guard head.fields.contains(.setCookie), let storage = cookieStorage, let context = cookieContext else { return }
         storage.storeCookies(
-            in: head.fields, of: context, for: resources.task, policy: settings.httpCookieAcceptPolicy)
+            in: head.fields, of: context, for: resources.task, policy: pool.settings.httpCookieAcceptPolicy)
     }
 
     private var cookieStorage: HTTPCookieStorage? {
-        request.httpShouldHandleCookies ? settings.httpCookieStorage : nil
+        request.httpShouldHandleCookies ? pool.settings.httpCookieStorage : nil
     }
 
     /// A task whose first request was for the very page that the user is to see leads there.

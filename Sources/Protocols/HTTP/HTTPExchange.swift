@@ -65,7 +65,6 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
 
     var loop: EventLoop { resources.loop }
-    var settings: SessionSettings { pool.settings }
     var requestTarget: String {
         let path = target?.pathAndQuery ?? "/"
         guard let prefix = route?.targetPrefix, !prefix.isEmpty else { return path }
@@ -201,6 +200,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         guard case .active(let stream) = state else { return .wait }
         timings.responseStart = loop.now
         storeCookies(of: head)
+        if let target { StrictTransport.note(head, from: target.origin, pool.settings) }
         if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream) }
         do {
             if try isUndecided(head, stream, hasBody: hasBody) { return .wait }

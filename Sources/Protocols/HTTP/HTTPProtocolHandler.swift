@@ -10,6 +10,6 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
     }
 
     package static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {
-        HTTPExchange(request, resources)
+        HTTPExchange(StrictTransport.applied(to: request, resources.core.settings.strictTransport), resources)
     }
 }

@@ -8,6 +8,9 @@ enum LocalHost {
         return !name.contains(".") || name.lowercased().hasSuffix(".local") || name.lowercased().hasSuffix(".localhost")
     }
 
+    /// Whether a host is an address, not a name.
+    static func isAddress(_ host: String) -> Bool { IPAddress(host) != nil }
+
     /// Whether a host is the loopback of the machine that asks.
     static func isThisMachine(_ host: String) -> Bool {
         if let address = IPAddress(host) { return address.isLoopback }

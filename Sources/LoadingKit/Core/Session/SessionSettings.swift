@@ -26,6 +26,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var verifiesServer = true
     package var credentialStorage: URLCredentialStorage? = .shared
     package var authenticationSchemes: [any HTTPAuthenticationScheme.Type] = []
+    package var strictTransport = StrictTransportStore()
     package var appTransportSecurity = AppTransportSecurity.ofMainBundle
     package var logger = Logger(label: "LoadingKit", factory: { _ in SwiftLogNoOpLogHandler() })
 }

@@ -1,0 +1,28 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+
+/// HTTP Strict Transport Security (RFC 6797).
+enum StrictTransport {
+    /// The request as it is to be made: by `https` where the host has said so (§8.3). Port 80 becomes 443, any other stays.
+    static func applied(to request: URLRequest, _ store: StrictTransportStore) -> URLRequest {
+        guard !store.isEmpty, let url = request.url, url.hasScheme("http"), let host = url.host,
+            store.requiresSecureConnection(to: host),
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return request }
+        components.scheme = "https"
+        if components.port == 80 { components.port = nil }
+        guard let secured = components.url else { return request }
+        var request = request
+        request.url = secured
+        return request
+    }
+
+    /// Takes note of what a response says, where the server is known to be who it says (§8.1).
+    static func note(_ head: ResponseHead, from origin: Origin, _ settings: SessionSettings) {
+        guard origin.isSecure, head.fields.contains(.strictTransportSecurity), settings.verifiesServer,
+            let value = head.fields.values(of: .strictTransportSecurity).first
+        else { return }
+        settings.strictTransport.note(value, from: origin.host)
+    }
+}

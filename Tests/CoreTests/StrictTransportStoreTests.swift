@@ -1,0 +1,39 @@
+import Foundation
+import LoadingKitPrimitives
+import Testing
+
+@testable import LoadingKitCore
+
+@Suite struct StrictTransportStoreTests {
+    @Test func fields() {
+        let cases: [(String, TimeInterval?, Bool)] = [
+            ("max-age=31536000", 31_536_000, false), ("max-age=1; includeSubDomains", 1, true),
+            (" MAX-AGE = \"10\" ;; includesubdomains ; preload", 10, true), ("max-age=0", 0, false),
+            ("max-age=99999999999999999999999", 100 * 365.25 * 86_400, false), ("includeSubDomains", nil, false),
+            ("max-age", nil, false), ("max-age=-1", nil, false), ("max-age=1; max-age=2", nil, false), ("", nil, false),
+            ("max-age=1x", nil, false), ("max-age=\"", nil, false),
+        ]
+        for (text, age, includesSubdomains) in cases {
+            let field = StrictTransportSecurity(text)
+            #expect(field?.maximumAge == age, "\(text)")
+            #expect(field?.includesSubdomains ?? false == includesSubdomains, "\(text)")
+        }
+    }
+
+    @Test func hostsAreRememberedForAsLongAsTheySaid() {
+        let date = Guarded(Date(timeIntervalSince1970: 0))
+        let store = StrictTransportStore { date.withLock { $0 } }
+        store.note("max-age=10", from: "a.example")
+        store.note("max-age=20; includeSubDomains", from: "B.example.")
+        store.note("max-age=20", from: "127.0.0.1")
+        func secured() -> [String] {
+            ["a.example", "x.a.example", "b.example", "x.y.b.example.", "example", "xb.example", "127.0.0.1"]
+                .filter(store.requiresSecureConnection)
+        }
+        #expect(secured() == ["a.example", "b.example", "x.y.b.example."])
+        date.withLock { $0 = Date(timeIntervalSince1970: 11) }
+        #expect(secured() == ["b.example", "x.y.b.example."])
+        store.note("max-age=0", from: "b.example")
+        #expect(secured().isEmpty)
+    }
+}
