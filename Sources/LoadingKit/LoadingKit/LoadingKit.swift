@@ -10,10 +10,16 @@ extension URLSessionConfiguration {
     ]
 
     /// A new configuration with the default settings.
-    public class var `default`: URLSessionConfiguration { URLSessionConfiguration(builtIn: builtInHandlers) }
+    public class var `default`: URLSessionConfiguration {
+        URLSessionConfiguration(builtIn: builtInHandlers, cache: .shared)
+    }
 
-    /// A new configuration whose sessions keep nothing on disk.
-    public class var ephemeral: URLSessionConfiguration { URLSessionConfiguration(builtIn: builtInHandlers) }
+    /// A new configuration whose sessions keep nothing on disk: their cache is in memory, and theirs alone.
+    public class var ephemeral: URLSessionConfiguration {
+        URLSessionConfiguration(
+            builtIn: builtInHandlers,
+            cache: URLCache(memoryCapacity: URLCache.defaultMemoryCapacity, diskCapacity: 0, diskPath: nil))
+    }
 }
 
 extension URLSession {

@@ -47,8 +47,12 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private var hasEnded = false
     var timings = TransactionTimings()
 
-    init(_ request: URLRequest, _ resources: LoadResources) {
+    /// What the cache adds to the request: conditions, and what it says to other caches.
+    private let cacheFields: HTTPFields
+
+    init(_ request: URLRequest, _ resources: LoadResources, cacheFields: HTTPFields = HTTPFields()) {
         self.request = request
+        self.cacheFields = cacheFields
         self.resources = resources
         method = request.httpMethod ?? "GET"
         body = RequestBody(request)
@@ -70,6 +74,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             try allow(target.origin)
             self.target = target
             fields = pool.fields(of: request, to: target.origin)
+            for field in cacheFields { fields.append(name: field.name, value: field.value) }
             if case .stream(let reader, _) = body { try reader.claim() }
             submit(needsFreshConnection: false)
         } catch {

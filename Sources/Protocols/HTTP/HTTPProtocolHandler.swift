@@ -10,6 +10,7 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
     }
 
     package static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {
-        HTTPExchange(request, resources)
+        guard let cache = SessionCache.of(resources.core) else { return HTTPExchange(request, resources) }
+        return CachedExchange(request, resources, cache)
     }
 }

@@ -80,18 +80,21 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
 
     // MARK: Tasks and storage
 
-    /// Closes idle connections and forgets what was stored for the session; requests made later begin afresh.
-    /// The handler is called on the delegate queue.
+    /// Closes idle connections and empties the session's cache, which others may share; requests made later begin
+    /// afresh. The handler is called on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
+        core.settings.urlCache?.removeAllCachedResponses()
+        flush(completionHandler: completionHandler)
+    }
+
+    /// Writes what is stored to disk, and makes requests made later open new connections.
+    /// The handler is called on the delegate queue.
+    open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.loop.execute {
             self.core.resetResources()
             self.core.mailbox.post(completionHandler)
         }
     }
-
-    /// Writes what is stored to disk, and makes requests made later open new connections.
-    /// The handler is called on the delegate queue.
-    open func flush(completionHandler: @escaping @Sendable () -> Void) { reset(completionHandler: completionHandler) }
 
     /// Gives the tasks that are not over, on the delegate queue.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {

@@ -353,6 +353,18 @@ extension TaskEngine: LoadReceiver {
         }
     }
 
+    func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) {
+        guard case .delegate = consumer, delegate.takesData, let task = task as? URLSessionDataTask else {
+            return decide(response)
+        }
+        let answer = LoopTransfer(decide)
+        core.mailbox.post { [delegate, session, loop] in
+            delegate.willCache(response, session, task) { response in
+                loop.execute { answer.value(response) }
+            }
+        }
+    }
+
     func sentBody(_ count: Int, expected: Int64) {
         noteActivity()
         let (total, _) = task.sentCount.wrappingAdd(Int64(count), ordering: .relaxed)
