@@ -186,4 +186,49 @@ import Testing
             #expect(test.server.requests.snapshot.map(\.path) == ["/old", "/new", "/new"])
         }
     }
+
+    @Test func aRedirectThatIsNotFollowedHasItsContent() async throws {
+        /// Follows one redirect, and no other.
+        final class Once: NSObject, URLSessionTaskDelegate {
+            let counter = Counter()
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+                newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+            ) {
+                completionHandler(counter.next() == 1 ? request : nil)
+            }
+        }
+        let test = try CachingSession(delegate: Once()) { request in
+            request.path == "/new"
+                ? .text("new")
+                : ServerResponse.text("moved", status: 301).adding(["Location": "/new", "Cache-Control": "max-age=10"])
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            #expect(try await test.load("/old").body == "new")
+            // The content was not waited for then, so it is asked for now, and kept.
+            for _ in 0..<2 {
+                let answer = try await test.load("/old")
+                #expect(answer.status == 301 && answer.body == "moved")
+            }
+            #expect(test.server.requests.snapshot.map(\.path) == ["/old", "/new", "/old"])
+        }
+    }
+
+    @Test func peopleAndBodiesAreToldApart() async throws {
+        let test = try CachingSession(route: Self.numbered())
+        defer { test.stop() }
+        try await withTimeout {
+            for (name, body) in [("one", "1"), ("two", "2"), ("one", "1"), ("two", "2")] {
+                let answer = try await test.load("/", ["Authorization": name])
+                #expect(answer.body == body)
+            }
+            var request = test.request()
+            request.httpBody = Data("a query of some kind".utf8)
+            for body in ["3", "4"] {
+                let answer = try await test.load(request)
+                #expect(answer.body == body)
+            }
+        }
+    }
 }

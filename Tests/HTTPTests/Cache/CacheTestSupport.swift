@@ -30,12 +30,13 @@ func date(_ secondsFromReceipt: TimeInterval) -> String {
 
 /// A response that was received at `receipt`, in no time.
 func stored(
-    _ status: Int = 200, _ lines: [String], data: String = "", part: CacheMetadata.Part? = nil
+    _ status: Int = 200, _ lines: [String], data: String = "", part: CacheMetadata.Part? = nil,
+    selecting: [CacheMetadata.SelectingField] = []
 ) throws -> StoredResponse {
     let url = URL(string: "http://h/") ?? URL(fileURLWithPath: "/")
     let response = HTTPURLResponse(
         url: url, statusCode: status, httpVersion: "HTTP/1.1", fields: .lines(lines), expectedContentLength: -1)
-    let metadata = CacheMetadata(requestTime: receipt, responseTime: receipt, part: part)
+    let metadata = CacheMetadata(requestTime: receipt, responseTime: receipt, selectingFields: selecting, part: part)
     let cached = CachedURLResponse(
         response: response, data: Data(data.utf8), userInfo: nil, storagePolicy: .allowed, metadata: metadata)
     return StoredResponse(cached, response, metadata)

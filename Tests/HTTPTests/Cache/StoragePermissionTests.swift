@@ -79,8 +79,26 @@ import Testing
         Case(true, "Accept-Language", ["Accept-Language: en, de"], ["Accept-Language: De,eN"]),
         Case(false, "Accept-Language", ["Accept-Language: en, de"], ["Accept-Language: en, de;q=0.5"]),
     ])
-    func matching(_ test: Case) {
-        let kept = SelectingFields.of(.lines(test.stored), for: .lines("Vary: \(test.vary)"))
-        #expect(SelectingFields.match(kept, .lines(test.later)) == test.matches, "\(test)")
+    func matching(_ test: Case) throws {
+        #expect(try Self.matches(test.vary, test.stored, test.later) == test.matches, "\(test)")
+    }
+
+    private static func matches(
+        _ vary: String, _ first: [String], _ later: [String], control: String = ""
+    ) throws -> Bool {
+        let response = HTTPFields.lines("Vary: \(vary)", "Cache-Control: \(control)")
+        let kept = SelectingFields.of(.lines(first), credentials: .lines(first), for: response)
+        let stored = try stored(200, response.asLines, selecting: kept)
+        return SelectingFields.match(stored, credentials: .lines(later), sent: { .lines(later) })
+    }
+
+    @Test("is as if said of credentials", arguments: ["Authorization", "Cookie"])
+    func credentials(_ name: String) throws {
+        let (one, two) = (["\(name): one"], ["\(name): two"])
+        #expect(try Self.matches("", one, one))
+        #expect(try !Self.matches("", one, two) && !Self.matches("", [], one) && !Self.matches("", one, []))
+        for (first, later) in [(one, two), ([], one), (one, [])] {
+            #expect(try Self.matches("", first, later, control: "public"))
+        }
     }
 }

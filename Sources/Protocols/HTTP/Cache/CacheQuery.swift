@@ -10,18 +10,21 @@ struct CacheQuery {
     let control: CacheControl
     /// The program's own fields.
     let fields: HTTPFields
+    /// Some servers let the body of a GET matter, though it has no meaning that is known (RFC 9110 §9.3.1).
+    let hasBody: Bool
 
     init(_ request: URLRequest, url: URL, policy: URLRequest.CachePolicy) {
         method = request.httpMethod ?? "GET"
         self.url = url
         self.policy = policy
         fields = request.fields
+        hasBody = request.httpBody != nil || request.httpBodyStream != nil
         control = CacheControl(ofRequest: fields)
     }
 
     /// Whether anything stored may answer (RFC 9111 §4).
     var isLookedUp: Bool {
-        guard method == "GET" || method == "HEAD" else { return false }
+        guard method == "GET" || method == "HEAD", !hasBody else { return false }
         switch policy {
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: return false
         case .useProtocolCachePolicy, .reloadRevalidatingCacheData: return !control.has(.noStore)

@@ -39,10 +39,7 @@ enum CacheVerdict {
     private static func choose(
         _ query: CacheQuery, _ stored: [StoredResponse], _ sent: () -> HTTPFields
     ) -> StoredResponse? {
-        stored.first { candidate in
-            let selecting = candidate.metadata.selectingFields
-            return selecting.isEmpty || SelectingFields.match(selecting, sent())
-        }
+        stored.first { SelectingFields.match($0, credentials: query.fields, sent: sent) }
     }
 
     private static func byRules(_ query: CacheQuery, _ stored: StoredResponse, _ now: Date) -> CacheVerdict {

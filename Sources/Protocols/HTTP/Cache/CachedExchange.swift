@@ -140,7 +140,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     /// Asks the server about a stored response, unless another exchange is doing so.
     private func validate(_ stored: StoredResponse) {
         state = .waiting
-        guard !RequestConditions.validators(of: stored).isEmpty else { return load(stored) }
+        // Without a validator there is no answer that others could use as well; behind their backs one is enough.
+        guard validated != nil || !RequestConditions.validators(of: stored).isEmpty else { return load(stored) }
         let leads = session.lead(stored) { [weak self] validation in
             guard let self, case .waiting = state else { return }
             switch validation {

@@ -11,17 +11,38 @@ enum SelectingFields {
     }
 
     /// What to keep of a request beside its response.
-    static func of(_ request: HTTPFields, for response: HTTPFields) -> [CacheMetadata.SelectingField] {
-        guard response.contains(.vary) else { return [] }
-        return Set(names(response)).sorted().map {
+    ///
+    /// Credentials that a program puts into a request by hand count as if every response named them, but for those that
+    /// are `public`: a program may act for several people, whose responses a private cache would not tell apart.
+    ///
+    /// - Parameters:
+    ///   - request: its fields as they were sent.
+    ///   - credentials: the program's own.
+    static func of(
+        _ request: HTTPFields, credentials: HTTPFields, for response: HTTPFields
+    ) -> [CacheMetadata.SelectingField] {
+        let isPublic = CacheControl(response).has(.isPublic)
+        let implicit = isPublic ? [] : credentialFields.filter { credentials.contains($0.known) }.map(\.name)
+        guard response.contains(.vary) || !implicit.isEmpty else { return [] }
+        return Set(names(response) + implicit).sorted().map {
             CacheMetadata.SelectingField(name: $0, value: normalized(request, $0))
         }
     }
 
     /// Whether a later request would have been answered by the same response.
-    static func match(_ stored: [CacheMetadata.SelectingField], _ request: HTTPFields) -> Bool {
-        stored.allSatisfy { $0.value == normalized(request, $0.name) }
+    static func match(_ stored: StoredResponse, credentials: HTTPFields, sent: () -> HTTPFields) -> Bool {
+        let selecting = stored.metadata.selectingFields
+        for (known, name) in credentialFields where credentials.contains(known) && !stored.control.has(.isPublic) {
+            guard selecting.contains(where: { $0.name == name }) else { return false }
+        }
+        guard !selecting.isEmpty else { return true }
+        let request = sent()
+        return selecting.allSatisfy { $0.value == normalized(request, $0.name) }
     }
+
+    private static let credentialFields: [(known: KnownField, name: String)] = [
+        (.authorization, "authorization"), (.cookie, "cookie"),
+    ]
 
     private static func names(_ response: HTTPFields) -> [String] {
         response.values(of: .vary).flatMap { $0.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" } }

@@ -18,7 +18,7 @@ extension SessionCache {
     /// Whether the response may be stored, once it is there whole.
     func mayStore(_ receipt: Receipt) -> Bool {
         let fields = receipt.response.fields
-        guard
+        guard !receipt.query.hasBody,
             StoragePermission.mayStore(
                 method: receipt.query.method, requestControl: receipt.query.control,
                 status: receipt.response.statusCode, fields: fields, control: CacheControl(fields))
@@ -45,7 +45,8 @@ extension SessionCache {
         let fields = StoragePermission.storableFields(receipt.response.fields)
         let metadata = CacheMetadata(
             requestTime: receipt.requestTime, responseTime: receipt.responseTime,
-            selectingFields: SelectingFields.of(receipt.requestFields, for: fields), part: part(of: receipt),
+            selectingFields: SelectingFields.of(
+                receipt.requestFields, credentials: receipt.query.fields, for: fields), part: part(of: receipt),
             lacksContent: lacksContent)
         let whole = CachedURLResponse(
             response: receipt.response.with(fields: fields), data: data, userInfo: nil, storagePolicy: .allowed,
@@ -130,7 +131,9 @@ extension SessionCache {
     private func noteHead(_ receipt: Receipt) {
         let entries = cache.entriesInMemory(for: CacheKey(method: "GET", url: receipt.query.url)) ?? []
         for stored in entries.compactMap({ StoredResponse($0) })
-        where SelectingFields.match(stored.metadata.selectingFields, receipt.requestFields) {
+        where SelectingFields.match(
+            stored, credentials: receipt.query.fields, sent: { receipt.requestFields })
+        {
             guard StoredUpdate.headAgrees(receipt.response.fields, with: stored) else {
                 return forget(receipt.query.url)
             }

@@ -45,13 +45,11 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     func find(_ query: CacheQuery, _ found: @escaping ([StoredResponse]) -> Void) {
         let key = CacheKey(method: "GET", url: query.url)
         if let entries = cache.entriesInMemory(for: key) { return found(stored(entries, query)) }
-        let (cache, loop, answer) = (cache, loop, Transfer((query, found)))
+        let (cache, loop) = (cache, loop)
+        let answer = Transfer { [self] (entries: [CacheEntry]) in found(stored(entries, query)) }
         BlockingPool.shared.run {
             let entries = cache.entries(for: key)
-            loop.execute { [self] in
-                let (query, found) = answer.value
-                found(stored(entries, query))
-            }
+            loop.execute { answer.value(entries) }
         }
     }
 

@@ -15,7 +15,7 @@ struct StoredAnswer {
         switch RequestConditions.outcome(query.fields, stored, now: now) {
         case .forServer: return nil
         case .notModified:
-            self.init(stored, 304, Self.withoutContent(stored.fields), Data(), now, isValidated)
+            self.init(stored, query.url, 304, Self.withoutContent(stored.fields), Data(), now, isValidated)
             return
         case .modified, .unconditional: break
         }
@@ -23,17 +23,19 @@ struct StoredAnswer {
         switch isHead ? nil : PartialContent.answer(query.fields, stored, now: now) {
         case .part(let range, let content):
             let fields = PartialContent.fields(of: stored.fields, content)
-            self.init(stored, 206, fields, stored.data.part(range), now, isValidated)
+            self.init(stored, query.url, 206, fields, stored.data.part(range), now, isValidated)
         case .whole:
-            self.init(stored, stored.status, stored.fields, stored.data, now, isValidated)
+            self.init(stored, query.url, stored.status, stored.fields, stored.data, now, isValidated)
         case nil:
             guard stored.isWhole, isHead || !query.fields.contains(.range) else { return nil }
-            self.init(stored, stored.status, stored.fields, isHead ? Data() : stored.data, now, isValidated)
+            let data = isHead ? Data() : stored.data
+            self.init(stored, query.url, stored.status, stored.fields, data, now, isValidated)
         }
     }
 
     private init(
-        _ stored: StoredResponse, _ status: Int, _ fields: HTTPFields, _ data: Data, _ now: Date, _ isValidated: Bool
+        _ stored: StoredResponse, _ url: URL, _ status: Int, _ fields: HTTPFields, _ data: Data, _ now: Date,
+        _ isValidated: Bool
     ) {
         var fields = fields
         if !isValidated {
@@ -44,8 +46,7 @@ struct StoredAnswer {
         self.stored = stored
         self.data = data
         response = HTTPURLResponse(
-            url: stored.response.url ?? URL(fileURLWithPath: "/"), statusCode: status,
-            httpVersion: stored.response.httpVersion, fields: fields,
+            url: url, statusCode: status, httpVersion: stored.response.httpVersion, fields: fields,
             expectedContentLength: status == stored.status
                 ? stored.response.expectedContentLength : Int64(data.count))
     }

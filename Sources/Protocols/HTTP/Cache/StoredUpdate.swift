@@ -22,14 +22,34 @@ enum StoredUpdate {
         let update = StoragePermission.storableFields(update)
         var merged = stored
         // An old answer's age is not the new one's, and 304s rarely say theirs.
-        merged.remove(.age)
-        var replaced: Set<String> = []
-        for field in update where !ofContent.contains(field.known) {
-            let name = field.name
-            if replaced.insert(name.lowercased()).inserted { merged.remove(name: name) }
-            merged.append(name: name, value: field.value)
+        if merged.contains(.age) { merged.remove(.age) }
+        // Most of what a 304 says is what is stored, but for the date.
+        let changes = update.indices.filter {
+            !ofContent.contains(update[$0].known) && !isUnchanged(update, $0, stored)
+        }
+        for index in changes {
+            let field = update[index]
+            if field.known == .other { merged.remove(name: field.name) } else { merged.remove(field.known) }
+        }
+        for index in changes {
+            update.withBytes(at: index) { name, value, _ in merged.append(nameBytes: name, valueBytes: value) }
         }
         return merged
+    }
+
+    /// Whether a well-known field stands in both once, with the same value.
+    private static func isUnchanged(_ update: HTTPFields, _ index: Int, _ stored: HTTPFields) -> Bool {
+        update.withBytes(at: index) { _, new, known in
+            var (count, isSame) = (0, true)
+            stored.forEachValue(of: known) { old in
+                count += 1
+                isSame = isSame && old.elementsEqual(new)
+            }
+            guard count == 1, isSame else { return false }
+            var updates = 0
+            update.forEachValue(of: known) { _ in updates += 1 }
+            return updates == 1
+        }
     }
 
     /// What describes the stored content, which has not changed; its coding is taken off already.
