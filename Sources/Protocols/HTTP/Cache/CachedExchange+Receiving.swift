@@ -106,7 +106,10 @@ extension CachedExchange: LoadReceiver {
 
     func finish() {
         guard case .loading(let attempt) = state, let receiver else { return }
-        if let confirmed = attempt.confirmed { return serveConfirmed(confirmed) }
+        if let confirmed = attempt.confirmed {
+            attempt.exchange.end()
+            return serveConfirmed(confirmed)
+        }
         if let receipt = attempt.receipt, let data = attempt.recorder?.take() {
             session.store(receipt, data, asking: receiver)
         }
