@@ -11,15 +11,18 @@ extension URLSessionConfiguration {
 
     /// A new configuration with the default settings.
     public class var `default`: URLSessionConfiguration {
-        let configuration = URLSessionConfiguration(builtIn: builtInHandlers)
+        let configuration = URLSessionConfiguration(builtIn: builtInHandlers, cache: .shared)
         configuration.httpCookieStorage = .shared
         configuration.settings.strictTransport = .shared
         return configuration
     }
 
-    /// A new configuration whose sessions keep nothing on disk, and share no cookies and credentials with others.
+    /// A new configuration whose sessions keep nothing on disk: their cache, cookies and credentials are in memory, and
+    /// theirs alone.
     public class var ephemeral: URLSessionConfiguration {
-        let configuration = URLSessionConfiguration(builtIn: builtInHandlers)
+        let configuration = URLSessionConfiguration(
+            builtIn: builtInHandlers,
+            cache: URLCache(memoryCapacity: URLCache.defaultMemoryCapacity, diskCapacity: 0, diskPath: nil))
         configuration.httpCookieStorage = HTTPCookieStorage()
         configuration.urlCredentialStorage = URLCredentialStorage()
         return configuration

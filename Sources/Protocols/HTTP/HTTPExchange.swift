@@ -56,8 +56,12 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private var hasEnded = false
     var timings = TransactionTimings()
 
-    init(_ request: URLRequest, _ resources: LoadResources) {
+    /// What the cache adds to the request: conditions, and what it says to other caches.
+    private let cacheFields: HTTPFields
+
+    init(_ request: URLRequest, _ resources: LoadResources, cacheFields: HTTPFields = HTTPFields()) {
         self.request = request
+        self.cacheFields = cacheFields
         self.resources = resources
         method = request.httpMethod ?? "GET"
         content = RequestBody(request)
@@ -132,6 +136,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// What is for the proxy alone goes to it alone; to one that opens tunnels it is said when it opens one.
     private func makeFields(for target: RequestTarget) {
         fields = pool.fields(of: request, to: target.origin)
+        for field in cacheFields { fields.append(name: field.name, value: field.value) }
         let isForwarded = route?.isForwarded == true
         if fields.contains(.proxyAuthorization) {
             if !isForwarded { fields.remove(.proxyAuthorization) }

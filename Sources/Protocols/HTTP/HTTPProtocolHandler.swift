@@ -10,6 +10,8 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
     }
 
     package static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {
-        HTTPExchange(StrictTransport.applied(to: request, resources.core.settings.strictTransport), resources)
+        let request = StrictTransport.applied(to: request, resources.core.settings.strictTransport)
+        guard let cache = SessionCache.of(resources.core) else { return HTTPExchange(request, resources) }
+        return CachedExchange(request, resources, cache)
     }
 }

@@ -11,13 +11,16 @@ struct Redirect {
 
     /// Nil when the response is none: another status, or no `Location`.
     init?(_ head: ResponseHead, of request: URLRequest) throws(LoadFailure) {
-        guard [301, 302, 303, 307, 308].contains(head.status), let old = request.url,
-            let location = head.fields[.location]
+        try self.init(status: head.status, head.fields, of: request)
+    }
+
+    init?(status: Int, _ fields: HTTPFields, of request: URLRequest) throws(LoadFailure) {
+        guard [301, 302, 303, 307, 308].contains(status), let old = request.url, let location = fields[.location]
         else { return nil }
         let url = try Self.resolve(location, against: old)
         var next = request
         next.url = url
-        keepsBody = Self.keepsMethod(head.status, request.httpMethod ?? "GET")
+        keepsBody = Self.keepsMethod(status, request.httpMethod ?? "GET")
         if !keepsBody { Self.makeGet(&next) }
         if !Self.isSameOrigin(old, url) { Self.removeCredentials(&next) }
         self.request = next

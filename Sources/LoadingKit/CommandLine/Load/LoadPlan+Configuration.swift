@@ -10,6 +10,8 @@ extension LoadPlan {
     var configuration: URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.timeoutIntervalForRequest = Self.idleTimeout
+        // Who names a URL twice wants it loaded twice, as curl does.
+        configuration.urlCache = nil
         if let maxTime { configuration.timeoutIntervalForResource = maxTime }
         configuration.httpMaximumConnectionsPerHost = max(configuration.httpMaximumConnectionsPerHost, jobs)
         // Whoever types a URL has decided on its scheme.

@@ -3,7 +3,7 @@ import Foundation
 /// A response with its content, as a cache keeps it.
 ///
 /// Follows Apple's `CachedURLResponse`. Instances do not change after they are made.
-open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // only `let`s
+open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set before it is shared
     /// The response.
     public let response: URLResponse
 
@@ -15,6 +15,9 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // onl
 
     /// Where the response may be kept.
     public let storagePolicy: URLCache.StoragePolicy
+
+    /// What the loader that stored it has to know to use it; nil when a program made it.
+    package private(set) var metadata: CacheMetadata?
 
     /// Makes a response that may be kept anywhere.
     public convenience init(response: URLResponse, data: Data) {
@@ -29,6 +32,15 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // onl
         self.data = data
         self.userInfo = userInfo
         self.storagePolicy = storagePolicy
+    }
+
+    /// No designated initializer, so that subclasses inherit those that there are.
+    package convenience init(
+        response: URLResponse, data: Data, userInfo: [AnyHashable: Any]?, storagePolicy: URLCache.StoragePolicy,
+        metadata: CacheMetadata?
+    ) {
+        self.init(response: response, data: data, userInfo: userInfo, storagePolicy: storagePolicy)
+        self.metadata = metadata
     }
 
     /// The same as ``copy(with:)``.

@@ -9,6 +9,13 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
 
     /// A piece of the response's body was received. While this is at work the connection is not read for long.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
+
+    /// All of a response was received that is about to be stored in the session's cache. Give what to store: the proposed
+    /// response, one made of it, or nil for none. Not asked for a response that comes from the cache. By default, as
+    /// proposed.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
 }
 
 extension URLSessionDataDelegate {
@@ -27,6 +34,18 @@ extension URLSessionDataDelegate {
     public func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         (session.delegate(after: self) as? any URLSessionDataDelegate)?
             .urlSession(session, dataTask: dataTask, didReceive: data)
+    }
+
+    /// Asks the session's delegate; without one, stores what is proposed.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard let next = session.delegate(after: self) as? any URLSessionDataDelegate else {
+            return completionHandler(proposedResponse)
+        }
+        next.urlSession(
+            session, dataTask: dataTask, willCacheResponse: proposedResponse, completionHandler: completionHandler)
     }
 }
 

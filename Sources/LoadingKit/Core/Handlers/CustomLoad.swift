@@ -8,7 +8,7 @@ import Synchronization
 /// It takes events from any thread through `post`, in order, and hands them over on the loop as the receiver has room.
 final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop`, but for the atomics and `start…`
     enum Event {
-        case response(URLResponse)
+        case response(URLResponse, URLCache.StoragePolicy)
         case data(Data)
         case redirect(URLRequest, URLResponse)
         case challenge(URLAuthenticationChallenge, ChallengeDecision)
@@ -27,6 +27,8 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     private var waiting = Deque<Event>()
     private var isBlocked = false
     private var roomWaiters: [UnsafeContinuation<Void, Never>] = []
+    /// What is to be kept in the session's cache.
+    private var recording: CustomRecording?
 
     /// Bytes handed in and not yet over; read from any thread.
     private let outstanding = Atomic<Int>(0)
@@ -115,9 +117,11 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
 
     private func hand(_ event: Event, to receiver: any LoadReceiver) {
         switch event {
-        case .response(let response):
+        case .response(let response, let policy):
+            recording = CustomRecording(response, policy, request, resources.core.settings)
             isBlocked = receiver.receive(response) == .wait
         case .data(let data):
+            recording?.recorder.append(data)
             outstanding.wrappingSubtract(data.count, ordering: .relaxed)
             isBlocked = receiver.receive(data) == .wait
         case .cached(let cached):
@@ -132,6 +136,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         case .challenge(let challenge, let decide):
             receiver.challenge(challenge, decide: decide)
         case .end(nil):
+            recording?.store(receiver)
             receiver.finish()
         case .end(let error?):
             receiver.fail(error)
@@ -141,7 +146,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     /// A redirect that is not followed is itself the response, as Apple has it.
     private func redirectDecided(_ follows: Bool, _ response: URLResponse) {
         guard !follows, receiver != nil else { return }
-        waiting.prepend(contentsOf: [.response(response), .end(nil)])
+        waiting.prepend(contentsOf: [.response(response, .notAllowed), .end(nil)])
         receiverIsReady()
     }
 

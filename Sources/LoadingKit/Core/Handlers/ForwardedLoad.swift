@@ -89,6 +89,9 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         outer.withReceiver { $0.needNewBodyStream(give.value) }
     }
 
+    /// What a handler makes of the response is not what was received: nobody is asked.
+    func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) { decide(response) }
+
     func sentBody(_ count: Int, expected: Int64) { outer.withReceiver { $0.sentBody(count, expected: expected) } }
 
     func noteActivity() { outer.withReceiver { $0.noteActivity() } }

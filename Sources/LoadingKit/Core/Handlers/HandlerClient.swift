@@ -21,7 +21,7 @@ final class HandlerClient: NSObject, URLProtocolHandlerClient {
         _ protocol: URLProtocolHandler, didReceive response: URLResponse,
         cacheStoragePolicy policy: URLCache.StoragePolicy
     ) {
-        run?.post(.response(response))
+        run?.post(.response(response, policy))
     }
 
     func urlProtocol(_ protocol: URLProtocolHandler, didLoad data: Data) { run?.post(.data(data)) }

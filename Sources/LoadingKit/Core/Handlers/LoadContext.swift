@@ -34,10 +34,18 @@ public final class LoadContext: Sendable {
     /// The handlers that are asked after this one. An interceptor forwards to them.
     public var next: NextHandlers { NextHandlers(run: run) }
 
+    /// A stored response for the request; nil when there is none, or the request is not to be answered from the cache.
+    public var cachedResponse: CachedURLResponse? { run.handler.cachedResponse }
+
     /// Tells the response's head. Must come before the body's first bytes; a second response replaces the first.
-    public func receive(_ response: URLResponse) async throws {
+    ///
+    /// - Parameter policy: whether the session may keep the response in its cache once the load has finished, from
+    ///   where it comes back as ``cachedResponse``. Whether it is still good then is for the handler to say.
+    public func receive(
+        _ response: URLResponse, cacheStoragePolicy policy: URLCache.StoragePolicy = .notAllowed
+    ) async throws {
         try checkGoesOn()
-        run.post(.response(response))
+        run.post(.response(response, policy))
     }
 
     /// Tells a piece of the response's body. Waits while the receiver is behind (suspended, or slower than this).

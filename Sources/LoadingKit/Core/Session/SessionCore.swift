@@ -136,7 +136,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         invalidateIfDone()
     }
 
-    func idleTimeout(of request: URLRequest) -> TimeInterval {
+    package func idleTimeout(of request: URLRequest) -> TimeInterval {
         request.hasExplicitTimeout ? request.timeoutInterval : settings.timeoutIntervalForRequest
     }
 
@@ -153,10 +153,20 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
             return type.makeLoad(request, resources)
         case .handler(let type):
             let canonical = type.canonicalRequest(for: request)
-            let handler = type.init(request: canonical, cachedResponse: nil, client: nil)
+            let handler = type.init(request: canonical, cachedResponse: stored(for: canonical), client: nil)
             return CustomLoad(handler, canonical, resources)
         case .factory(let factory):
             return CustomLoad(factory.makeHandler(request), request, resources)
+        }
+    }
+
+    /// What an author's handler gets to see of the cache. What only the disk has is not waited for on the loop.
+    private func stored(for request: URLRequest) -> CachedURLResponse? {
+        switch settings.cachePolicy(of: request) {
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: return nil
+        case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad, .reloadRevalidatingCacheData:
+            guard let key = CacheKey(request) else { return nil }
+            return settings.urlCache?.entriesInMemory(for: key)?.first(where: \.isComplete)?.response
         }
     }
 

@@ -5,6 +5,8 @@ import Logging
 package struct SessionSettings: @unchecked Sendable {  // metatypes and property-list values, which never change
     package var identifier: String?
     package var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
+    package var urlCache: URLCache?
+    package var wallClock = WallClock.system
     package var timeoutIntervalForRequest: TimeInterval = 60
     package var timeoutIntervalForResource: TimeInterval = 7 * 24 * 3600
     package var networkServiceType = URLRequest.NetworkServiceType.default
@@ -35,4 +37,11 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
 package struct SchemeFactory: Sendable {
     let scheme: String
     let makeHandler: @Sendable (URLRequest) -> URLProtocolHandler
+}
+
+extension SessionSettings {
+    /// The request's own policy, unless that is the default.
+    package func cachePolicy(of request: URLRequest) -> URLRequest.CachePolicy {
+        request.cachePolicy == .useProtocolCachePolicy ? requestCachePolicy : request.cachePolicy
+    }
 }

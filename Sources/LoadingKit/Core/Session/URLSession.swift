@@ -80,10 +80,13 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
 
     // MARK: Tasks and storage
 
-    /// Closes idle connections and forgets what was stored for the session, all of its credential storage included;
+    /// Closes idle connections and empties the session's cache, cookie and credential storage, which others may share;
     /// requests made later begin afresh. The handler is called on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         core.settings.credentialStorage?.removeAll()
+        core.settings.urlCache?.removeAllCachedResponses()
+        core.settings.httpCookieStorage?.removeCookies(since: .distantPast)
+        core.settings.strictTransport.removeAll()
         flush(completionHandler: completionHandler)
     }
 

@@ -10,11 +10,15 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     package var settings: SessionSettings
 
     /// A configuration with the default settings and none of the built-in schemes.
-    public override init() { settings = SessionSettings() }
+    public override init() {
+        settings = SessionSettings()
+        settings.urlCache = URLCache.shared
+    }
 
-    package init(builtIn handlers: [URLProtocolHandler.Type]) {
+    package init(builtIn handlers: [URLProtocolHandler.Type], cache: URLCache) {
         settings = SessionSettings()
         settings.builtInHandlers = handlers
+        settings.urlCache = cache
     }
 
     init(settings: SessionSettings) { self.settings = settings }
@@ -31,10 +35,17 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.identifier = newValue }
     }
 
-    /// The cache policy of requests that set none of their own.
+    /// The cache policy of requests that set none of their own: those whose policy is `useProtocolCachePolicy`.
     open var requestCachePolicy: URLRequest.CachePolicy {
         get { settings.requestCachePolicy }
         set { settings.requestCachePolicy = newValue }
+    }
+
+    /// The cache of the session; nil for none. By default `URLCache.shared`; an ephemeral configuration has one of its
+    /// own, in memory.
+    open var urlCache: URLCache? {
+        get { settings.urlCache }
+        set { settings.urlCache = newValue }
     }
 
     /// Seconds without a byte sent or received after which a task fails with `URLError.timedOut`. Default 60.

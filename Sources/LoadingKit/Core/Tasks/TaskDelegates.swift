@@ -36,6 +36,14 @@ struct TaskDelegates: Sendable {
         data?.urlSession(session, dataTask: task, didReceive: piece)
     }
 
+    func willCache(
+        _ response: CachedURLResponse, _ session: URLSession, _ task: URLSessionDataTask,
+        _ decide: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard let data else { return decide(response) }
+        data.urlSession(session, dataTask: task, willCacheResponse: response, completionHandler: decide)
+    }
+
     func willRedirect(
         _ session: URLSession, _ task: URLSessionTask, _ response: HTTPURLResponse, _ request: URLRequest,
         _ decide: @escaping @Sendable (URLRequest?) -> Void

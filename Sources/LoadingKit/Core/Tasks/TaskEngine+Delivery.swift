@@ -141,6 +141,27 @@ extension TaskEngine {
         }
     }
 
+    // MARK: Storing
+
+    /// A delegate that takes the data says what is stored of it, after all of it was told.
+    func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) {
+        guard case .delegate = consumer, delegate.takesData, let task = task as? URLSessionDataTask else {
+            return decide(response)
+        }
+        let answer = LoopTransfer(decide)
+        let ask = { [self] in
+            flushChunk()
+            core.mailbox.post { [delegate, session, loop] in
+                delegate.willCache(response, session, task) { response in
+                    loop.execute { answer.value(response) }
+                }
+            }
+        }
+        if hold.isEmpty { ask() } else { heldQuestion = ask }
+    }
+
+    // MARK: The end
+
     private func wholeResult(_ error: URLError?) -> Result<(Data, URLResponse), any Error> {
         if let error { return .failure(error) }
         guard let response = task.response else {

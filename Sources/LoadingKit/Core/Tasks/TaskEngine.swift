@@ -40,6 +40,8 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private var isChallenged = false
     /// How the load ended while the consumer could not be told.
     private var heldEnd: Result<Void, any Error>?
+    /// What the delegate is to be asked before that.
+    var heldQuestion: (() -> Void)?
     private var redirectCount = 0
 
     var consumer: TaskConsumer
@@ -204,6 +206,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         hold.remove(reason)
         guard hold.isEmpty, !isOver else { return }
         updateHeld()
+        if let question = heldQuestion.take() { question() }
         if let heldEnd { return conclude(heldEnd) }
         guard isHandlerWaiting, case .loading(let handler) = stage else { return }
         isHandlerWaiting = false
@@ -228,6 +231,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         let last = stage
         stage = .ended
         heldEnd = nil
+        heldQuestion = nil
         nextLook = .distantFuture
         timer?.cancel()
         timer = nil

@@ -1,0 +1,28 @@
+import Foundation
+
+/// Where a cache keeps responses beyond its memory and the process's life.
+///
+/// Any thread may call it. What changes it returns at once and takes effect in order; a later `entries(for:)` sees it.
+package protocol DiskResponseStore: AnyObject, Sendable {
+    /// The responses under a key, the last used first. May block.
+    func entries(for key: CacheKey) -> [CacheEntry]
+
+    /// What all of them take, in bytes. May block.
+    var usage: Int { get }
+
+    /// Keeps a response in place of those under the key that it replaces (``CacheEntry/replaces(_:)``). When there is
+    /// too much, what was not used for longest goes.
+    func store(_ entry: CacheEntry, for key: CacheKey)
+
+    /// Forgets the responses under a key.
+    func remove(_ key: CacheKey)
+
+    /// Forgets all responses.
+    func removeAll()
+
+    /// Forgets the responses that were stored at or after a date.
+    func removeAll(since date: Date)
+
+    /// Changes the most that responses may take, in bytes; what is too much goes.
+    func setCapacity(_ capacity: Int)
+}

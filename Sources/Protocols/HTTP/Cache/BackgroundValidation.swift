@@ -1,0 +1,63 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitTransport
+
+/// A stale response that was used is validated, and nobody waits for it (RFC 5861 §3).
+final class BackgroundValidation: LoadReceiver {
+    private let load: CachedExchange
+    private let loop: EventLoop
+    private let timeout: TimeInterval
+    private unowned let session: SessionCache
+    /// No task's clock runs for this load.
+    private var timer: LoopTimer?
+    private var isOver = false
+
+    init(_ stored: StoredResponse, _ request: URLRequest, _ resources: LoadResources, _ session: SessionCache) {
+        self.session = session
+        loop = resources.loop
+        timeout = resources.core.idleTimeout(of: request)
+        load = CachedExchange(request, resources, session, validating: stored)
+    }
+
+    func begin() {
+        if timeout > 0 {
+            timer = loop.schedule(at: loop.now.advanced(bySeconds: timeout)) { [weak self] in self?.end() }
+        }
+        load.begin(self)
+    }
+
+    func end() {
+        guard !isOver else { return }
+        isOver = true
+        timer?.cancel()
+        load.end()
+        session.ended(self)
+    }
+
+    // MARK: LoadReceiver
+
+    func receive(_ response: URLResponse) -> Flow { .more }
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow { .more }
+    func receive(_ data: Data) -> Flow { .more }
+    func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { nil }
+    func bodyBufferFilled(_ count: Int) -> Flow { .more }
+
+    /// What it leads to is loaded when someone asks for it.
+    func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
+        loop.executeLater { decide(false) }
+    }
+
+    /// Nobody is there to be asked.
+    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
+        decide(.performDefaultHandling, nil)
+    }
+
+    func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
+    func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) { decide(response) }
+    func sentBody(_ count: Int, expected: Int64) {}
+    func noteActivity() {}
+    func setQueued(_ isQueued: Bool) {}
+    func collect(_ transaction: TransactionRecord) {}
+    func finish() { end() }
+    func fail(_ error: any Error) { end() }
+}

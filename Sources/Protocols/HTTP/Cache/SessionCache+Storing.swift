@@ -1,0 +1,152 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitPrimitives
+
+/// What a session puts into its cache, and takes out of it.
+extension SessionCache {
+    /// What is known of a response when its head is there.
+    struct Receipt {
+        let query: CacheQuery
+        let request: URLRequest
+        let response: HTTPURLResponse
+        /// As they were sent.
+        let requestFields: HTTPFields
+        let requestTime: Date
+        let responseTime: Date
+    }
+
+    /// Whether the response may be stored, once it is there whole.
+    func mayStore(_ receipt: Receipt) -> Bool {
+        let fields = receipt.response.fields
+        guard !receipt.query.hasBody,
+            StoragePermission.mayStore(
+                method: receipt.query.method, requestControl: receipt.query.control,
+                status: receipt.response.statusCode, fields: fields, control: CacheControl(fields))
+        else { return false }
+        return receipt.response.statusCode != 206 || part(of: receipt) != nil
+    }
+
+    /// Stores a response that has come whole, with the receiver's consent.
+    func store(_ receipt: Receipt, _ data: Data, lacksContent: Bool = false, asking receiver: any LoadReceiver) {
+        guard let proposed = proposal(receipt, data, lacksContent) else { return }
+        receiver.willCache(proposed) { [cache] decided in
+            guard let decided else { return }
+            let kept =
+                decided.metadata != nil
+                ? decided
+                : CachedURLResponse(
+                    response: decided.response, data: decided.data, userInfo: decided.userInfo,
+                    storagePolicy: decided.storagePolicy, metadata: proposed.metadata)
+            cache.store(kept, for: receipt.request, date: receipt.responseTime)
+        }
+    }
+
+    private func proposal(_ receipt: Receipt, _ data: Data, _ lacksContent: Bool) -> CachedURLResponse? {
+        let fields = StoragePermission.storableFields(receipt.response.fields)
+        let metadata = CacheMetadata(
+            requestTime: receipt.requestTime, responseTime: receipt.responseTime,
+            selectingFields: SelectingFields.of(
+                receipt.requestFields, credentials: receipt.query.fields, for: fields), part: part(of: receipt),
+            lacksContent: lacksContent)
+        let whole = CachedURLResponse(
+            response: receipt.response.with(fields: fields), data: data, userInfo: nil, storagePolicy: .allowed,
+            metadata: metadata)
+        guard let part = metadata.part else { return whole }
+        return joined(whole, part, receipt)
+    }
+
+    // MARK: Parts
+
+    /// Which part of the whole a 206 has. Nil for several parts, for those whose bytes are not the representation's, and
+    /// for those that no other can be joined with (RFC 9111 §3.3).
+    private func part(of receipt: Receipt) -> CacheMetadata.Part? {
+        let fields = receipt.response.fields
+        guard receipt.response.statusCode == 206, !fields.contains(.contentEncoding),
+            let tag = fields[.etag], EntityTag.isStrong(tag),
+            let range = fields[.contentRange].flatMap(ContentRange.init)
+        else { return nil }
+        return CacheMetadata.Part(start: range.range.lowerBound, total: range.total)
+    }
+
+    /// The part together with what is stored of the same representation (RFC 9111 §3.4). Nil when all of that is there.
+    private func joined(
+        _ new: CachedURLResponse, _ part: CacheMetadata.Part, _ receipt: Receipt
+    ) -> CachedURLResponse? {
+        guard let head = new.response as? HTTPURLResponse, var metadata = new.metadata else { return nil }
+        let entries = cache.entriesInMemory(for: CacheKey(method: "GET", url: receipt.query.url)) ?? []
+        let others = entries.compactMap { StoredResponse($0) }.filter {
+            $0.metadata.selectingFields == metadata.selectingFields
+                && PartialContent.belongTogether($0.fields, head.fields)
+        }
+        if others.contains(where: \.isWhole) { return nil }
+        var piece = (start: part.start, data: new.data)
+        for other in others {
+            guard let start = other.metadata.part?.start else { continue }
+            piece = PartialContent.joined(piece, (start, other.data)) ?? piece
+        }
+        let isWhole = piece.start == 0 && part.total == Int64(piece.data.count)
+        metadata.part = isWhole ? nil : CacheMetadata.Part(start: piece.start, total: part.total)
+        return CachedURLResponse(
+            response: isWhole ? Self.whole(head, piece.data.count) : head, data: piece.data, userInfo: nil,
+            storagePolicy: .allowed, metadata: metadata)
+    }
+
+    private static func whole(_ head: HTTPURLResponse, _ count: Int) -> HTTPURLResponse {
+        var fields = head.fields
+        fields.remove(.contentRange)
+        fields.set(.contentLength, String(count))
+        return HTTPURLResponse(
+            url: head.url ?? URL(fileURLWithPath: "/"), statusCode: 200, httpVersion: head.httpVersion, fields: fields,
+            expectedContentLength: Int64(count))
+    }
+
+    // MARK: What else a response says of what is stored
+
+    /// A 304 to the cache's own question: the stored response, as it is now (RFC 9111 §4.3.4). Nobody is asked, as what is
+    /// stored was agreed to.
+    func freshen(_ stored: StoredResponse, _ receipt: Receipt) -> StoredResponse {
+        let update = receipt.response.fields
+        // The server says that what was asked about is current, but calls it by another name: it answers this request,
+        // and is asked about again for the next.
+        guard StoredUpdate.applies(update, to: stored) else { return stored }
+        let updated = stored.updated(
+            fields: StoredUpdate.merged(stored.fields, update), requestTime: receipt.requestTime,
+            responseTime: receipt.responseTime)
+        if !CacheControl(update).has(.noStore) {
+            cache.store(updated.cached, for: receipt.request, date: receipt.responseTime)
+        }
+        return updated
+    }
+
+    /// What an answer to HEAD, or to a method that changes something, makes of what is stored.
+    func note(_ receipt: Receipt) {
+        let (response, query) = (receipt.response, receipt.query)
+        let changed = CacheInvalidation.urls(
+            method: query.method, url: query.url, status: response.statusCode, fields: response.fields)
+        for url in changed { forget(url) }
+        if query.method == "HEAD", response.statusCode == 200 { noteHead(receipt) }
+    }
+
+    /// RFC 9111 §4.3.5.
+    private func noteHead(_ receipt: Receipt) {
+        let entries = cache.entriesInMemory(for: CacheKey(method: "GET", url: receipt.query.url)) ?? []
+        for stored in entries.compactMap({ StoredResponse($0) })
+        where SelectingFields.match(
+            stored, credentials: receipt.query.fields, sent: { receipt.requestFields })
+        {
+            guard StoredUpdate.headAgrees(receipt.response.fields, with: stored) else {
+                return forget(receipt.query.url)
+            }
+            var request = receipt.request
+            request.httpMethod = "GET"
+            let updated = stored.updated(
+                fields: StoredUpdate.merged(stored.fields, receipt.response.fields), requestTime: receipt.requestTime,
+                responseTime: receipt.responseTime)
+            cache.store(updated.cached, for: request, date: receipt.responseTime)
+        }
+    }
+
+    private func forget(_ url: URL) {
+        for method in ["GET", "HEAD"] { cache.remove(CacheKey(method: method, url: url)) }
+    }
+}

@@ -1,0 +1,57 @@
+import LoadingKitPrimitives
+
+/// Whether a response may be stored (RFC 9111 §3), by a private cache.
+enum StoragePermission {
+    /// Whether a response with this status may be used again without explicit freshness (RFC 9110 §15.1).
+    static func isHeuristicallyCacheable(_ status: Int) -> Bool {
+        switch status {
+        case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true
+        default: false
+        }
+    }
+
+    /// Whether this cache does all that the status's definition asks of caches, so that `must-understand` lets it in.
+    private static func isUnderstood(_ status: Int) -> Bool {
+        isHeuristicallyCacheable(status) || status == 302 || status == 303 || status == 307
+    }
+
+    static func mayStore(
+        method: String, requestControl: CacheControl, status: Int, fields: HTTPFields, control: CacheControl
+    ) -> Bool {
+        guard method == "GET" || method == "HEAD", !requestControl.has(.noStore) else { return false }
+        // A 304 updates what is stored, and is nothing by itself; 416 speaks of the request's range alone.
+        guard status >= 200, status <= 599, status != 304, status != 416 else { return false }
+        if control.has(.mustUnderstand) {
+            // §5.2.2.3: no-store is meant for caches that do not know the status.
+            guard isUnderstood(status) else { return false }
+        } else if control.has(.noStore) {
+            return false
+        }
+        guard !SelectingFields.matchesNothing(fields) else { return false }
+        return control.has(.isPublic) || control.has(.isPrivate) || control.maxAge != nil || fields.contains(.expires)
+            || isHeuristicallyCacheable(status)
+    }
+
+    /// The fields without those that concern the connection they came over (RFC 9111 §3.1, RFC 9110 §7.6.1).
+    static func storableFields(_ fields: HTTPFields) -> HTTPFields {
+        var kept = fields
+        for option in fields.values(of: .connection) {
+            for name in option.split(separator: ",") { kept.remove(name: name.trimming { $0 == " " || $0 == "\t" }) }
+        }
+        for name in KnownField.connectionSpecific + connectionFields where kept.contains(name) { kept.remove(name) }
+        return kept
+    }
+
+    private static let connectionFields: [KnownField] = [
+        .te, .trailer, .proxyAuthenticate, .proxyAuthenticationInfo, .proxyAuthorization,
+    ]
+}
+
+extension Substring {
+    /// Without the characters at both ends for which `isDropped` is true.
+    fileprivate func trimming(_ isDropped: (Character) -> Bool) -> String {
+        guard let first = firstIndex(where: { !isDropped($0) }), let last = lastIndex(where: { !isDropped($0) })
+        else { return "" }
+        return String(self[first...last])
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitPrimitives
+
+/// What a stored response answers to a request: itself, a part of it, its head, or that it has not changed.
+struct StoredAnswer {
+    let stored: StoredResponse
+    let response: HTTPURLResponse
+    let data: Data
+
+    /// Nil when it cannot answer this request, however fresh.
+    ///
+    /// - Parameter isValidated: the server has just said that it is current.
+    init?(_ stored: StoredResponse, to query: CacheQuery, now: Date, isValidated: Bool) {
+        switch RequestConditions.outcome(query.fields, stored, now: now) {
+        case .forServer: return nil
+        case .notModified:
+            self.init(stored, query.url, 304, Self.withoutContent(stored.fields), Data(), now, isValidated)
+            return
+        case .modified, .unconditional: break
+        }
+        let isHead = query.method == "HEAD"
+        switch isHead ? nil : PartialContent.answer(query.fields, stored, now: now) {
+        case .part(let range, let content):
+            let fields = PartialContent.fields(of: stored.fields, content)
+            self.init(stored, query.url, 206, fields, stored.data.part(range), now, isValidated)
+        case .whole:
+            self.init(stored, query.url, stored.status, stored.fields, stored.data, now, isValidated)
+        case nil:
+            guard stored.isWhole, isHead || !query.fields.contains(.range) else { return nil }
+            let data = isHead ? Data() : stored.data
+            self.init(stored, query.url, stored.status, stored.fields, data, now, isValidated)
+        }
+    }
+
+    private init(
+        _ stored: StoredResponse, _ url: URL, _ status: Int, _ fields: HTTPFields, _ data: Data, _ now: Date,
+        _ isValidated: Bool
+    ) {
+        var fields = fields
+        if !isValidated {
+            // RFC 9111 §5.2.2.4: what no-cache names is not used again unasked.
+            for name in stored.control.noCacheFields { fields.remove(name: name) }
+            fields.set(.age, DeltaSeconds.string(stored.freshness(now: now).age))  // §5.1
+        }
+        self.stored = stored
+        self.data = data
+        response = HTTPURLResponse(
+            url: url, statusCode: status, httpVersion: stored.response.httpVersion, fields: fields,
+            expectedContentLength: status == stored.status
+                ? stored.response.expectedContentLength : Int64(data.count))
+    }
+
+    /// RFC 9110 §15.4.5: of what describes the content, a 304 has what guides caches alone.
+    private static func withoutContent(_ fields: HTTPFields) -> HTTPFields {
+        var fields = fields
+        for name in [KnownField.contentLength, .contentType, .contentEncoding, .contentLanguage, .contentRange] {
+            fields.remove(name)
+        }
+        return fields
+    }
+}
+
+extension Data {
+    /// The bytes at offsets from the beginning.
+    fileprivate func part(_ range: Range<Int>) -> Data {
+        dropFirst(range.lowerBound).prefix(range.count)
+    }
+}

@@ -1,0 +1,86 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+@testable import LoadingKitHTTP
+
+/// Range requests, answered from what is stored and added to it.
+@Suite struct CacheRangeTests {
+    private static let content = Array("0123456789".utf8)
+
+    /// A server of ten bytes that knows ranges.
+    private static func route(_ fields: [String: String]) -> LoopbackServer.Route {
+        { request in
+            guard let range = request.fields[.range].flatMap(ByteRange.init)?.resolved(total: 10) else {
+                return ServerResponse.bytes(content).adding(fields)
+            }
+            let part = Array(content[Int(range.lowerBound)..<Int(range.upperBound)])
+            return ServerResponse.bytes(part, status: 206)
+                .adding("Content-Range", ContentRange(range, total: 10).string).adding(fields)
+        }
+    }
+
+    private static let fresh = ["Cache-Control": "max-age=10", "ETag": "\"a\""]
+
+    @Test func areCutOutOfTheWhole() async throws {
+        let test = try CachingSession(route: Self.route(Self.fresh))
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            let part = try await test.load("/", ["Range": "bytes=2-4"])
+            #expect(part.status == 206 && part.body == "234" && part["Content-Range"] == "bytes 2-4/10")
+            #expect(part["Content-Length"] == "3" && part.response.expectedContentLength == 3)
+            let whole = try await test.load("/", ["Range": "bytes=2-4", "If-Range": "\"b\""])
+            #expect(whole.status == 200 && whole.body == "0123456789" && test.count == 1)
+            // What cannot be answered is asked for.
+            try await test.load("/", ["Range": "bytes=20-"])
+            #expect(test.count == 2)
+        }
+    }
+
+    @Test func addUpToTheWhole() async throws {
+        let test = try CachingSession(route: Self.route(Self.fresh))
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load("/", ["Range": "bytes=0-3"])
+            #expect(try await test.load("/", ["Range": "bytes=1-2"]).body == "12")
+            #expect(test.count == 1)
+            #expect(test.cache.cachedResponse(for: test.request()) == nil)
+            try await test.load("/", ["Range": "bytes=3-6"])
+            #expect(try await test.load("/", ["Range": "bytes=1-5"]).body == "12345")
+            #expect(test.count == 2)
+            try await test.load("/", ["Range": "bytes=-3"])
+            let whole = try await test.load()
+            #expect(whole.status == 200 && whole.body == "0123456789" && test.count == 3)
+            #expect(whole["Content-Range"] == nil && whole["Content-Length"] == "10")
+        }
+    }
+
+    @Test(arguments: [["Cache-Control": "max-age=10"], ["Cache-Control": "max-age=10", "ETag": "W/\"a\""]])
+    func withoutAStrongTagAreNotKept(_ fields: [String: String]) async throws {
+        let test = try CachingSession(route: Self.route(fields))
+        defer { test.stop() }
+        try await withTimeout { () async throws in
+            for _ in 0..<2 { #expect(try await test.load("/", ["Range": "bytes=0-3"]).body == "0123") }
+            #expect(test.count == 2 && test.cache.currentMemoryUsage == 0)
+        }
+    }
+
+    @Test func ofSomethingNewReplaceWhatIsStored() async throws {
+        let tag = Guarded("a")
+        let test = try CachingSession { request in
+            try Self.route(["Cache-Control": "max-age=10", "ETag": "\"\(tag.withLock { $0 })\""])(request)
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load("/", ["Range": "bytes=0-3"])
+            tag.withLock { $0 = "b" }
+            try await test.load("/", ["Range": "bytes=4-6"])
+            #expect(try await test.load("/", ["Range": "bytes=0-3"])["Age"] == nil)
+            #expect(test.count == 3)
+        }
+    }
+}

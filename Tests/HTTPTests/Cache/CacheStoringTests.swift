@@ -1,0 +1,206 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+/// What a session stores, and who is asked and told.
+@Suite struct CacheStoringTests {
+    /// Decides what is stored, and collects what is told.
+    private final class Storekeeper: NSObject, URLSessionDataDelegate {
+        let events = Guarded<[String]>([])
+        let fetched = Guarded<[URLSessionTaskMetrics.ResourceFetchType]>([])
+        let ended = Recorder<Bool>()
+        private let decide: @Sendable (CachedURLResponse) -> CachedURLResponse?
+
+        init(_ decide: @escaping @Sendable (CachedURLResponse) -> CachedURLResponse?) { self.decide = decide }
+
+        func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+            events.withLock { $0.append("data \(data.count)") }
+        }
+
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+            completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+        ) {
+            events.withLock { $0.append("store \(proposedResponse.data.count)") }
+            completionHandler(decide(proposedResponse))
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            fetched.withLock { $0 += metrics.transactionMetrics.map(\.resourceFetchType) }
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            events.withLock { $0.append("end") }
+            ended.append(error == nil)
+        }
+    }
+
+    private static let answer: LoopbackServer.Route = { request in
+        if request.fields.contains(.ifNoneMatch) { return ServerResponse(304) }
+        return ServerResponse.text("hello").adding(["Cache-Control": "max-age=10", "ETag": "\"a\""])
+    }
+
+    @Test func theDelegateIsAskedOnceAllIsThere() async throws {
+        let keeper = Storekeeper { proposed in
+            CachedURLResponse(
+                response: proposed.response, data: Data("changed".utf8), userInfo: ["key": "value"],
+                storagePolicy: .allowedInMemoryOnly)
+        }
+        let test = try CachingSession(delegate: keeper, route: Self.answer)
+        defer { test.stop() }
+        try await withTimeout {
+            for round in 1...2 {
+                test.session.dataTask(with: test.request()).resume()
+                _ = await keeper.ended.count(reaches: round)
+            }
+            test.clock.advance(by: 10)
+            test.session.dataTask(with: test.request()).resume()
+            _ = await keeper.ended.count(reaches: 3)
+            #expect(
+                keeper.events.withLock { $0 } == ["data 5", "store 5", "end", "data 7", "end", "data 7", "end"])
+            #expect(keeper.fetched.withLock { $0 } == [.networkLoad, .localCache, .networkLoad, .localCache])
+            #expect(test.count == 2)
+            let kept = try #require(test.cache.cachedResponse(for: test.request()))
+            let value = kept.userInfo?["key"] as? String
+            #expect(value == "value" && kept.storagePolicy == .allowedInMemoryOnly)
+        }
+    }
+
+    @Test func theDelegateMayRefuse() async throws {
+        let keeper = Storekeeper { _ in nil }
+        let test = try CachingSession(delegate: keeper, route: Self.answer)
+        defer { test.stop() }
+        try await withTimeout { () async throws in
+            for round in 1...2 {
+                test.session.dataTask(with: test.request()).resume()
+                _ = await keeper.ended.count(reaches: round)
+            }
+            #expect(test.count == 2 && test.cache.currentMemoryUsage == 0)
+        }
+    }
+
+    @Test func whatIsTooLargeIsDeliveredAndNotKept() async throws {
+        let test = try CachingSession { request in
+            let body = [UInt8](repeating: 7, count: 2 << 20)
+            let response: ServerResponse =
+                request.path == "/chunks" ? .stream { try $0.write(body) } : .bytes(body)
+            return response.adding("Cache-Control", "max-age=10")
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            for path in ["/whole", "/chunks"] {
+                let (data, _) = try await test.session.data(for: test.request(path))
+                #expect(data.count == 2 << 20)
+            }
+            #expect(test.cache.currentMemoryUsage == 0)
+        }
+    }
+
+    @Test(arguments: [100, 300_000]) func allConsumersLeaveTheSameInTheCache(_ count: Int) async throws {
+        let keeper = Storekeeper { $0 }
+        let body = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
+        let test = try CachingSession(delegate: keeper) { _ in .bytes(body).adding("Cache-Control", "max-age=10") }
+        defer { test.stop() }
+        try await withTimeout {
+            test.session.dataTask(with: test.request("/delegate")).resume()
+            _ = await keeper.ended.count(reaches: 1)
+            #expect(try await test.session.data(for: test.request("/data")).0 == Data(body))
+            let (bytes, _) = try await test.session.bytes(for: test.request("/bytes"))
+            var read = Data()
+            for try await piece in bytes.chunks { read += piece }
+            #expect(read == Data(body))
+            for path in ["/delegate", "/data", "/bytes"] {
+                #expect(test.cache.cachedResponse(for: test.request(path))?.data == Data(body), "\(path)")
+                #expect(try await test.session.data(for: test.request(path)).0 == Data(body))
+            }
+            let (again, _) = try await test.session.bytes(for: test.request("/bytes"))
+            var reread = Data()
+            for try await piece in again.chunks { reread += piece }
+            #expect(reread == Data(body) && test.count == 3)
+        }
+    }
+
+    @Test func codedBodiesAreKeptDecoded() async throws {
+        let test = try CachingSession { _ in
+            try ServerResponse.gzip(Array("hello, hello".utf8)).adding(["Cache-Control": "max-age=10", "ETag": "\"a\""])
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            for _ in 0..<2 {
+                let answer = try await test.load()
+                #expect(answer.body == "hello, hello" && answer["Content-Encoding"] == "gzip")
+                #expect(answer.response.expectedContentLength == -1)
+            }
+            #expect(test.count == 1)
+            // A range is one of the coded bytes, which are not there.
+            try await test.load("/", ["Range": "bytes=0-1"])
+            #expect(test.count == 2)
+        }
+    }
+
+    @Test func whatEndsEarlyIsNotKept() async throws {
+        let test = try CachingSession { _ in
+            ServerResponse.stream(.length(9)) { try $0.write("abc") }.adding("Cache-Control", "max-age=10")
+        }
+        defer { test.stop() }
+        try await withTimeout { () async throws in
+            await #expect(throws: URLError.self) { try await test.load() }
+            #expect(test.cache.currentMemoryUsage == 0)
+        }
+    }
+
+    @Test func aSuspendedTaskIsToldNothing() async throws {
+        let keeper = Storekeeper { $0 }
+        let test = try CachingSession(delegate: keeper, route: Self.answer)
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            let task = test.session.dataTask(with: test.request())
+            task.resume()
+            task.suspend()
+            // The loop has seen both when another load is through.
+            try await test.load()
+            if task.state == .suspended { task.resume() }
+            _ = await keeper.ended.count(reaches: 1)
+            #expect(keeper.events.withLock { $0 } == ["data 5", "end"])
+        }
+    }
+
+    @Test func aProgramsOwnResponsesAreUsed() async throws {
+        let test = try CachingSession(route: Self.answer)
+        defer { test.stop() }
+        try await withTimeout {
+            let request = test.request()
+            let response = try #require(
+                HTTPURLResponse(
+                    url: request.url ?? URL(fileURLWithPath: "/"), statusCode: 200, httpVersion: nil,
+                    headerFields: ["Cache-Control": "max-age=1000000000"]))
+            test.cache.storeCachedResponse(
+                CachedURLResponse(response: response, data: Data("mine".utf8)), for: request)
+            #expect(try await test.load().body == "mine")
+            #expect(test.count == 0)
+        }
+    }
+
+    @Test func variantsAreKeptApart() async throws {
+        let test = try CachingSession { request in
+            ServerResponse.text(request.fields[.acceptLanguage] ?? "none")
+                .adding(["Cache-Control": "max-age=10", "Vary": "Accept-Language, Accept-Encoding"])
+        }
+        defer { test.stop() }
+        try await withTimeout { () async throws in
+            for _ in 0..<2 {
+                for language in ["de", "en"] {
+                    #expect(try await test.load("/", ["Accept-Language": language]).body == language)
+                }
+                #expect(try await test.load().body == "none")
+            }
+            #expect(test.count == 3)
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitPrimitives
+
+@testable import LoadingKitHTTP
+
+extension HTTPFields {
+    /// Fields from lines such as `Cache-Control: no-store`.
+    static func lines(_ lines: [String]) -> HTTPFields {
+        var fields = HTTPFields()
+        for line in lines {
+            let parts = line.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false)
+            fields.append(name: String(parts[0]), value: parts.count > 1 ? String(parts[1].drop { $0 == " " }) : "")
+        }
+        return fields
+    }
+
+    static func lines(_ lines: String...) -> HTTPFields { self.lines(lines) }
+
+    /// As lines, for comparison.
+    var asLines: [String] { map { "\($0.name): \($0.value)" } }
+}
+
+/// Sun, 06 Nov 1994 08:49:37 GMT: when the tests' responses are received.
+let receipt = Date(timeIntervalSince1970: 784_111_777)
+
+func date(_ secondsFromReceipt: TimeInterval) -> String {
+    HTTPDate.string(receipt.addingTimeInterval(secondsFromReceipt))
+}
+
+/// A response that was received at `receipt`, in no time.
+func stored(
+    _ status: Int = 200, _ lines: [String], data: String = "", part: CacheMetadata.Part? = nil,
+    selecting: [CacheMetadata.SelectingField] = []
+) throws -> StoredResponse {
+    let url = URL(string: "http://h/") ?? URL(fileURLWithPath: "/")
+    let response = HTTPURLResponse(
+        url: url, statusCode: status, httpVersion: "HTTP/1.1", fields: .lines(lines), expectedContentLength: -1)
+    let metadata = CacheMetadata(requestTime: receipt, responseTime: receipt, selectingFields: selecting, part: part)
+    let cached = CachedURLResponse(
+        response: response, data: Data(data.utf8), userInfo: nil, storagePolicy: .allowed, metadata: metadata)
+    return StoredResponse(cached, response, metadata)
+}

@@ -1,0 +1,196 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+/// Stale responses: used meanwhile, used instead, and asked about once for all.
+@Suite struct CacheValidationTests {
+    @Test func staleWhileItIsValidated() async throws {
+        let counter = Counter()
+        let test = try CachingSession { _ in
+            ServerResponse.text("\(counter.next())").adding("Cache-Control", "max-age=10, stale-while-revalidate=20")
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            test.clock.advance(by: 15)
+            let stale = try await test.load()
+            #expect(stale.body == "1" && stale["Age"] == "15")
+            _ = await test.server.requests.count(reaches: 2)
+            // Once the new one is there it is used; before that the old one is, and no third request is made for it.
+            var body = "1"
+            while body == "1" { body = try await test.load().body }
+            #expect(body == "2" && test.count == 2)
+            test.clock.advance(by: 31)
+            #expect(try await test.load().body == "3")
+        }
+    }
+
+    @Test func oneValidationBehindTheAnswersIsEnough() async throws {
+        let release = Signal()
+        let test = try CachingSession { request in
+            if request.fields.contains(name: "Stale") { try request.exchange.wait(for: release) }
+            return ServerResponse.text("body").adding("Cache-Control", "max-age=10, stale-while-revalidate=20")
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            test.clock.advance(by: 15)
+            for _ in 0..<5 { #expect(try await test.load("/", ["Stale": "1"])["Age"] == "15") }
+            _ = await test.server.requests.count(reaches: 2)
+            release.fire()
+            var age: String? = "15"
+            while age == "15" { age = try await test.load()["Age"] }
+            #expect(test.count == 2)
+        }
+    }
+
+    @Test func aSessionEndsItsValidations() async throws {
+        let test = try CachingSession { request in
+            if request.number > 0 || request.connection > 0 { try request.exchange.waitUntilClientCloses() }
+            return ServerResponse.text("1").adding("Cache-Control", "max-age=10, stale-while-revalidate=20")
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            test.clock.advance(by: 15)
+            try await test.load()
+            _ = await test.server.requests.count(reaches: 2)
+            test.session.finishTasksAndInvalidate()
+            // The server sees its connection go.
+            _ = await test.server.endings.count(reaches: 1)
+        }
+    }
+
+    @Test(arguments: ["stale-if-error=20", ""]) func staleOnErrors(_ directive: String) async throws {
+        let isBroken = Guarded(false)
+        let test = try CachingSession { request in
+            guard isBroken.withLock({ $0 }) else {
+                return ServerResponse.text("good").adding("Cache-Control", "max-age=10, \(directive)")
+            }
+            if request.path == "/reset" { try request.exchange.reset() }
+            return .text("bad", status: 503)
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            for path in ["/status", "/reset"] { try await test.load(path) }
+            isBroken.withLock { $0 = true }
+            test.clock.advance(by: 15)
+            if directive.isEmpty {
+                #expect(try await test.load("/status").body == "bad")
+                await #expect(throws: URLError.self) { try await test.load("/reset") }
+            } else {
+                for path in ["/status", "/reset"] {
+                    let answer = try await test.load(path)
+                    #expect(answer.body == "good" && answer["Age"] == "15")
+                }
+                test.clock.advance(by: 16)
+                #expect(try await test.load("/status").body == "bad")
+            }
+        }
+    }
+
+    @Test func aServerThatIsGone() async throws {
+        let test = try CachingSession { _ in
+            ServerResponse.text("good").adding("Cache-Control", "max-age=10, stale-if-error=20").closing()
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            test.server.stop()
+            test.clock.advance(by: 15)
+            #expect(try await test.load().body == "good")
+            test.clock.advance(by: 16)
+            await #expect(throws: URLError.self) { try await test.load() }
+        }
+    }
+
+    @Test func requestsInFlightShareOneValidation() async throws {
+        let release = Signal()
+        let test = try CachingSession { request in
+            guard request.fields.contains(.ifNoneMatch) else {
+                return ServerResponse.text("body").adding(["Cache-Control": "max-age=10", "ETag": "\"a\""])
+            }
+            try request.exchange.wait(for: release)
+            return ServerResponse(304).adding("Cache-Control", "max-age=10")
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            test.clock.advance(by: 10)
+            let tasks = (0..<5).map { _ in Task { try await test.load().body } }
+            _ = await test.server.requests.count(reaches: 2)
+            // A load that needs no validation comes after those in the loop's order, so they wait by now.
+            for _ in 0..<20 { try await test.load("/other") }
+            release.fire()
+            for task in tasks { #expect(try await task.value == "body") }
+            #expect(test.server.requests.snapshot.filter { $0.fields.contains(.ifNoneMatch) }.count == 1)
+        }
+    }
+
+    @Test func whoWaitsGoesOnWhenTheFirstIsCancelled() async throws {
+        let test = try CachingSession { request in
+            guard request.fields.contains(.ifNoneMatch) else {
+                return ServerResponse.text("body").adding(["Cache-Control": "max-age=10", "ETag": "\"a\""])
+            }
+            if request.fields.contains(name: "First") { try request.exchange.waitUntilClientCloses() }
+            return ServerResponse(304)
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            test.clock.advance(by: 10)
+            let first = Task { await test.session.outcome(test.request("/", ["First": "1"])) }
+            _ = await test.server.requests.count(reaches: 2)
+            let second = Task { try await test.load().body }
+            for _ in 0..<20 { try await test.load("/other") }
+            #expect(test.server.requests.snapshot.filter { $0.path == "/" }.count == 2)
+            first.cancel()
+            #expect(try await second.value == "body")
+            #expect(await first.value == .failed(.cancelled))
+        }
+    }
+
+    @Test func whoWaitsIsOnItsOwnWhenThereIsSomethingNew() async throws {
+        let counter = Counter()
+        let release = Signal()
+        let test = try CachingSession { request in
+            if request.fields.contains(.ifNoneMatch) { try request.exchange.wait(for: release) }
+            return ServerResponse.text("\(counter.next())").adding([
+                "Cache-Control": "max-age=10", "ETag": "\"\(counter.next())\"",
+            ])
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            #expect(try await test.load().body == "1")
+            test.clock.advance(by: 10)
+            let tasks = (0..<3).map { _ in Task { try await test.load().body } }
+            _ = await test.server.requests.count(reaches: 2)
+            release.fire()
+            for task in tasks {
+                let body = try await task.value
+                #expect(body != "1")
+            }
+        }
+    }
+
+    @Test func aProgramsOwnConditions() async throws {
+        let test = try CachingSession { request in
+            if request.fields[.ifNoneMatch] == "\"b\"" { return ServerResponse(304) }
+            return ServerResponse.text("body").adding(["Cache-Control": "max-age=10", "ETag": "\"a\""])
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            #expect(try await test.load("/", ["If-None-Match": "\"a\""]).status == 304)
+            #expect(test.count == 1)
+            #expect(try await test.load("/", ["If-None-Match": "\"b\""]).body == "body")
+            #expect(test.count == 1)
+            test.clock.advance(by: 10)
+            let asked = try await test.load("/", ["If-None-Match": "\"b\""])
+            #expect(asked.status == 304 && test.server.requests.last?.fields.values(of: .ifNoneMatch) == ["\"b\""])
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import Foundation
+import Testing
+
+@testable import LoadingKitHTTP
+
+@Suite("HTTP dates") struct HTTPDateTests {
+    @Test(
+        "read in all three forms",
+        arguments: [
+            "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
+            "sUN, 06 nOV 1994 08:49:37 GMT",
+        ])
+    func forms(_ text: String) { #expect(HTTPDate.parse(text, now: receipt) == receipt) }
+
+    @Test(
+        "that are nearly right are none",
+        arguments: [
+            "", "0", "-1", "Sun, 06 Nov 1994 08:49:37", "Sun, 06 Nov 1994 08:49:37 UTC", "Sun, 6 Nov 1994 08:49:37 GMT",
+            "Sun, 06 Nov 1994 8:49:37 GMT", "Sun, 06 Nov 94 08:49:37 GMT", "Sun 06 Nov 1994 08:49:37 GMT",
+            "Sun, 06-Nov-1994 08:49:37 GMT", "Sun, 06 Nov 1994 24:00:00 GMT", "Sun, 06 Nov 1994 08:60:00 GMT",
+            "Sun, 31 Nov 1994 08:49:37 GMT", "Sun, 00 Nov 1994 08:49:37 GMT", "Sun, 29 Feb 1995 08:49:37 GMT",
+            "Sun, 06 Nov 1994 08:49:37 GMT ", "Sunday, 06 Nov 1994 08:49:37 GMT", "Sun, 06 Foo 1994 08:49:37 GMT",
+            "Sun, +6 Nov 1994 08:49:37 GMT", "Sun Nov 06 08:49:37 1994 GMT", "é", "Sun, 06 Nov 1994 08:49:3é GMT",
+        ])
+    func malformed(_ text: String) { #expect(HTTPDate.parse(text, now: receipt) == nil) }
+
+    @Test("are what Foundation says, over four thousand years")
+    func calendar() throws {
+        let formatter = DateFormatter()
+        formatter.locale = Locale(identifier: "en_US_POSIX")
+        formatter.timeZone = TimeZone(secondsFromGMT: 0)
+        formatter.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        var seconds: TimeInterval = -11_600_000_000  // the year 1602, in the Gregorian calendar
+        while seconds < 114_000_000_000 {
+            let date = Date(timeIntervalSince1970: seconds)
+            #expect(HTTPDate.string(date) == formatter.string(from: date))
+            #expect(HTTPDate.parse(HTTPDate.string(date), now: receipt) == date)
+            seconds += 86_400 * 97 + 3_607
+        }
+    }
+
+    @Test(
+        "of two digits lie in the past when they would be more than 50 years away",
+        arguments: [
+            (1994, "44", 2044), (1994, "45", 1945), (1994, "93", 1993), (2026, "76", 2076), (2026, "77", 1977),
+            (2026, "00", 2000),
+        ])
+    func century(_ year: Int, _ digits: String, _ meant: Int) throws {
+        let now = try #require(HTTPDate.parse("Mon, 01 Jan \(year) 00:00:00 GMT", now: receipt))
+        let date = try #require(HTTPDate.parse("Monday, 01-Jan-\(digits) 00:00:00 GMT", now: now))
+        #expect(HTTPDate.string(date).contains(" \(meant) "))
+    }
+
+    @Test("that no field can hold are bounded")
+    func bounds() {
+        // In seconds: a Date beyond all bounds cannot be an argument of a test, as Foundation traps when it describes it.
+        for (seconds, text) in [
+            (1e300, "31 Dec 9999 23:59:59"), (-Double.infinity, "01 Jan 0000 00:00:00"), (.nan, "01 Jan 1970"),
+        ] {
+            let written = HTTPDate.string(Date(timeIntervalSince1970: seconds))
+            #expect(written.contains(text))
+            _ = HTTPDate.parse("Sunday, 06-Nov-94 08:49:37 GMT", now: Date(timeIntervalSince1970: seconds))
+        }
+    }
+}
