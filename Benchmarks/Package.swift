@@ -46,6 +46,11 @@ let package = Package(
         client("Foundation", []),
         .executableTarget(
             name: "ClientCurl", dependencies: ["CMeter"], linkerSettings: [.linkedLibrary("curl")]),
+        .executableTarget(
+            name: "EndToEnd",
+            dependencies: ["Figures", .product(name: "Benchmark", package: "benchmark")],
+            path: "Benchmarks/EndToEnd",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
     ],
     swiftLanguageModes: [.v6]
 )
