@@ -22,26 +22,31 @@ struct Scenario: Sendable {
             maxIterations: Self.rounds)
         nonisolated(unsafe) var results = Results(scenario: self)
         nonisolated(unsafe) var server: Nginx?
-        Benchmark("\(group), \(name)", configuration: configuration) { benchmark in
+        Benchmark(title, configuration: configuration) { benchmark in
             for round in benchmark.scaledIterations {
-                do {
+                orFail {
                     guard let server else { return }
                     for (contestant, run) in try runOnce(round, server) {
                         results.add(run, of: contestant)
                         benchmark.measurement(metric(contestant), Int(run.processorTimePerRequest * 1000))
                     }
-                } catch {
-                    benchmark.error("\(group), \(name): \(error)")
                 }
             }
         } setup: {
             prepareForPrograms()
-            server = try Nginx()
+            orFail { server = try Nginx() }
         } teardown: {
             server?.stop()
             server = nil
-            try results.record()
+            orFail { try results.record() }
         }
+    }
+
+    private var title: String { "\(group), \(name)" }
+
+    /// nginx ends with this process, however that ends.
+    private func orFail(_ body: () throws -> Void) {
+        do { try body() } catch { BenchmarkRun.fail(title, error) }
     }
 
     /// Each contestant once, beginning with another in every round.
