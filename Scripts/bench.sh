@@ -22,6 +22,11 @@ fi
 
 echo "Measuring. All of it takes about a quarter of an hour." >&2
 export LOADINGKIT_BENCH_RESULTS=$folder/results
-quietly swift package --disable-sandbox benchmark --no-progress --filter "$filter"
-python3 -B ../Scripts/bench-report.py show "$folder/results"
+status=0
+swift package --disable-sandbox benchmark --no-progress --filter "$filter" >"$folder/log" 2>&1 || status=$?
+python3 -B ../Scripts/bench-report.py show "$folder/results" || status=$?
+if [ "$status" -ne 0 ]; then
+    cat "$folder/results.failures" >&2 2>/dev/null || tail -n 50 "$folder/log" >&2
+    exit "$status"
+fi
 [ "$action" = show ] || python3 -B ../Scripts/bench-report.py "$action" "$folder/results"

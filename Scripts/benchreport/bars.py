@@ -2,8 +2,6 @@
 
 import json
 
-from . import numbers
-
 
 class Bar:
     """A bar, and the value that it was measured at: None when that was not measured."""
@@ -39,13 +37,14 @@ class Bar:
         return (self.group, self.name, beside) == (measure.group, measure.name, measure.implementation)
 
     def limit(self):
-        sign, unit = ("+", f" {self.unit}") if self.kind == "difference" else ("", f" {self.unit}")
-        return f"{sign}{self.at_most:g}{'' if self.kind == 'ratio' else unit}"
+        if self.kind == "ratio":
+            return f"{self.at_most:g}"
+        return f"{'+' if self.kind == 'difference' else ''}{self.at_most:g} {self.unit}"
 
     def verdict(self):
-        """ "0.94, at most 0.75: missed". """
+        """ "0.942, at most 0.75: missed". """
         sign = "+" if self.kind == "difference" and self.value >= 0 else ""
-        return f"{sign}{numbers.plain(self.value)}, at most {self.limit()}: {'met' if self.is_met else 'missed'}"
+        return f"{sign}{self.value:.3g}, at most {self.limit()}: {'met' if self.is_met else 'missed'}"
 
     def subject(self):
         """Which implementation, figure and peer: what the verdict is about."""

@@ -4,8 +4,8 @@ from . import rows
 
 HEAD = """# Results of the benchmarks
 
-Written by `make bench-results`, which runs all benchmarks; no number here is typed by hand. *LoadingKit's share* is
-LoadingKit's median for one of the peer's: below 1, LoadingKit needs less. *Processor time* is user and system time of
+Written by `make bench-results`, which runs all benchmarks; no number here is typed by hand. *Ratio* is
+LoadingKit's median for one of the row's: below 1, LoadingKit needs less. *Processor time* is user and system time of
 the client's process, from when its connections are open and each has carried a load, to the last load's end. Runs of
 the implementations alternate; every load has to succeed with a body of the right length. `wrk` and `h2load` keep and
 check nothing, and verify no certificate: they are the floor; their processor time includes their start. All clients

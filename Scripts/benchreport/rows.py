@@ -14,7 +14,7 @@ def columns(measures):
 
 def header(measures):
     first = sorted({measure.first for measure in measures})
-    return ["benchmark", "implementation", " or ".join(first), "LoadingKit's share", *columns(measures), "bars"]
+    return ["benchmark", "implementation", " or ".join(first), "ratio", *columns(measures), "bars"]
 
 
 def row(measure, results, bars, figures):

@@ -8,7 +8,8 @@ enum LoadGenerator {
             let process = try Command("wrk", arguments)
             let words = Words(process.output)
             guard words.next(to: "Socket errors:") == nil, words.next(to: "Non-2xx") == nil,
-                let requests = words.number(before: "requests in"), let time = words.microseconds(after: "requests in")
+                let requests = words.number(before: "requests in"), requests > 0,
+                let time = words.microseconds(after: "requests in")
             else { throw Failure("wrk: \(process.output)") }
             return Run(
                 requests: requests, bytes: requests * Double(load.length), processorTime: process.processorTime,

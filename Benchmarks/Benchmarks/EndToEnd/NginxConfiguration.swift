@@ -13,6 +13,7 @@ struct NginxConfiguration {
             client_body_temp_path \(folder)/body; proxy_temp_path \(folder)/proxy; fastcgi_temp_path \(folder)/fastcgi;
             uwsgi_temp_path \(folder)/uwsgi; scgi_temp_path \(folder)/scgi;
             ssl_certificate \(folder)/certificate.pem; ssl_certificate_key \(folder)/key.pem;
+            ssl_protocols TLSv1.2 TLSv1.3;
             log_format handshake '$ssl_session_reused';
             server { listen 127.0.0.1:\(ports.http) backlog=16384; }
             server { listen 127.0.0.1:\(ports.https) ssl backlog=16384; }

@@ -14,12 +14,13 @@ struct Scenario: Sendable {
     /// Whether nginx must tell of resumed handshakes alone, or of full ones alone. Nil: as it comes.
     var isResumed: Bool?
 
-    private static let rounds = 5
+    /// How often each contestant is run.
+    var rounds = 5
 
     func register() {
         let configuration = Benchmark.Configuration(
             metrics: contestants.map(metric), warmupIterations: 0, maxDuration: .seconds(600),
-            maxIterations: Self.rounds)
+            maxIterations: rounds)
         nonisolated(unsafe) var results = Results(scenario: self)
         nonisolated(unsafe) var server: Nginx?
         Benchmark(title, configuration: configuration) { benchmark in
