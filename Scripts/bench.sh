@@ -21,12 +21,15 @@ if grep "end to end" "$folder/log" | grep -Eq -- "$filter"; then
 fi
 
 echo "Measuring. All of it takes about a quarter of an hour." >&2
-export LOADINGKIT_BENCH_RESULTS=$folder/results
+# Stays, so that the report can be drawn again.
+results=$PWD/.build/bench-results
+rm -f "$results" "$results.failures"
+export LOADINGKIT_BENCH_RESULTS=$results
 status=0
 swift package --disable-sandbox benchmark --no-progress --filter "$filter" >"$folder/log" 2>&1 || status=$?
-python3 -B ../Scripts/bench-report.py show "$folder/results" || status=$?
+python3 -B ../Scripts/bench-report.py show "$results" || status=$?
 if [ "$status" -ne 0 ]; then
-    cat "$folder/results.failures" >&2 2>/dev/null || tail -n 50 "$folder/log" >&2
+    cat "$results.failures" >&2 2>/dev/null || tail -n 50 "$folder/log" >&2
     exit "$status"
 fi
-[ "$action" = show ] || python3 -B ../Scripts/bench-report.py "$action" "$folder/results"
+[ "$action" = show ] || python3 -B ../Scripts/bench-report.py "$action" "$results"

@@ -25,8 +25,8 @@ enum Scenarios {
         }
         if case .http2 = connection {
             contestants.append(LoadGenerator.h2load(load, requests: scale))
-        } else if atATime <= 1000 {
-            // With ten thousand, its second ends before they are all connected.
+        } else if atATime * (load.isSecure ? 10 : 1) <= 1000 {
+            // With more, its second ends before they are all connected.
             contestants.append(LoadGenerator.wrk(load))
         }
         return Scenario(
