@@ -20,6 +20,8 @@ def description(resolved):
         ["processor", match(r"model name\s*: (.*)", read("/proc/cpuinfo"))],
         ["cores", str(os.cpu_count())],
         ["memory", f"{memory / 2**20:.0f} GiB"],
+        # What ran beside the benchmarks is in it too: how far the figures can be trusted.
+        ["load average of the last 15 minutes", f"{os.getloadavg()[2]:.1f}"],
         ["kernel", "Linux " + match(r"^(\d+(?:\.\d+)*)", platform.release())],
         ["distribution", match(r'PRETTY_NAME="(.*)"', read("/etc/os-release"))],
         ["Swift (and FoundationNetworking)", match(r"Swift version (\S+)", output("swift", "--version"))],

@@ -6,11 +6,16 @@ HEAD = """# Results of the benchmarks
 
 Written by `make bench-results`, which runs all benchmarks; no number here is typed by hand. *Ratio* is
 LoadingKit's median for one of the row's: below 1, LoadingKit needs less. *Processor time* is user and system time of
-the client's process, from when its connections are open and each has carried a load, to the last load's end. Runs of
+the client's process, after a first load by each of its tasks, to the last load's end; the lowest and highest run are in
+parentheses. Runs of
 the implementations alternate; every load has to succeed with a body of the right length. `wrk` and `h2load` keep and
 check nothing, and verify no certificate: they are the floor; their processor time includes their start. All clients
 verify nginx's certificate, except FoundationNetworking, which cannot be told to trust it and is measured without TLS.
 async-http-client does not resume TLS sessions.
+
+The kernel charges its work for loopback to the client or to nginx, as it happens. For 100 MB that is most of the work,
+so that a client's processor time can differ twofold between runs of the same program: read those rows, and their bars,
+beside their range and nginx's processor time.
 """
 
 

@@ -15,3 +15,12 @@ def with_unit(figure):
     if unit.startswith("µs") and value >= 10_000:
         value, unit = value / 1000, "ms" + unit[2:]
     return f"{plain(value)} {unit}"
+
+
+def with_range(figure):
+    """The median, and the lowest and highest of a few runs."""
+    if figure["runs"] > 10 or "lowest" not in figure:
+        return with_unit(figure)
+    scale = 1000 if figure["unit"].startswith("µs") and figure["median"] >= 10_000 else 1
+    ends = [plain(figure[end] / scale) for end in ("lowest", "highest")]
+    return f"{with_unit(figure)} ({ends[0]} to {ends[1]})"

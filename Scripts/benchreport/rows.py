@@ -3,7 +3,7 @@
 from . import numbers
 
 # Columns beyond the first figure, which has its own; what else was recorded follows.
-KNOWN = ["throughput", "latency, median", "latency, 99th", "peak memory", "allocations"]
+KNOWN = ["nginx's processor time", "throughput", "latency, median", "latency, 99th", "peak memory", "allocations"]
 
 
 def columns(measures):
@@ -23,7 +23,7 @@ def row(measure, results, bars, figures):
     return [
         measure.name,
         measure.implementation,
-        numbers.with_unit(measure.figures[measure.first]),
+        numbers.with_range(measure.figures[measure.first]),
         f"{ratio:.2f}" if ratio is not None else "",
         *(numbers.with_unit(measure.figures[name]) if name in measure.figures else "" for name in figures),
         "; ".join(describe(bar, measure) for bar in verdicts),

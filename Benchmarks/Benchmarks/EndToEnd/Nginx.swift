@@ -32,6 +32,25 @@ final class Nginx {
         return lines.isEmpty ? nil : Double(lines.count { $0 == "r" }) / Double(lines.count)
     }
 
+    /// Microseconds that the worker has used, in the kernel's ticks of 10 ms; nil when it cannot be told.
+    var processorTime: Double? {
+        guard let main = try? String(contentsOf: folder.appending(path: "nginx.pid"), encoding: .utf8) else {
+            return nil
+        }
+        let identifier = main.trimmingCharacters(in: .whitespacesAndNewlines)
+        let children = "/proc/\(identifier)/task/\(identifier)/children"
+        guard let worker = Self.text(children)?.split(separator: " ").first,
+            let status = Self.text("/proc/\(worker)/stat")
+        else { return nil }
+        // After the name, in parentheses: the 12th and 13th are the user's and the system's time.
+        let fields = status.drop { $0 != ")" }.split(separator: " ").dropFirst().compactMap { Double($0) ?? .nan }
+        return fields.count > 12 ? (fields[11] + fields[12]) * 1e6 / Double(sysconf(Int32(_SC_CLK_TCK))) : nil
+    }
+
+    private static func text(_ path: String) -> String? {
+        FileManager.default.contents(atPath: path).map { String(decoding: $0, as: UTF8.self) }
+    }
+
     func stop() {
         lifeline.closeWriting()
         _ = process.wait()

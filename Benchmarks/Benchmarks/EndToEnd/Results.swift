@@ -32,6 +32,9 @@ struct Results {
             throughput,
             Figure("latency, median", unit: "µs", samples: runs.compactMap(\.latencyMedian)),
             Figure("latency, 99th", unit: "µs", samples: runs.compactMap(\.latency99th)),
+            Figure(
+                "nginx's processor time", unit: "µs a request",
+                samples: runs.compactMap { run in run.serverTime.map { $0 / run.requests } }),
             Figure("peak memory", unit: "MB", samples: runs.compactMap(\.peakMemory).map { $0 * 1024 / 1e6 }),
             Figure(
                 "allocations", unit: "a request",

@@ -10,6 +10,8 @@ struct Run: Decodable {
     var latency99th: Double?
     var allocations: Double?
     var peakMemory: Double?
+    /// nginx's, the warm-up included. The kernel's work for loopback is charged to the one or to the other.
+    var serverTime: Double?
 
     var processorTimePerRequest: Double { processorTime / requests }
 }

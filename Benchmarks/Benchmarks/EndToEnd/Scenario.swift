@@ -54,7 +54,9 @@ struct Scenario: Sendable {
     private func runOnce(_ round: Int, _ server: Nginx) throws -> [(Contestant, Run)] {
         let first = round % contestants.count
         return try (contestants[first...] + contestants[..<first]).map { contestant in
-            let run = try contestant.run(server)
+            let before = server.processorTime
+            var run = try contestant.run(server)
+            if let before, let after = server.processorTime, after > before { run.serverTime = after - before }
             try checkHandshakes(contestant, server)
             return (contestant, run)
         }

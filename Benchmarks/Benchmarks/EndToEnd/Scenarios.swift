@@ -18,7 +18,7 @@ enum Scenarios {
             .client("ClientCurl", "libcurl", load, requests: scale),
             .client("ClientAsyncHTTPClient", "async-http-client", load, requests: max(scale / 3, atATime * 2)),
         ]
-        // It cannot be told what certificate to trust, and is too slow for ten thousand.
+        // It cannot be told what certificate to trust; ten thousand was not tried.
         if case .http = connection, atATime <= 1000 {
             let requests = max(scale / 12, atATime * 2)
             contestants.append(.client("ClientFoundation", "FoundationNetworking", load, requests: requests))
