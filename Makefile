@@ -1,11 +1,12 @@
 # Two commands from a fresh clone on Debian or Ubuntu with a Swift toolchain: `make demo` and `make test`.
-# `make bench` measures the codecs against others (`make bench FILTER=hpack`: in part). `make stress` runs
-# random loads under ThreadSanitizer and AddressSanitizer, each in a build of its own.
-.PHONY: demo test stress bench lint format build install-build-packages install-test-packages
+# `make bench` measures the codecs, and loads end to end, against others and prints one table (`make bench FILTER=hpack`:
+# in part); `make bench-results` also writes Benchmarks/RESULTS.md and its chart. `make stress` runs random loads under
+# ThreadSanitizer and AddressSanitizer, each in a build of its own.
+.PHONY: demo test stress bench bench-results lint format build install-build-packages install-test-packages
 
 BUILD_PACKAGES := libssl-dev zlib1g-dev libpsl-dev libsqlite3-dev pkg-config
 TEST_PACKAGES := nginx-light nghttp2-server apache2-bin python3-h2 tinyproxy-bin squid microsocks dante-server
-BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev
+BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev libcurl4-openssl-dev nginx-light wrk nghttp2-client openssl python3
 LOADS ?= 50000
 FILTER ?= .*
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
@@ -26,7 +27,10 @@ stress: install-build-packages
 		swift test --sanitize=address --scratch-path .build-address --filter StressTests
 
 bench: install-build-packages install-bench-packages
-	cd Benchmarks && swift package --disable-sandbox benchmark --filter '.*$(FILTER).*'
+	@Scripts/bench.sh show '$(FILTER)'
+
+bench-results: install-build-packages install-bench-packages
+	@Scripts/bench.sh write
 
 lint:
 	swift format lint --strict --recursive --parallel --configuration .swift-format $(SOURCES)

@@ -2,6 +2,11 @@
 
 import PackageDescription
 
+/// A program of its own for each client, so that each has its own processor time and memory.
+func client(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
+    .executableTarget(name: "Client\(name)", dependencies: ["ClientSupport"] + dependencies)
+}
+
 // A package of its own: who depends on LoadingKit never fetches what only its benchmarks need.
 let package = Package(
     name: "LoadingKitBenchmarks",
@@ -10,6 +15,7 @@ let package = Package(
         .package(name: "LoadingKit", path: ".."),
         // Without its traits: they need a malloc library that is not everywhere.
         .package(url: "https://github.com/ordo-one/benchmark", from: "1.38.1", traits: []),
+        .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
     ],
     targets: [
         .target(name: "Figures"),
@@ -29,6 +35,21 @@ let package = Package(
                 .product(name: "Benchmark", package: "benchmark"),
             ],
             path: "Benchmarks/Codecs",
+            plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+
+        // End to end: the clients, what each measures of itself, and what starts them in turn.
+        .target(name: "CMeter", cSettings: [.unsafeFlags(["-O2"])]),
+        .target(name: "ClientSupport", dependencies: ["CMeter"]),
+        client("LoadingKit", [.product(name: "LoadingKit", package: "LoadingKit")]),
+        client(
+            "AsyncHTTPClient", [.product(name: "AsyncHTTPClient", package: "async-http-client")]),
+        client("Foundation", []),
+        .executableTarget(
+            name: "ClientCurl", dependencies: ["CMeter"], linkerSettings: [.linkedLibrary("curl")]),
+        .executableTarget(
+            name: "EndToEnd",
+            dependencies: ["Figures", .product(name: "Benchmark", package: "benchmark")],
+            path: "Benchmarks/EndToEnd",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
     ],
     swiftLanguageModes: [.v6]

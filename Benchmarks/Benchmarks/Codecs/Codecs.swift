@@ -1,4 +1,5 @@
 import Benchmark
+import Figures
 
 let benchmarks: @Sendable () -> Void = {
     do {

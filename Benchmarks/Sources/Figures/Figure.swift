@@ -5,6 +5,9 @@ public struct Figure: Codable, Sendable {
     /// "ns", "µs a request", "MB".
     public let unit: String
     public let median: Double
+    /// How far the runs lie apart.
+    public let lowest: Double
+    public let highest: Double
     /// How many runs the median is of.
     public let runs: Int
 
@@ -16,6 +19,8 @@ public struct Figure: Codable, Sendable {
         self.name = name
         self.unit = unit
         median = sorted.count.isMultiple(of: 2) ? (sorted[middle - 1] + sorted[middle]) / 2 : sorted[middle]
+        lowest = sorted[0]
+        highest = sorted[sorted.count - 1]
         runs = sorted.count
     }
 }

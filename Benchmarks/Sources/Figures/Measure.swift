@@ -21,11 +21,7 @@ public struct Measure: Codable, Sendable {
     /// Adds this to the results of the run, where there is one: a file that `LOADINGKIT_BENCH_RESULTS` names, with one
     /// measure a line.
     public func record() throws {
-        guard let path = ProcessInfo.processInfo.environment["LOADINGKIT_BENCH_RESULTS"] else { return }
-        if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(fileURLWithPath: path)) }
-        let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))
-        defer { try? file.close() }
-        try file.seekToEnd()
-        try file.write(contentsOf: try JSONEncoder().encode(self) + Data("\n".utf8))
+        guard let path = BenchmarkRun.results else { return }
+        try BenchmarkRun.append(try JSONEncoder().encode(self) + Data("\n".utf8), to: path)
     }
 }

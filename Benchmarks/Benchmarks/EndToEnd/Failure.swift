@@ -1,0 +1,6 @@
+/// Why a benchmark ends without figures.
+struct Failure: Error, CustomStringConvertible {
+    let description: String
+
+    init(_ description: String) { self.description = description }
+}

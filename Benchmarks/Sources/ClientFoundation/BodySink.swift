@@ -1,0 +1,24 @@
+import Foundation
+import FoundationNetworking
+
+/// A delegate that counts the body's bytes. One load at a time.
+final class BodySink: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // between loads, the queue is idle
+    private var length = 0
+    private var continuation: CheckedContinuation<Int, any Error>?
+
+    func load(_ task: URLSessionDataTask) async throws -> Int {
+        length = 0
+        return try await withCheckedThrowingContinuation {
+            continuation = $0
+            task.resume()
+        }
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        length += data.count
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        if let error { continuation?.resume(throwing: error) } else { continuation?.resume(returning: length) }
+    }
+}

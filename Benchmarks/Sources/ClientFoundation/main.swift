@@ -1,0 +1,3 @@
+import ClientSupport
+
+await LoadLoop(load: Loader().load).run()

@@ -1,0 +1,52 @@
+import ClientSupport
+import Foundation
+import LoadingKit
+
+/// Loads with LoadingKit, as its documentation shows.
+struct Loader: Sendable {
+    private let session: URLSession
+    private let url: URL
+    private let sink = BodySink()
+
+    init() {
+        guard let url = URL(string: Arguments.process.url) else { fail("no URL") }
+        self.url = url
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = Arguments.process.atATime
+        configuration.protocolClasses = [KilobyteHandler.self]
+        // The peers have none, and each load is to go to the server, directly.
+        configuration.urlCache = nil
+        configuration.connectionProxyDictionary = [:]
+        if let certificate = Arguments.process.certificate { configuration.tlsTrustRoots = .file(path: certificate) }
+        let isTold = ["delegate", "file"].contains(Arguments.process.mode)
+        session = URLSession(configuration: configuration, delegate: isTold ? sink : nil, delegateQueue: nil)
+    }
+
+    /// Where the loads are asked for.
+    var executor: (any TaskExecutor)? { Arguments.process.mode == "executor" ? session.executor : nil }
+
+    var load: @Sendable () async throws -> Int {
+        switch Arguments.process.mode {
+        case "memory", "executor": loadToMemory
+        case "delegate", "file": tellDelegate
+        case "task": runTask
+        default: fail("no such mode")
+        }
+    }
+
+    @Sendable private func loadToMemory() async throws -> Int {
+        let (data, response) = try await session.data(from: url)
+        if let response = response as? HTTPURLResponse, response.statusCode != 200 { fail("another status than 200") }
+        return data.count
+    }
+
+    /// Downloads go to a file by way of a delegate, until there are download tasks.
+    @Sendable private func tellDelegate() async throws -> Int {
+        try await sink.load(session.dataTask(with: url), to: Arguments.process.mode == "file")
+    }
+
+    /// What a handler of a scheme's own is measured against: the same `Data`, from a task alone.
+    @Sendable private func runTask() async throws -> Int {
+        await Task { KilobyteHandler.body }.value.count
+    }
+}
