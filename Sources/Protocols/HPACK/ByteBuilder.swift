@@ -11,7 +11,7 @@ struct ByteBuilder: Sendable {
     private static let keptCapacity = 16 * 1024
 
     /// No builder writes to memory that another one refers to: see ``removeAll()``.
-    private final class Memory: @unchecked Sendable {
+    private final class Memory: @unchecked Sendable {  // written to by its only builder
         let start: UnsafeMutableRawPointer
 
         init(capacity: Int) { start = .allocate(byteCount: capacity, alignment: 8) }
