@@ -467,8 +467,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         streams = [:]
         for (number, carried) in lost {
             carried.body = nil
-            // It may have died before the request arrived; a new one has at least been asked (RFC 9110 §9.2.2).
-            let isUnknown = !carried.hasResponse && number > 1
+            // It may have died before the request arrived (RFC 9110 §9.2.2). What ends the connection of the only request
+            // that it ever carried may well be that request.
+            let isUnknown = !carried.hasResponse && (number > 1 || lost.count > 1)
             carried.failed(StreamFailure(error: error, processing: isUnknown ? .unknown : .begun))
         }
         pool.isGone(self)
