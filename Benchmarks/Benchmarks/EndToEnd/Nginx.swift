@@ -56,8 +56,9 @@ final class Nginx {
         _ = process.wait()
     }
 
-    /// nginx, until the input ends.
+    /// nginx, until the input ends. What interrupts the whole group must leave the shell to tidy up.
     private static let script = """
+        trap '' INT TERM
         PATH=$PATH:/usr/sbin
         nginx -e "$1/error.log" -p "$1" -c "$1/nginx.conf" &
         read -r _
