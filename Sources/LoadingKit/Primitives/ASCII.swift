@@ -1,9 +1,25 @@
+import CLoadingKitShims
+
 /// Comparisons of bytes that treat the ASCII letters alike in both cases, as HTTP's names and tokens ask.
 package enum ASCII {
     /// A byte with an ASCII capital letter made small.
     @inline(__always)
     package static func lowercased(_ byte: UInt8) -> UInt8 {
         byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
+    }
+
+    /// Whether a byte is a space or a tab, which are optional around values (RFC 9110 §5.6.3).
+    @inline(__always)
+    package static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
+
+    /// Whether a byte may be in a token (RFC 9110 §5.6.2).
+    package static func isTokenByte(_ byte: UInt8) -> Bool { lk_is_token_byte(byte) != 0 }
+
+    /// Without the spaces and tabs at both ends.
+    package static func trimmingSpaces<Bytes: BidirectionalCollection<UInt8>>(_ bytes: Bytes) -> Bytes.SubSequence {
+        guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
+        else { return bytes[bytes.startIndex..<bytes.startIndex] }
+        return bytes[first...last]
     }
 
     /// Whether two byte sequences are the same but for the case of ASCII letters.

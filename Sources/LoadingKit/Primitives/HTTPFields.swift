@@ -94,16 +94,13 @@ public struct HTTPFields: Sendable {
         for index in entries.indices {
             store.withUnsafeBytes { store in
                 let value = entries[index].value(in: store)
-                guard let start = value.firstIndex(where: { !Self.isWhitespace($0) }),
-                    let end = value.lastIndex(where: { !Self.isWhitespace($0) })
-                else { return entries[index].valueLength = 0 }
-                entries[index].valueOffset += UInt32(start)
-                entries[index].valueLength = UInt32(end + 1 - start)
+                let trimmed = ASCII.trimmingSpaces(value)
+                guard !trimmed.isEmpty else { return entries[index].valueLength = 0 }
+                entries[index].valueOffset += UInt32(trimmed.startIndex)
+                entries[index].valueLength = UInt32(trimmed.count)
             }
         }
     }
-
-    private static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     /// Removes all fields of that name.
     public mutating func remove(_ known: KnownField) {

@@ -22,7 +22,7 @@ enum FieldRules {
         guard let first = value.first, let last = value.last else { return [] }
         var malformation: HPACKMalformation = []
         if mayHaveControl(value), value.contains(where: isControl) { malformation.insert(.invalidValue) }
-        if isWhitespace(first) || isWhitespace(last) { malformation.insert(.whitespaceAroundValue) }
+        if ASCII.isSpace(first) || ASCII.isSpace(last) { malformation.insert(.whitespaceAroundValue) }
         if kind == .field(.te), !ASCII.equalsIgnoringCase(value, "trailers") {
             malformation.insert(.connectionSpecificField)
         }
@@ -47,8 +47,6 @@ enum FieldRules {
             offset = min(offset &+ 8, last)
         }
     }
-
-    private static func isWhitespace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 
     private static let capital: UInt8 = 1
     private static let forbidden: UInt8 = 2

@@ -11,7 +11,7 @@ struct RequestFields {
         .connection, .contentLength, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,
     ]
 
-    private static let userAgent = "\(ProcessInfo.processInfo.processName) LoadingKit/1.0"
+    static let userAgent = "\(ProcessInfo.processInfo.processName) LoadingKit/1.0"
 
     private let settings: SessionSettings
     /// What a request that brings neither fields nor a body is sent with, for the last origin that had one: most do, and

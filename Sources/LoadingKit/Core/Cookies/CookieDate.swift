@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 
 /// The moments that `Expires` tells of, in any of the forms that servers use (RFC 6265bis §5.1.1).
 enum CookieDate {
@@ -42,10 +43,11 @@ enum CookieDate {
             guard let time, let day, let month, var year else { return nil }
             if (70...99).contains(year) { year += 1900 }
             if (0...69).contains(year) { year += 2000 }
-            guard year >= 1601, day >= 1, day <= CookieDate.days(of: month, in: year) else { return nil }
+            guard year >= 1601, day >= 1, day <= GregorianCalendar.days(of: month, in: year) else { return nil }
             guard time.hour <= 23, time.minute <= 59, time.second <= 59 else { return nil }
             let seconds = (time.hour * 60 + time.minute) * 60 + time.second
-            return Date(timeIntervalSince1970: Double(CookieDate.daysSince1970(year, month, day) * 86_400 + seconds))
+            return Date(
+                timeIntervalSince1970: Double(GregorianCalendar.daysSince1970(year, month, day) * 86_400 + seconds))
         }
     }
 
@@ -80,21 +82,5 @@ enum CookieDate {
     private static func month(_ token: [UInt8]) -> Int? {
         let start = token.prefix(3).map { $0 >= 0x41 && $0 <= 0x5A ? $0 | 0x20 : $0 }
         return months.firstIndex { $0.utf8.elementsEqual(start) }.map { $0 + 1 }
-    }
-
-    private static func days(of month: Int, in year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
-    }
-
-    /// Days from 1 January 1970 in the Gregorian calendar, for years that are not negative.
-    private static func daysSince1970(_ year: Int, _ month: Int, _ day: Int) -> Int {
-        // The year is taken to begin in March, so that the leap day is its last.
-        let year = month <= 2 ? year - 1 : year
-        let dayOfYear = (153 * ((month + 9) % 12) + 2) / 5 + day - 1
-        return year * 365 + year / 4 - year / 100 + year / 400 + dayOfYear - 719_468
     }
 }

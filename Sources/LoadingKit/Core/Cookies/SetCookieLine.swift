@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 
 /// The value of one `Set-Cookie` field, taken apart (RFC 6265bis §5.6). Any bytes give a cookie or nil.
 struct SetCookieLine: Equatable {
@@ -50,10 +51,7 @@ struct SetCookieLine: Equatable {
     }
 
     private static func trimmed(_ bytes: ArraySlice<UInt8>) -> String {
-        guard let first = bytes.firstIndex(where: { $0 != 0x20 && $0 != 0x09 }),
-            let last = bytes.lastIndex(where: { $0 != 0x20 && $0 != 0x09 })
-        else { return "" }
-        return String(decoding: bytes[first...last], as: UTF8.self)
+        String(decoding: ASCII.trimmingSpaces(bytes), as: UTF8.self)
     }
 
     /// The number that digits, perhaps after a minus, spell; the greatest or smallest there is when it is beyond those.

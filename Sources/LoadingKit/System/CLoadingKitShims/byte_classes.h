@@ -2,9 +2,7 @@
 #pragma once
 #include "http_scan.h"
 #include <string.h>
-#if defined(__SSE2__)
-#include <emmintrin.h>
-#elif defined(__ARM_NEON)
+#if !defined(__SSE2__) && defined(__ARM_NEON)
 #include <arm_neon.h>
 #endif
 
@@ -18,22 +16,14 @@ typedef struct {
 } lk_block;
 
 #if defined(__SSE2__)
-static inline __m128i lk_at_most(__m128i bytes, char most) {
-    return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(most)), bytes);
-}
-
 static inline uint64_t lk_mask(__m128i bytes) { return (uint16_t)_mm_movemask_epi8(bytes); }
 
 static inline lk_block lk_classify(const uint8_t *bytes) {
     lk_block block = {0, 0, 0};
     for (int part = 0; part < 64; part += 16) {
         const __m128i b = _mm_loadu_si128((const __m128i *)(const void *)(bytes + part));
-        const __m128i letter = lk_at_most(_mm_sub_epi8(_mm_or_si128(b, _mm_set1_epi8(0x20)), _mm_set1_epi8('a')), 25);
-        const __m128i digit = lk_at_most(_mm_sub_epi8(b, _mm_set1_epi8('0')), 9);
-        const __m128i hyphen = _mm_cmpeq_epi8(b, _mm_set1_epi8('-')), tab = _mm_cmpeq_epi8(b, _mm_set1_epi8('\t'));
-        const __m128i low = _mm_andnot_si128(tab, lk_at_most(b, 0x1F));
-        block.unusual |= (lk_mask(_mm_or_si128(_mm_or_si128(letter, digit), hyphen)) ^ 0xFFFF) << part;
-        block.control |= lk_mask(_mm_or_si128(low, _mm_cmpeq_epi8(b, _mm_set1_epi8(0x7F)))) << part;
+        block.unusual |= (lk_mask(lk_usual_in_names(b)) ^ 0xFFFF) << part;
+        block.control |= lk_mask(lk_controls(b)) << part;
         block.line_feed |= lk_mask(_mm_cmpeq_epi8(b, _mm_set1_epi8('\n'))) << part;
     }
     return block;

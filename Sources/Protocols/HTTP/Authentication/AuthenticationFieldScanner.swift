@@ -1,3 +1,5 @@
+import LoadingKitPrimitives
+
 /// Reads the words of authentication fields (RFC 9110 §5.6, §11). Never fails: what is not there is nil.
 struct AuthenticationFieldScanner {
     private let bytes: [UInt8]
@@ -17,11 +19,11 @@ struct AuthenticationFieldScanner {
         return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
     }
 
-    mutating func skipSpace() { skip(while: Self.isSpace) }
+    mutating func skipSpace() { skip(while: ASCII.isSpace) }
 
     /// To the next element of a list, past empty ones (RFC 9110 §5.6.1). False at the end.
     mutating func skipToElement() -> Bool {
-        skip { Self.isSpace($0) || $0 == UInt8(ascii: ",") }
+        skip { ASCII.isSpace($0) || $0 == UInt8(ascii: ",") }
         return next != nil
     }
 
@@ -31,7 +33,7 @@ struct AuthenticationFieldScanner {
         skip { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "\"") }
     }
 
-    mutating func token() -> String? { take(while: Self.isTokenByte) }
+    mutating func token() -> String? { take(while: ASCII.isTokenByte) }
 
     /// What stands after a scheme's name in the place of parameters; it ends with the list's element.
     mutating func token68() -> String? {
@@ -65,7 +67,7 @@ struct AuthenticationFieldScanner {
         skipSpace()
         if next == UInt8(ascii: "\"") { return quotedString() }
         // Some servers forget to quote what is no token.
-        return take { !Self.isSpace($0) && $0 != UInt8(ascii: ",") } ?? ""
+        return take { !ASCII.isSpace($0) && $0 != UInt8(ascii: ",") } ?? ""
     }
 
     /// A string whose end is missing ends with the field.
@@ -85,14 +87,8 @@ struct AuthenticationFieldScanner {
         return String(decoding: text, as: UTF8.self)
     }
 
-    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
-
     private static func isAlphanumeric(_ byte: UInt8) -> Bool {
         byte &- UInt8(ascii: "0") < 10 || (byte | 0x20) &- UInt8(ascii: "a") < 26
-    }
-
-    private static func isTokenByte(_ byte: UInt8) -> Bool {
-        isAlphanumeric(byte) || "!#$%&'*+-.^_`|~".utf8.contains(byte)
     }
 
     private static func isToken68Byte(_ byte: UInt8) -> Bool {

@@ -18,7 +18,12 @@ struct BasicScheme: HTTPAuthenticationScheme {
         guard !user.utf8.contains(UInt8(ascii: ":")), !user.hasControlCharacters, !password.hasControlCharacters else {
             return nil
         }
-        return "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
+        return Self.value(user, password)
+    }
+
+    /// What `Authorization` and `Proxy-Authorization` say for a user.
+    static func value(_ user: String, _ password: String) -> String {
+        "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
     func goesOn(after challenge: HTTPAuthenticationChallenge) -> Bool { false }

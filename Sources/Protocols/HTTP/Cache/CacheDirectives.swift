@@ -34,7 +34,7 @@ struct CacheDirectives {
     }
 
     private mutating func takeArgument() -> UnsafeRawBufferPointer {
-        _ = take { Self.isSpace($0) }
+        _ = take { ASCII.isSpace($0) }
         guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
             defer { position += 1 }
             return take { $0 != UInt8(ascii: ",") }
@@ -59,16 +59,9 @@ struct CacheDirectives {
         while position < bytes.count, belongs(bytes[position]) { position += 1 }
         return UnsafeRawBufferPointer(rebasing: bytes[start..<position]).trimmingSpaces
     }
-
-    fileprivate static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 }
 }
 
 extension UnsafeRawBufferPointer {
     /// Without the spaces and tabs at both ends.
-    var trimmingSpaces: UnsafeRawBufferPointer {
-        guard let first = firstIndex(where: { !CacheDirectives.isSpace($0) }),
-            let last = lastIndex(where: { !CacheDirectives.isSpace($0) })
-        else { return UnsafeRawBufferPointer(rebasing: self[0..<0]) }
-        return UnsafeRawBufferPointer(rebasing: self[first...last])
-    }
+    var trimmingSpaces: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: ASCII.trimmingSpaces(self)) }
 }

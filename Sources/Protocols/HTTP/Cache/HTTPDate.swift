@@ -146,20 +146,7 @@ private struct CivilDate {
 
     /// Nil for a day that the month does not have.
     static func date(_ year: Int, _ month: Int, _ day: Int, _ time: Int) -> Date? {
-        guard day >= 1, day <= daysInMonth(month, year) else { return nil }
-        let marchYear = month <= 2 ? year - 1 : year
-        let era = (marchYear >= 0 ? marchYear : marchYear - 399) / 400
-        let yearOfEra = marchYear - era * 400
-        let dayOfYear = (153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1
-        let dayOfEra = yearOfEra * 365 + yearOfEra / 4 - yearOfEra / 100 + dayOfYear
-        return Date(timeIntervalSince1970: Double((era * 146_097 + dayOfEra - 719_468) * 86400 + time))
-    }
-
-    private static func daysInMonth(_ month: Int, _ year: Int) -> Int {
-        switch month {
-        case 2: year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) ? 29 : 28
-        case 4, 6, 9, 11: 30
-        default: 31
-        }
+        guard day >= 1, day <= GregorianCalendar.days(of: month, in: year) else { return nil }
+        return Date(timeIntervalSince1970: Double(GregorianCalendar.daysSince1970(year, month, day) * 86400 + time))
     }
 }

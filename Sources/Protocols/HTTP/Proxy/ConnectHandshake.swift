@@ -1,11 +1,8 @@
-import Foundation
 import LoadingKitHTTP1
 import LoadingKitPrimitives
 
 /// A tunnel by `CONNECT` (RFC 9110 §9.3.6).
 struct ConnectHandshake: TunnelHandshake {
-    private static let userAgent = "\(ProcessInfo.processInfo.processName) LoadingKit/1.0"
-
     private let destination: TunnelDestination
     private let authorization: String?
     private var codec = ClientConnection()
@@ -19,7 +16,7 @@ struct ConnectHandshake: TunnelHandshake {
     mutating func begin() throws(ProxyError.Cause) -> [UInt8] {
         var fields = HTTPFields()
         fields.append(.host, destination.authority)
-        fields.append(.userAgent, Self.userAgent)
+        fields.append(.userAgent, RequestFields.userAgent)
         if let authorization { fields.append(.proxyAuthorization, authorization) }
         var bytes: [UInt8] = []
         do throws(HTTP1Error) {

@@ -25,10 +25,7 @@ struct Proxy: Hashable, Sendable {
     let credential: Credential?
 
     /// For people; without the credential.
-    var description: String {
-        let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-        return "\(scheme)://\(host):\(port)"
-    }
+    var description: String { "\(scheme)://\(endpoint)" }
 
     private var scheme: String {
         switch kind {

@@ -8,8 +8,9 @@ struct ProxyRules: Sendable {
     private var exceptions = ProxyExceptions([])
 
     /// What a configuration says; where it says nothing, the environment. An empty dictionary says: none.
-    init(_ dictionary: [AnyHashable: Any]?, environment: [String: String]) {
-        if let dictionary { self.init(dictionary) } else { self.init(environment: environment) }
+    /// The environment is asked only then, as that copies all of it.
+    init(_ dictionary: [AnyHashable: Any]?, environment: @autoclosure () -> [String: String]) {
+        if let dictionary { self.init(dictionary) } else { self.init(environment: environment()) }
     }
 
     /// Nil: the origin is reached directly.

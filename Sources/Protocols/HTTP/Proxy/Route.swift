@@ -1,4 +1,3 @@
-import Foundation
 import LoadingKitTransport
 
 /// How an origin is reached: directly, or through a proxy.
@@ -34,5 +33,5 @@ extension Proxy {
 
 extension Proxy.Credential {
     /// As a value of `Proxy-Authorization` (RFC 7617).
-    var basic: String { "Basic \(Data("\(user):\(password)".utf8).base64EncodedString())" }
+    var basic: String { BasicScheme.value(user, password) }
 }

@@ -1,3 +1,5 @@
+import LoadingKitTransport
+
 /// What a client and a proxy say to each other before the proxy carries bytes between the client and a server: pure, one
 /// for each connection.
 protocol TunnelHandshake {
@@ -22,8 +24,5 @@ struct TunnelDestination: Hashable {
     let port: UInt16
 
     /// As in `CONNECT` and in messages.
-    var authority: String {
-        let host = host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]" : host
-        return "\(host):\(port)"
-    }
+    var authority: String { Endpoint.tcp(host: host, port: port).description }
 }

@@ -16,16 +16,33 @@ static inline int lk_is_token_byte(uint8_t byte) {
 // RFC 9110 §5.5: visible characters, obs-text, space and tab.
 static inline int lk_is_value_byte(uint8_t byte) { return (byte >= 0x20 && byte != 0x7F) || byte == 0x09; }
 
+#if defined(__SSE2__)
+// Each byte 0xFF where the test holds, else 0.
+static inline __m128i lk_at_most(__m128i bytes, char most) {
+    return _mm_cmpeq_epi8(_mm_min_epu8(bytes, _mm_set1_epi8(most)), bytes);
+}
+
+// What a field value may not contain.
+static inline __m128i lk_controls(__m128i bytes) {
+    const __m128i low = _mm_andnot_si128(_mm_cmpeq_epi8(bytes, _mm_set1_epi8('\t')), lk_at_most(bytes, 0x1F));
+    return _mm_or_si128(low, _mm_cmpeq_epi8(bytes, _mm_set1_epi8(0x7F)));
+}
+
+// Letters, digits and hyphens, of which nearly all names consist.
+static inline __m128i lk_usual_in_names(__m128i bytes) {
+    const __m128i small = _mm_or_si128(bytes, _mm_set1_epi8(0x20));
+    const __m128i letter = lk_at_most(_mm_sub_epi8(small, _mm_set1_epi8('a')), 25);
+    const __m128i digit = lk_at_most(_mm_sub_epi8(bytes, _mm_set1_epi8('0')), 9);
+    return _mm_or_si128(_mm_or_si128(letter, digit), _mm_cmpeq_epi8(bytes, _mm_set1_epi8('-')));
+}
+#endif
+
 // The index of the first byte that a field value may not contain, or count.
 static inline size_t lk_value_end(const uint8_t *bytes, size_t count) {
     size_t index = 0;
 #if defined(__SSE2__)
-    const __m128i last_control = _mm_set1_epi8(0x1F), tab = _mm_set1_epi8(0x09), del = _mm_set1_epi8(0x7F);
     for (; index + 16 <= count; index += 16) {
-        __m128i block = _mm_loadu_si128((const __m128i *)(const void *)(bytes + index));
-        __m128i control = _mm_cmpeq_epi8(_mm_min_epu8(block, last_control), block);
-        __m128i bad = _mm_or_si128(_mm_andnot_si128(_mm_cmpeq_epi8(block, tab), control), _mm_cmpeq_epi8(block, del));
-        int mask = _mm_movemask_epi8(bad);
+        int mask = _mm_movemask_epi8(lk_controls(_mm_loadu_si128((const __m128i *)(const void *)(bytes + index))));
         if (mask != 0) return index + (size_t)__builtin_ctz((unsigned)mask);
     }
 #endif
@@ -37,16 +54,9 @@ static inline size_t lk_value_end(const uint8_t *bytes, size_t count) {
 static inline size_t lk_token_end(const uint8_t *bytes, size_t count) {
     size_t index = 0;
 #if defined(__SSE2__)
-    // Letters, digits and hyphens, of which nearly all names consist, are told sixteen at a time.
-    const __m128i lower = _mm_set1_epi8(0x20), hyphen = _mm_set1_epi8('-');
     while (index + 16 <= count) {
         __m128i block = _mm_loadu_si128((const __m128i *)(const void *)(bytes + index));
-        __m128i letter = _mm_sub_epi8(_mm_or_si128(block, lower), _mm_set1_epi8('a'));
-        letter = _mm_cmpeq_epi8(_mm_min_epu8(letter, _mm_set1_epi8(25)), letter);
-        __m128i digit = _mm_sub_epi8(block, _mm_set1_epi8('0'));
-        digit = _mm_cmpeq_epi8(_mm_min_epu8(digit, _mm_set1_epi8(9)), digit);
-        __m128i good = _mm_or_si128(_mm_or_si128(letter, digit), _mm_cmpeq_epi8(block, hyphen));
-        unsigned mask = (unsigned)_mm_movemask_epi8(good) ^ 0xFFFF;
+        unsigned mask = (unsigned)_mm_movemask_epi8(lk_usual_in_names(block)) ^ 0xFFFF;
         if (mask == 0) {
             index += 16;
             continue;
