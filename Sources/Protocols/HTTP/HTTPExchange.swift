@@ -106,6 +106,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         state = .over
         receiver = nil
         decoding = nil
+        if case .stream(let reader, _) = content { reader.abandon() }
         switch last {
         case .queued: pool.withdraw(self)
         case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(self)
