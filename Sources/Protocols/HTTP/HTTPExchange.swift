@@ -200,7 +200,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         receiver?.sentBody(count, expected: body.expectedCount)
     }
 
-    func receive(interim head: ResponseHead) { receiver?.noteActivity() }
+    func receive(interim head: ResponseHead) { receiver?.receive(informational: HTTPURLResponse(head, to: request)) }
 
     func receive(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard case .active(let stream) = state else { return .wait }

@@ -66,6 +66,10 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         return .more
     }
 
+    func receive(informational response: HTTPURLResponse) {
+        outer.withReceiver { $0.receive(informational: response) }
+    }
+
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow { feed.append(Data(bytes)) }
 
     func receive(_ data: Data) -> Flow { feed.append(data) }

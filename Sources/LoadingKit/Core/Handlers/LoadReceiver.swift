@@ -16,6 +16,8 @@ package enum Flow: Sendable {
 /// `LoopHandler.receiverIsReady()`.
 package protocol LoadReceiver: AnyObject {
     func receive(_ response: URLResponse) -> Flow
+    /// A response before the one that answers the request, such as 103 (RFC 9110 §15.2).
+    func receive(informational response: HTTPURLResponse)
     /// Body bytes that are valid only during the call.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow
     func receive(_ data: Data) -> Flow

@@ -11,6 +11,15 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var timeoutIntervalForResource: TimeInterval = 7 * 24 * 3600
     package var networkServiceType = URLRequest.NetworkServiceType.default
     package var allowsCellularAccess = true
+    package var allowsExpensiveNetworkAccess = true
+    package var allowsConstrainedNetworkAccess = true
+    package var waitsForConnectivity = false
+    package var isDiscretionary = false
+    package var sharedContainerIdentifier: String?
+    package var httpShouldUsePipelining = false
+    package var shouldUseExtendedBackgroundIdleMode = false
+    package var sessionSendsLaunchEvents = false
+    package var multipathServiceType = URLSessionConfiguration.MultipathServiceType.none
     package var httpAdditionalHeaders: [(String, String)]?
     package var httpMaximumConnectionsPerHost = 6
     package var httpCookieStorage: HTTPCookieStorage?

@@ -183,6 +183,16 @@ extension URLSession {
         case becomeDownload = 2
     }
 
+    /// What to do with a task whose `earliestBeginDate` has come.
+    public enum DelayedRequestDisposition: Int, Sendable {
+        /// Load the request that the task was made with.
+        case continueLoading = 0
+        /// Load another.
+        case useNewRequest = 1
+        /// End the task with `URLError.cancelled`.
+        case cancel = 2
+    }
+
     /// What to do with an authentication challenge.
     public enum AuthChallengeDisposition: Int, Sendable {
         /// Use the credential given; none means to go on without: the server's refusal is the response.

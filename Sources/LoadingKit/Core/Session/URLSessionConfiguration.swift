@@ -64,18 +64,6 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.timeoutIntervalForResource = newValue }
     }
 
-    /// What kind of traffic this is. Kept for the program's own use; Linux gives it no meaning.
-    open var networkServiceType: URLRequest.NetworkServiceType {
-        get { settings.networkServiceType }
-        set { settings.networkServiceType = newValue }
-    }
-
-    /// Kept for the program's own use; Linux gives it no meaning. Default true.
-    open var allowsCellularAccess: Bool {
-        get { settings.allowsCellularAccess }
-        set { settings.allowsCellularAccess = newValue }
-    }
-
     /// Fields sent with every HTTP request that does not set them itself. Keys and values are strings.
     open var httpAdditionalHeaders: [AnyHashable: Any]? {
         get { settings.httpAdditionalHeaders.map { Dictionary(uniqueKeysWithValues: $0.map { ($0, $1) }) } }
@@ -90,6 +78,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     open var httpMaximumConnectionsPerHost: Int {
         get { settings.httpMaximumConnectionsPerHost }
         set { settings.httpMaximumConnectionsPerHost = newValue }
+    }
+
+    /// Whether safe requests (RFC 9110 §9.2.1) are sent over HTTP/1.1 connections that carry others, before those are
+    /// answered, and when a request says so itself. Default false.
+    open var httpShouldUsePipelining: Bool {
+        get { settings.httpShouldUsePipelining }
+        set { settings.httpShouldUsePipelining = newValue }
     }
 
     /// Whether HTTP/2 is offered to `https` servers, who choose (ALPN). Default true.

@@ -26,6 +26,18 @@ struct TaskDelegates: Sendable {
         self.task?.urlSession(session, didCreateTask: task)
     }
 
+    func willBegin(
+        _ request: URLRequest, _ session: URLSession, _ task: URLSessionTask,
+        _ decide: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        guard let delegate = self.task else { return decide(.continueLoading, nil) }
+        delegate.urlSession(session, task: task, willBeginDelayedRequest: request, completionHandler: decide)
+    }
+
+    func didReceive(informational response: HTTPURLResponse, _ session: URLSession, _ task: URLSessionTask) {
+        self.task?.urlSession(session, task: task, didReceiveInformationalResponse: response)
+    }
+
     func didReceive(
         _ response: URLResponse, _ session: URLSession, _ task: URLSessionDataTask,
         _ decide: @escaping @Sendable (URLSession.ResponseDisposition) -> Void

@@ -92,7 +92,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         followState()
         if let delay = task.earliestBeginDate?.timeIntervalSinceNow, delay > 0 {
             // It holds this object until it fires, or until the task's end, which always comes.
-            timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { self.begin(request) }
+            timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { self.beginDelayed(request) }
         } else {
             begin(request)
         }
@@ -135,6 +135,29 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     func cancel() { end(with: URLError(.cancelled)) }
 
     // MARK: Loading
+
+    /// The program may have another wish than when it made the task.
+    private func beginDelayed(_ request: URLRequest) {
+        guard delegate.exist else { return begin(request) }
+        core.mailbox.post { [delegate, session, task, loop] in
+            delegate.willBegin(request, session, task) { disposition, other in
+                loop.perform { [self] in decide(disposition, request, other) }
+            }
+        }
+    }
+
+    private func decide(
+        _ disposition: URLSession.DelayedRequestDisposition, _ request: URLRequest, _ other: URLRequest?
+    ) {
+        switch disposition {
+        case .continueLoading: begin(request)
+        case .cancel: cancel()
+        case .useNewRequest:
+            let request = other ?? request
+            task.currentRequest = request
+            begin(request)
+        }
+    }
 
     private func begin(_ request: URLRequest) {
         guard case .new = stage else { return }
@@ -339,6 +362,12 @@ extension TaskEngine: LoadReceiver {
         if let progress { task.updateProgress(progress) }
         // The note of it may still be on its way here.
         if state == .suspended { holdSuspended() }
+    }
+
+    func receive(informational response: HTTPURLResponse) {
+        noteActivity()
+        guard delegate.exist else { return }
+        core.mailbox.post { [delegate, session, task] in delegate.didReceive(informational: response, session, task) }
     }
 
     func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {

@@ -56,6 +56,7 @@ final class BackgroundValidation: LoadReceiver {
     func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) { decide(response) }
     func sentBody(_ count: Int, expected: Int64) {}
     func noteActivity() {}
+    func receive(informational response: HTTPURLResponse) {}
     func setQueued(_ isQueued: Bool) {}
     func collect(_ transaction: TransactionRecord) {}
     func finish() { end() }

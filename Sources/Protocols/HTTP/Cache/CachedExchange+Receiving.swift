@@ -141,6 +141,8 @@ extension CachedExchange: LoadReceiver {
 
     func noteActivity() { receiver?.noteActivity() }
 
+    func receive(informational response: HTTPURLResponse) { receiver?.receive(informational: response) }
+
     func setQueued(_ isQueued: Bool) { receiver?.setQueued(isQueued) }
 
     func collect(_ transaction: TransactionRecord) { receiver?.collect(transaction) }
