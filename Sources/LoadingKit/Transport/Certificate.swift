@@ -31,15 +31,19 @@ package struct Certificate: Sendable, Hashable {
     /// The last second at which it is valid, since 1970.
     package var notAfter: Int64? { withParsed { Self.seconds(X509_get0_notAfter($0)) } }
 
-    private func withParsed<R>(_ body: (OpaquePointer) -> R?) -> R? {
+    func withParsed<R>(_ body: (OpaquePointer) -> R?) -> R? {
+        guard let certificate = parse() else { return nil }
+        defer { X509_free(certificate) }
+        return body(certificate)
+    }
+
+    /// The certificate as OpenSSL has it, for the caller to free; nil when it is malformed.
+    func parse() -> OpaquePointer? {
         der.withUnsafeBufferPointer { buffer in
             var pointer = buffer.baseAddress
-            guard let certificate = d2i_X509(nil, &pointer, buffer.count) else {
-                ERR_clear_error()
-                return nil
-            }
-            defer { X509_free(certificate) }
-            return body(certificate)
+            let certificate = d2i_X509(nil, &pointer, buffer.count)
+            if certificate == nil { ERR_clear_error() }
+            return certificate
         }
     }
 

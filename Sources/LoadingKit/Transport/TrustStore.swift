@@ -40,7 +40,7 @@ enum TrustStore {
     }
 
     /// A trusted intermediate is enough; its root need not be known.
-    fileprivate static func allowPartialChains(_ store: OpaquePointer) {
+    static func allowPartialChains(_ store: OpaquePointer) {
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
     }
 
@@ -59,9 +59,7 @@ enum TrustStore {
             }
             added += 1
         }
-        let last = ERR_peek_last_error()
-        let isEnd = lk_ERR_GET_LIB(last) == ERR_LIB_PEM && lk_ERR_GET_REASON(last) == PEM_R_NO_START_LINE
-        guard added > 0, isEnd else {
+        guard added > 0, OpenSSLError.lastIsEndOfPEM else {
             throw TLSContext.misconfigured("the trusted certificates are not PEM text (\(OpenSSLError.text()))")
         }
         ERR_clear_error()
@@ -114,7 +112,7 @@ enum TrustStore {
 }
 
 /// The system's authorities, read when they are first needed.
-private enum SharedSystemStore {
+enum SharedSystemStore {
     private struct Store: @unchecked Sendable {  // OpenSSL locks a store; it is not changed after it was made
         let pointer: OpaquePointer
     }

@@ -14,6 +14,8 @@ final class ConnectionPool: SessionResource {
         let offersHTTP2: Bool
         /// By its number on the wire; nil: the configuration's.
         let minimumVersion: UInt16?
+        let requiresForwardSecrecy: Bool
+        let requiresStrongCertificates: Bool
     }
 
     let loop: EventLoop
@@ -94,21 +96,24 @@ final class ConnectionPool: SessionResource {
     // MARK: From origins' pools
 
     func connect(
-        _ route: Route, offersHTTP2: Bool, _ completion: @escaping (Result<ByteStream, any Error>) -> Void
+        _ route: Route, offersHTTP2: Bool, asking decider: any TLSDecider,
+        _ completion: @escaping (Result<ByteStream, any Error>) -> Void
     ) -> (any PendingConnection)? {
         let origin = route.origin
         do {
             let context = origin.isSecure ? try tlsContext(offersHTTP2, for: origin.host) : nil
             if let proxy = route.proxy {
                 let security = ProxiedConnect.Security(
-                    proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context)
+                    proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context, decider: decider)
                 let attempt = ProxiedConnect(
                     route, proxy, connector, security, timeout: connectTimeout, completion: completion)
                 attempt.start()
                 return attempt
             }
             let secure = context.map { (context: $0, serverName: origin.host) }
-            return connector.connect(to: origin.endpoint, tls: secure, timeout: connectTimeout) { result in
+            return connector.connect(
+                to: origin.endpoint, tls: secure, asking: decider, timeout: connectTimeout
+            ) { result in
                 completion(result.mapError { $0 as any Error })
             }
         } catch {
@@ -124,14 +129,18 @@ final class ConnectionPool: SessionResource {
     }
 
     private func tlsContext(_ offersHTTP2: Bool, for host: String) throws(TransportError) -> TLSContext {
+        let rules = settings.appTransportSecurity
         let choice = TLSChoice(
-            offersHTTP2: offersHTTP2,
-            minimumVersion: settings.appTransportSecurity.minimumTLSVersion(for: host)?.rawValue)
+            offersHTTP2: offersHTTP2, minimumVersion: rules.minimumTLSVersion(for: host)?.rawValue,
+            requiresForwardSecrecy: rules.requiresForwardSecrecy(of: host),
+            requiresStrongCertificates: rules.requiresStrongCertificate(of: host))
         if let tls = tls[choice] { return try tls.get() }
         let made: Result<TLSContext, TransportError>
         do {
             var options = TLSOptions(settings, offersHTTP2: offersHTTP2)
             if let version = choice.minimumVersion { options.minimumVersion = version }
+            options.requiresForwardSecrecy = choice.requiresForwardSecrecy
+            options.requiresStrongCertificates = choice.requiresStrongCertificates
             made = .success(try TLSContext(options))
         } catch {
             made = .failure(error)

@@ -35,6 +35,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     let pool: ConnectionPool
     private(set) var receiver: (any LoadReceiver)?
     var state = State.new
+    /// The connection about whose TLS handshake this exchange's program is asked.
+    var askedFor: ConnectionAttempt?
     private var replays = 0
     private var unsentReplays = 0
 
@@ -105,6 +107,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         let last = state
         state = .over
         receiver = nil
+        defer { stopAsking() }
         decoding = nil
         switch last {
         case .queued: pool.withdraw(self)

@@ -30,13 +30,8 @@ final class OriginPool {
     private var busyCount = 0
     /// Connections that take new streams, or did and may again.
     private var multiplexed: [HTTP2Connection] = []
-    private var attempts: [ObjectIdentifier: Attempt] = [:]
+    private var attempts: [ObjectIdentifier: ConnectionAttempt] = [:]
     private var waiting = Deque<Waiting>()
-
-    /// A connection being made.
-    private final class Attempt {
-        var handle: (any PendingConnection)?
-    }
 
     init(_ route: Route, _ pool: ConnectionPool) {
         self.route = route
@@ -124,10 +119,10 @@ final class OriginPool {
         while attempts.count < wantedAttempts,
             busyCount + idle.count + streamTakers + attempts.count < limit || closeOneIdle()
         {
-            let attempt = Attempt()
+            let attempt = ConnectionAttempt(self, route.origin, storage: pool.settings.credentialStorage)
             let key = ObjectIdentifier(attempt)
             attempts[key] = attempt
-            let handle = pool.connect(route, offersHTTP2: speaks != .http1) { [weak self] result in
+            let handle = pool.connect(route, offersHTTP2: speaks != .http1, asking: attempt) { [weak self] result in
                 // Kept alive by this closure, so that its identity is not given to another.
                 withExtendedLifetime(attempt) { self?.finish(key, result) }
             }
@@ -155,18 +150,30 @@ final class OriginPool {
     }
 
     private func finish(_ key: ObjectIdentifier, _ result: Result<ByteStream, any Error>) {
-        guard attempts.removeValue(forKey: key) != nil else { return }
+        guard let attempt = attempts.removeValue(forKey: key) else { return }
+        attempt.end()
         switch result {
         case .success(let stream): begin(stream)
         // Each exchange keeps its own time.
         case .failure(let error as TransportError) where error.cause == .timedOut: break
-        case .failure(let error as ProxyError): waiting.popFirst()?.exchange.failedToConnect(LoadFailure(error))
-        case .failure(let error): waiting.popFirst()?.exchange.failedToConnect(error)
+        case .failure(let error as ProxyError): popWaiting(for: attempt)?.failedToConnect(LoadFailure(error))
+        case .failure(let error): popWaiting(for: attempt)?.failedToConnect(error)
         }
         openAsNeeded()
         tellServed()
         retireIfUnused()
     }
+
+    /// Who is told that an attempt has failed: whom it asked about that, else whoever has waited longest.
+    private func popWaiting(for attempt: ConnectionAttempt) -> HTTPExchange? {
+        if let asked = attempt.asked, let index = waiting.firstIndex(where: { $0.exchange === asked }) {
+            return waiting.remove(at: index).exchange
+        }
+        return waiting.popFirst()?.exchange
+    }
+
+    /// Whom an attempt asks about its handshake: whoever has waited longest, and is not asked about another.
+    func exchangeToAsk() -> HTTPExchange? { waiting.first { !$0.exchange.isAskedAboutConnection }?.exchange }
 
     private func begin(_ stream: ByteStream) {
         let isHTTP2 = route.origin.isSecure ? stream.info.tls?.alpn == "h2" : speaks == .http2
@@ -188,6 +195,7 @@ final class OriginPool {
     private func cancelSurplusAttempts() {
         while attempts.count > waiting.count, let (key, attempt) = attempts.first {
             attempts[key] = nil
+            attempt.end()
             attempt.handle?.cancel()
         }
     }

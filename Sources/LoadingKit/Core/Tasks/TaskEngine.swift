@@ -36,8 +36,8 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private var stage = Stage.new
     private(set) var hold: Hold = []
     private var isHandlerWaiting = false
-    /// Whether the delegate was asked for credentials and has not answered.
-    private var isChallenged = false
+    /// How many challenges the delegate was given and has not answered.
+    private var openChallenges = 0
     /// How the load ended while the consumer could not be told.
     private var heldEnd: Result<Void, any Error>?
     /// What the delegate is to be asked before that.
@@ -198,7 +198,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     }
 
     private func updateHeld() {
-        clock.isHeld = !hold.isEmpty || isChallenged
+        clock.isHeld = !hold.isEmpty || openChallenges > 0
         if !clock.isHeld { noteActivity() }
     }
 
@@ -328,19 +328,21 @@ extension TaskEngine: LoadReceiver {
         }
     }
 
+    var answersChallenges: Bool { delegate.exist }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         noteActivity()
         guard delegate.exist else { return decide(.performDefaultHandling, nil) }
-        isChallenged = true
+        openChallenges += 1
         updateHeld()
-        let answer = LoopTransfer(decide)
+        let answer = LoopTransfer(FirstAnswer(decide))
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.didReceive(challenge, session, task) { disposition, credential in
                 loop.execute { [weak self] in
-                    guard let self else { return }
-                    isChallenged = false
+                    guard let self, let decide = answer.value.take() else { return }
+                    openChallenges -= 1
                     updateHeld()
-                    answer.value(disposition, credential)
+                    decide(disposition, credential)
                 }
             }
         }
@@ -379,4 +381,13 @@ extension TaskEngine: LoadReceiver {
     func finish() { endInOrder(.success(())) }
 
     func fail(_ error: any Error) { endInOrder(.failure(error)) }
+}
+
+/// A delegate's answer counts once, the first time.
+private final class FirstAnswer {
+    private var decide: ChallengeDecision?
+
+    init(_ decide: @escaping ChallengeDecision) { self.decide = decide }
+
+    func take() -> ChallengeDecision? { decide.take() }
 }

@@ -48,6 +48,8 @@ final class BackgroundValidation: LoadReceiver {
     }
 
     /// Nobody is there to be asked.
+    var answersChallenges: Bool { false }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         decide(.performDefaultHandling, nil)
     }

@@ -125,6 +125,8 @@ extension CachedExchange: LoadReceiver {
 
     // MARK: Passed on
 
+    var answersChallenges: Bool { receiver?.answersChallenges ?? false }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         // A program that thinks about its answer keeps nobody else waiting.
         settle(.open)

@@ -22,6 +22,8 @@ final class ProxiedConnect: PendingConnection {
     struct Security {
         let proxy: TLSContext?
         let server: TLSContext?
+        /// Who decides about the server's certificates.
+        let decider: any TLSDecider
     }
 
     private let route: Route
@@ -93,7 +95,7 @@ final class ProxiedConnect: PendingConnection {
         guard let context = security.server else { return end(.success(stream)) }
         let attempt = connector.secure(
             stream, endpoint: route.origin.endpoint, tls: (context: context, serverName: route.origin.host),
-            timeout: timeout
+            asking: security.decider, timeout: timeout
         ) { [self] result in
             end(result.mapError { $0 as any Error })
         }
