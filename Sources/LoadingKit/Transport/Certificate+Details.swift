@@ -5,18 +5,17 @@ extension Certificate {
     /// Every certificate in PEM text, in its order; nil when one is malformed or there is none.
     package static func all(inPEM text: [UInt8]) -> [Certificate]? {
         ERR_clear_error()
-        guard let count = Int32(exactly: text.count), let bio = BIO_new_mem_buf(text, count) else { return nil }
-        defer {
-            BIO_free(bio)
-            ERR_clear_error()
+        defer { ERR_clear_error() }
+        return BytesBIO.reading(text) { bio in
+            guard let bio else { return nil }
+            var all: [Certificate] = []
+            while let pointer = PEM_read_bio_X509(bio, nil, nil, nil) {
+                defer { X509_free(pointer) }
+                guard let certificate = Certificate(pointer) else { return nil }
+                all.append(certificate)
+            }
+            return OpenSSLError.lastIsEndOfPEM && !all.isEmpty ? all : nil
         }
-        var all: [Certificate] = []
-        while let pointer = PEM_read_bio_X509(bio, nil, nil, nil) {
-            defer { X509_free(pointer) }
-            guard let certificate = Certificate(pointer) else { return nil }
-            all.append(certificate)
-        }
-        return OpenSSLError.lastIsEndOfPEM && !all.isEmpty ? all : nil
     }
 
     /// Whether the bytes are one certificate and nothing more.

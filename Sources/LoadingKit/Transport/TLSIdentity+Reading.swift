@@ -4,10 +4,11 @@ extension TLSIdentity {
     /// From PEM text: certificates, the intermediates included, and a key, which may be encrypted.
     package convenience init(certificatesPEM: [UInt8], keyPEM: [UInt8], password: String?) throws(IdentityFailure) {
         guard let certificates = Certificate.all(inPEM: certificatesPEM) else { throw .noCertificate }
+        guard String(decoding: keyPEM, as: UTF8.self).contains("PRIVATE KEY-----") else { throw .noKey }
         let key = try KeyReader.key(password) { reader in
-            guard let count = Int32(exactly: keyPEM.count), let bio = BIO_new_mem_buf(keyPEM, count) else { return nil }
-            defer { BIO_free(bio) }
-            return PEM_read_bio_PrivateKey(bio, nil, KeyReader.givePassword, reader)
+            BytesBIO.reading(keyPEM) { bio in
+                bio.flatMap { PEM_read_bio_PrivateKey($0, nil, KeyReader.givePassword, reader) }
+            }
         }
         try self.init(key: key, certificates: certificates)
     }
@@ -21,9 +22,9 @@ extension TLSIdentity {
         }
         let key = try KeyReader.key(password) { reader in
             if let key = KeyReader.plainKey(keyDER) { return key }
-            guard let count = Int32(exactly: keyDER.count), let bio = BIO_new_mem_buf(keyDER, count) else { return nil }
-            defer { BIO_free(bio) }
-            return d2i_PKCS8PrivateKey_bio(bio, nil, KeyReader.givePassword, reader)
+            return BytesBIO.reading(keyDER) { bio in
+                bio.flatMap { d2i_PKCS8PrivateKey_bio($0, nil, KeyReader.givePassword, reader) }
+            }
         }
         try self.init(key: key, certificates: certificates)
     }
@@ -59,7 +60,6 @@ private final class KeyReader {
         let key = withExtendedLifetime(reader) { read(Unmanaged.passUnretained(reader).toOpaque()) }
         if let key { return key }
         if reader.wasAsked { throw password == nil ? .passwordNeeded : .wrongPassword }
-        if OpenSSLError.lastIsEndOfPEM { throw .noKey }
         throw .malformed("the private key cannot be read (\(OpenSSLError.text()))")
     }
 

@@ -149,8 +149,8 @@ final class TLSSession {
     }
 
     private func cause() -> TransportError.Cause {
-        if let failure = bio.failure { return .systemCall(failure.name, errno: failure.code) }
         if TLSAlert(error: ERR_peek_error()) != nil { return tlsFailure() }
+        if let failure = bio.failure { return .systemCall(failure.name, errno: failure.code) }
         return bio.sawEnd ? .truncated : .handshake(OpenSSLError.text())
     }
 
@@ -191,12 +191,26 @@ final class TLSSession {
                 let code = SSL_get_error(ssl, result)
                 if code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE { break }
                 failed = true
-                return .failed(cause())
+                return .failed(refusal() ?? cause())
             }
             total += written
         }
         if total > 0 { return .bytes(total) }
-        return bio.failure.map { .failed(.systemCall($0.name, errno: $0.code)) } ?? .wouldBlock
+        guard let failure = bio.failure else { return .wouldBlock }
+        return .failed(refusal() ?? .systemCall(failure.name, errno: failure.code))
+    }
+
+    /// Why a peer refuses the client, which TLS 1.3 says when the client's handshake is over: what is written then may meet
+    /// the end of the connection before anyone has read the alert.
+    private func refusal() -> TransportError.Cause? {
+        guard decisions.clientCertificate != .notAsked, bio.failure != nil else { return nil }
+        bio.socket.assumeReadable()
+        ERR_clear_error()
+        var byte: UInt8 = 0
+        var read = 0
+        SSL_peek_ex(ssl, &byte, 1, &read)
+        defer { ERR_clear_error() }
+        return TLSAlert(error: ERR_peek_error()) == nil ? nil : tlsFailure()
     }
 
     /// As one record, as far as they fit in one.

@@ -14,6 +14,8 @@ package struct TrustEvaluation: Sendable {
     package var trustsSystem = true
     /// Whether the certificate has to be as strong as App Transport Security wants it.
     package var requiresStrength = true
+    /// Whether certificates have to be as RFC 5280 says in every detail.
+    package var isStrict = false
     /// Those of a connection; nil: the system's.
     private let context: TLSContext?
 
@@ -64,6 +66,7 @@ package struct TrustEvaluation: Sendable {
             return .failure(CertificateFailure(code: X509_V_ERR_HOSTNAME_MISMATCH, subject: subject, depth: 0))
         }
         if let time { X509_VERIFY_PARAM_set_time(parameters, Int(time)) }
+        if isStrict { X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_X509_STRICT)) }
         X509_VERIFY_PARAM_set_auth_level(parameters, context?.securityLevel ?? TLSContext.defaultSecurityLevel)
         guard X509_verify_cert(store) == 1 else { return .failure(CertificateFailure(store)) }
         if requiresStrength, let failure = CertificateStrength.failure(of: leaf) { return .failure(failure) }

@@ -47,10 +47,11 @@ enum TrustStore {
     /// Adds each certificate of a PEM text; there has to be one.
     private static func add(_ pem: [UInt8], to store: OpaquePointer) throws(TransportError) {
         ERR_clear_error()
-        guard let count = Int32(exactly: pem.count), let bio = BIO_new_mem_buf(pem, count) else {
-            throw TLSContext.misconfigured("the trusted certificates are too long")
-        }
-        defer { BIO_free(bio) }
+        try BytesBIO.reading(pem) { bio throws(TransportError) in try add(bio, to: store) }
+    }
+
+    private static func add(_ bio: OpaquePointer?, to store: OpaquePointer) throws(TransportError) {
+        guard let bio else { throw TLSContext.misconfigured("the trusted certificates are none, or too long") }
         var added = 0
         while let certificate = PEM_read_bio_X509_AUX(bio, nil, nil, nil) {
             defer { X509_free(certificate) }

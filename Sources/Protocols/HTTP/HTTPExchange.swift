@@ -274,7 +274,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             state = .challenged(waiting)
             return
         }
-        if canReplay(failure.processing) {
+        if !failure.isRefusal, canReplay(failure.processing) {
             if failure.processing == .notSent { unsentReplays += 1 } else { replays += 1 }
             submit(needsFreshConnection: true)
         } else {

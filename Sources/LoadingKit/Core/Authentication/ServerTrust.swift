@@ -82,12 +82,20 @@ public struct ServerTrust: Sendable {
         set { evaluation.requiresStrength = newValue }
     }
 
+    /// Whether certificates have to be as RFC 5280 says in every detail: key identifiers, critical basic constraints and key
+    /// usages of authorities (OpenSSL's `X509_V_FLAG_X509_STRICT`). Default false, as handshakes have it: many an authority
+    /// of a company has certificates that are not.
+    public var isStrict: Bool {
+        get { evaluation.isStrict }
+        set { evaluation.isStrict = newValue }
+    }
+
     /// Verifies the certificates by OpenSSL's rules (RFC 5280, RFC 9525): signatures up to a trusted authority, validity,
     /// what each may be used for, constraints on names, and the host.
     ///
     /// Certificates that were revoked are not looked for. It takes part of a millisecond, and does not use the network.
     ///
-    /// - Returns: the chain that was verified, from the server's certificate to a trusted one.
+    /// - Returns: the chain that was verified, the server's certificate first; a trusted one is in it, commonly the last.
     /// - Throws: ``ServerTrustError``, which says what is wrong with which certificate.
     @discardableResult
     public func evaluate() throws(ServerTrustError) -> [X509Certificate] {
