@@ -58,7 +58,9 @@ extension Certificate {
     /// The IP addresses for which the certificate is, as text.
     package var ipAddresses: [String] {
         alternativeNames { kind, bytes in
-            guard kind == GEN_IPADD, let base = bytes.baseAddress, bytes.count == 4 || bytes.count == 16 else { return nil }
+            guard kind == GEN_IPADD, let base = bytes.baseAddress, bytes.count == 4 || bytes.count == 16 else {
+                return nil
+            }
             var text = [CChar](repeating: 0, count: Int(INET6_ADDRSTRLEN))
             let family = bytes.count == 4 ? AF_INET : AF_INET6
             guard inet_ntop(family, base, &text, socklen_t(text.count)) != nil else { return nil }

@@ -41,8 +41,18 @@ final class TLSHandshake: EventSource {
         switch session.handshake() {
         case .done: end(.success(session))
         case .wouldBlock: break
-        case .asksForTrust(let trust): ask { [session] in session.decider?.decide(trust, $0) } then: { [session] in session.decide($0) }
-        case .asksForIdentity(let authorities): ask { [session] in session.decider?.chooseIdentity(authorities, $0) } then: { [session] in session.decide($0) }
+        case .asksForTrust(let trust):
+            ask { [session] in
+                session.decider?.decide(trust, $0)
+            } then: { [session] in
+                session.decide($0)
+            }
+        case .asksForIdentity(let authorities):
+            ask { [session] in
+                session.decider?.chooseIdentity(authorities, $0)
+            } then: { [session] in
+                session.decide($0)
+            }
         case .failed(let cause):
             socket.close()
             end(.failure(cause))
@@ -73,6 +83,7 @@ final class TLSHandshake: EventSource {
     private func end(_ outcome: Outcome) {
         guard let completion else { return }
         self.completion = nil
+        session.decider = nil
         completion(outcome)
     }
 }

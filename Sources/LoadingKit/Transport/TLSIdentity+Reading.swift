@@ -71,12 +71,13 @@ private final class KeyReader {
         }
     }
 
-    static let givePassword: @convention(c) (
-        UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?
-    ) -> Int32 = { buffer, size, _, reader in
-        guard let buffer, let reader else { return -1 }
-        return Unmanaged<KeyReader>.fromOpaque(reader)._withUnsafeGuaranteedRef { $0.give(buffer, size) }
-    }
+    static let givePassword:
+        @convention(c) (
+            UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?
+        ) -> Int32 = { buffer, size, _, reader in
+            guard let buffer, let reader else { return -1 }
+            return Unmanaged<KeyReader>.fromOpaque(reader)._withUnsafeGuaranteedRef { $0.give(buffer, size) }
+        }
 
     private func give(_ buffer: UnsafeMutablePointer<CChar>, _ size: Int32) -> Int32 {
         wasAsked = true
@@ -93,7 +94,8 @@ private final class LegacyAlgorithms {
 
     init?() {
         guard let context = OSSL_LIB_CTX_new() else { return nil }
-        let providers = [OSSL_PROVIDER_load(context, "default"), OSSL_PROVIDER_load(context, "legacy")].compactMap(\.self)
+        let providers = [OSSL_PROVIDER_load(context, "default"), OSSL_PROVIDER_load(context, "legacy")].compactMap(
+            \.self)
         guard providers.count == 2 else {
             for provider in providers { OSSL_PROVIDER_unload(provider) }
             OSSL_LIB_CTX_free(context)
@@ -140,7 +142,8 @@ private enum PKCS12File {
         guard result == 1 else { throw failure(password) }
         guard let key else { throw .noKey }
         guard let der = encode(key) else { throw .malformed("its key cannot be read (\(OpenSSLError.text()))") }
-        let certificates = (own.flatMap { Certificate($0) }.map { [$0] } ?? []) + CertificateStack.certificates(in: others)
+        let certificates =
+            (own.flatMap { Certificate($0) }.map { [$0] } ?? []) + CertificateStack.certificates(in: others)
         return Contents(certificates: certificates, key: der)
     }
 

@@ -210,7 +210,10 @@ final class TLSSession {
         var read = 0
         SSL_peek_ex(ssl, &byte, 1, &read)
         defer { ERR_clear_error() }
-        return TLSAlert(error: ERR_peek_error()) == nil ? nil : tlsFailure()
+        guard TLSAlert(error: ERR_peek_error()) != nil else { return nil }
+        // OpenSSL does not say it again to whoever reads next.
+        deferred = tlsFailure()
+        return deferred
     }
 
     /// As one record, as far as they fit in one.

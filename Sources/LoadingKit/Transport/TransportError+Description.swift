@@ -49,7 +49,8 @@ extension TransportError.Cause {
             return "\(said); it asked for a client certificate and got none: answer the challenge "
                 + "NSURLAuthenticationMethodClientCertificate with URLCredential(identity:certificates:persistence:)"
         case .notAsked where alert.isHandshakeFailure:
-            return "\(said); it has no cipher suite in common with those that are offered. Those without forward secrecy are "
+            return
+                "\(said); it has no cipher suite in common with those that are offered. Those without forward secrecy are "
                 + "only offered where configuration.appTransportSecurity.exceptionDomains says so "
                 + "(requiresForwardSecrecy = false)"
         case .notAsked, .notSent, .sent: return said

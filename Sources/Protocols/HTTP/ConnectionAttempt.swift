@@ -14,6 +14,8 @@ final class ConnectionAttempt: TLSDecider {
     var handle: (any PendingConnection)?
     /// Who was asked last.
     private(set) weak var asked: HTTPExchange?
+    /// Whether the program of whom was asked last has given the connection up.
+    private(set) var isRefused = false
     private weak var pool: OriginPool?
     private let origin: Origin
     private let storage: URLCredentialStorage?
@@ -40,7 +42,8 @@ final class ConnectionAttempt: TLSDecider {
     func decide(_ evaluation: TrustEvaluation, _ answer: @escaping (TrustDecision) -> Void) {
         let trust = ServerTrust(evaluation)
         let space = URLProtectionSpace(tlsHost: origin.host, port: Int(origin.port), serverTrust: trust)
-        put(space, proposing: nil) { disposition, credential in
+        put(space, proposing: nil) { [weak self] disposition, credential in
+            self?.isRefused = disposition == .cancelAuthenticationChallenge || disposition == .rejectProtectionSpace
             switch disposition {
             case .useCredential: answer(credential?.accepts(trust) == true ? .trust : .verdict)
             case .performDefaultHandling: answer(.verdict)
@@ -54,7 +57,8 @@ final class ConnectionAttempt: TLSDecider {
         let space = URLProtectionSpace(
             tlsHost: origin.host, port: Int(origin.port), distinguishedNames: authorities.map { Data($0) })
         let proposed = storage?.defaultIdentity(for: space)
-        put(space, proposing: proposed) { disposition, credential in
+        put(space, proposing: proposed) { [weak self] disposition, credential in
+            self?.isRefused = disposition == .cancelAuthenticationChallenge
             switch disposition {
             case .useCredential: answer(IdentityDecision(credential))
             case .performDefaultHandling: answer(IdentityDecision(proposed))

@@ -104,7 +104,8 @@ final class ConnectionPool: SessionResource {
             let context = origin.isSecure ? try tlsContext(offersHTTP2, for: origin.host) : nil
             if let proxy = route.proxy {
                 let security = ProxiedConnect.Security(
-                    proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context, decider: decider)
+                    proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context,
+                    decider: decider)
                 let attempt = ProxiedConnect(
                     route, proxy, connector, security, timeout: connectTimeout, completion: completion)
                 attempt.start()

@@ -36,7 +36,9 @@ struct StreamFailure: Error {
 
     /// Whether the server has refused the client itself: another connection would be refused, too.
     var isRefusal: Bool {
-        guard case .alert(let alert, let use) = (error as? TransportError)?.cause, use != .notAsked else { return false }
+        guard case .alert(let alert, let use) = (error as? TransportError)?.cause, use != .notAsked else {
+            return false
+        }
         return alert.wantsCertificate || alert.isAboutCertificate
     }
 }

@@ -164,12 +164,13 @@ final class OriginPool {
         retireIfUnused()
     }
 
-    /// Who is told that an attempt has failed: whom it asked about that, else whoever has waited longest.
+    /// Who is told that an attempt has failed: whom it asked about that, else whoever has waited longest. What a program has
+    /// refused for an exchange that has got another connection meanwhile concerns nobody else.
     private func popWaiting(for attempt: ConnectionAttempt) -> HTTPExchange? {
         if let asked = attempt.asked, let index = waiting.firstIndex(where: { $0.exchange === asked }) {
             return waiting.remove(at: index).exchange
         }
-        return waiting.popFirst()?.exchange
+        return attempt.isRefused ? nil : waiting.popFirst()?.exchange
     }
 
     /// Whom an attempt asks about its handshake: whoever has waited longest, and is not asked about another.

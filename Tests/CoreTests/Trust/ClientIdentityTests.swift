@@ -125,7 +125,8 @@ import Testing
                 let identity = try test.make()
                 #expect(test.reason == nil, "\(test.what)")
                 #expect(identity.certificate.subject == "CN=Ada", "\(test.what)")
-                #expect(identity.intermediates.map(\.subject) == ["CN=LoadingKit Loopback Intermediate CA"], "\(test.what)")
+                #expect(
+                    identity.intermediates.map(\.subject) == ["CN=LoadingKit Loopback Intermediate CA"], "\(test.what)")
             } catch let error as ClientIdentityError {
                 #expect(error.reason == test.reason, "\(test.what): \(error)")
                 #expect(!error.description.isEmpty && error.localizedDescription == error.description)

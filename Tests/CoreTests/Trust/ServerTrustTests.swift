@@ -118,7 +118,8 @@ import Testing
             do {
                 let verified = try trust.evaluate()
                 #expect(test.reason == nil, "\(test.what)")
-                #expect(verified.first == test.chain.first && !Set(verified).isDisjoint(with: test.anchors), "\(test.what)")
+                #expect(
+                    verified.first == test.chain.first && !Set(verified).isDisjoint(with: test.anchors), "\(test.what)")
                 #expect(trust.isTrusted)
             } catch {
                 #expect(error.reason == test.reason && error.code == test.code, "\(test.what): \(error)")

@@ -26,9 +26,11 @@ import Testing
     private static let commonName =
         "the subject's common name is not looked at (RFC 9525 §2), so that one which is not among the names does no harm"
     private static let noPublicSuffixes = "a wildcard below a public suffix: OpenSSL does not know which these are"
-    private static let keyIdentifier = "OpenSSL finds issuers by what key identifiers there are, and does not ask for more"
+    private static let keyIdentifier =
+        "OpenSSL finds issuers by what key identifiers there are, and does not ask for more"
     /// Of the form of what an authority signed, not of whom it is for.
-    private static let form = "a rule of form for authorities (RFC 5280 or the CA/Browser Forum's), which OpenSSL does not check"
+    private static let form =
+        "a rule of form for authorities (RFC 5280 or the CA/Browser Forum's), which OpenSSL does not check"
 
     /// Cases whose result is another, and why.
     private static let exceptions: [String: String] = [

@@ -106,7 +106,8 @@ import Testing
         #expect(error?.localizedDescription.contains("URLCredential(identity:certificates:persistence:)") == true)
     }
 
-    @Test("the storage's default is sent without asking, and proposed where somebody is asked",
+    @Test(
+        "the storage's default is sent without asking, and proposed where somebody is asked",
         arguments: BothVersions.all)
     func storedCredential(version: String) async throws {
         let authority = try CertificateAuthority()
@@ -137,7 +138,9 @@ import Testing
         let ada = try Self.identity(authority)
         let isAda = Box(true)
         let delegate = TrustAnswerer { challenge in
-            guard challenge.protectionSpace.serverTrust == nil, isAda.value else { return (.performDefaultHandling, nil) }
+            guard challenge.protectionSpace.serverTrust == nil, isAda.value else {
+                return (.performDefaultHandling, nil)
+            }
             return (.useCredential, URLCredential(identity: ada, certificates: nil, persistence: .none))
         }
         let session = makeSession(delegate: delegate) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }

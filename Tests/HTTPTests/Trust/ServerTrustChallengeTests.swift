@@ -79,11 +79,14 @@ import Testing
         }
     }
 
-    @Test("a connection is asked about once, a new one anew, also where it continues a TLS session",
+    @Test(
+        "a connection is asked about once, a new one anew, also where it continues a TLS session",
         arguments: BothVersions.all, TLSGeneration.allCases)
     func everyConnection(version: String, tls: TLSGeneration) async throws {
         let delegate = TrustAnswerer { _ in (.performDefaultHandling, nil) }
-        try await BothVersions.withServer(version, Self.route, delegate: delegate, tls: { $0.maximumVersion = tls.version }) {
+        try await BothVersions.withServer(
+            version, Self.route, delegate: delegate, tls: { $0.maximumVersion = tls.version }
+        ) {
             session, server in
             let request = try BothVersions.request(server, "/")
             for _ in 0..<2 { #expect(await session.outcome(request) == .ok("0")) }
@@ -113,7 +116,8 @@ import Testing
         }
     }
 
-    @Test("what was accepted against the rules is not continued, and concerns no other session",
+    @Test(
+        "what was accepted against the rules is not continued, and concerns no other session",
         arguments: BothVersions.all)
     func accepted(version: String) async throws {
         let delegate = TrustAnswerer.accepting()
@@ -175,6 +179,68 @@ import Testing
             }
         }
         #expect(own.seen.snapshot == ["own's task: ServerTrust - 0 -", "own's task: ServerTrust - 0 -"])
+    }
+
+    @Test("where the session verifies nothing the program may still refuse", arguments: BothVersions.all)
+    func withoutVerification(version: String) async throws {
+        let answers: [(ChallengeNotes.Answer, Outcome)] = [
+            ((.performDefaultHandling, nil), .ok("0")),
+            ((.rejectProtectionSpace, nil), .failed(.serverCertificateHasUnknownRoot)),
+            ((.cancelAuthenticationChallenge, nil), .failed(.cancelled)),
+        ]
+        for (answer, expected) in answers {
+            let delegate = TrustAnswerer { _ in answer }
+            try await BothVersions.withServer(version, Self.route, delegate: delegate) {
+                $0.tlsTrustRoots = .system
+                $0.tlsVerifiesServer = false
+            } body: { session, server in
+                let outcome = await session.outcome(try BothVersions.request(server, "/"))
+                #expect(outcome == expected && delegate.challenges.count == 1)
+                // The evaluation knows the system's authorities all the same.
+                let trust = delegate.challenges.last?.protectionSpace.serverTrust
+                let error = #expect(throws: ServerTrustError.self) { try trust?.evaluate() }
+                #expect(error?.reason == .unknownAuthority)
+            }
+        }
+    }
+
+    @Test("through a tunnel it is the server that is decided about", arguments: BothVersions.all)
+    func tunnel(version: String) async throws {
+        let proxy = try ProxyServer(.tinyproxy)
+        defer { proxy.stop() }
+        let dictionary: [String: any Sendable] = [
+            "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port),
+        ]
+        for (accepts, expected) in [(true, Outcome.ok("0")), (false, .failed(.cancelled))] {
+            let delegate =
+                accepts ? TrustAnswerer.accepting() : TrustAnswerer { _ in (.cancelAuthenticationChallenge, nil) }
+            try await BothVersions.withServer(version, Self.route, delegate: delegate) {
+                $0.connectionProxyDictionary = dictionary
+                $0.tlsTrustRoots = .pem((try? CertificateAuthority().certificatePEM) ?? "")
+            } body: { session, server in
+                let outcome = await session.outcome(try BothVersions.request(server, "/"))
+                #expect(outcome == expected)
+                #expect(delegate.challenges.snapshot.map(\.protectionSpace.host) == ["localhost"])
+            }
+        }
+    }
+
+    @Test("a handler that forwards a request leaves the decision to the delegate", arguments: BothVersions.all)
+    func forwarded(version: String) async throws {
+        let delegate = TrustAnswerer.accepting()
+        let target = Box<URL?>(nil)
+        try await BothVersions.withServer(version, Self.route, delegate: delegate) {
+            $0.tlsTrustRoots = .pem((try? CertificateAuthority().certificatePEM) ?? "")
+            $0.register(scheme: "test") { load in
+                let response = try await load.next.load(URLRequest(url: target.value ?? load.url))
+                try await load.receive(response.response)
+                for try await piece in response.body { try await load.receive(piece) }
+            }
+        } body: { session, server in
+            target.value = try BothVersions.request(server, "/").url
+            let outcome = await session.outcome(URLRequest(url: try #require(URL(string: "test:a"))))
+            #expect(outcome == .ok("0") && delegate.challenges.count == 1)
+        }
     }
 
     // MARK: While the program thinks
@@ -250,7 +316,8 @@ import Testing
         }
     }
 
-    @Test("one refusal fails the one that was asked; the others are asked about connections of their own",
+    @Test(
+        "one refusal fails the one that was asked; the others are asked about connections of their own",
         arguments: BothVersions.all)
     func sharedAttempt(version: String) async throws {
         let count = Box(0)

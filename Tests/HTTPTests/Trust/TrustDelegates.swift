@@ -15,7 +15,9 @@ final class TrustAnswerer: NSObject, URLSessionTaskDelegate, @unchecked Sendable
     /// Accepts every server, and identifies itself so.
     static func accepting(_ identity: ClientIdentity? = nil) -> TrustAnswerer {
         TrustAnswerer { challenge in
-            if let trust = challenge.protectionSpace.serverTrust { return (.useCredential, URLCredential(trust: trust)) }
+            if let trust = challenge.protectionSpace.serverTrust {
+                return (.useCredential, URLCredential(trust: trust))
+            }
             let credential = identity.map { URLCredential(identity: $0, certificates: nil, persistence: .none) }
             return (.useCredential, credential)
         }

@@ -99,7 +99,8 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         let allowed = options?[NSURLCredentialStorageRemoveSynchronizableCredentials] as? NSNumber
         if credential.persistence == .synchronizable && allowed?.boolValue != true { return }
         change { state in
-            guard let user = credential.storageName, let old = state.credentials[space]?.removeValue(forKey: user) else {
+            guard let user = credential.storageName, let old = state.credentials[space]?.removeValue(forKey: user)
+            else {
                 return []
             }
             if state.credentials[space]?.isEmpty == true { state.credentials[space] = nil }

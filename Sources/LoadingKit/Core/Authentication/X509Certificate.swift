@@ -10,7 +10,9 @@ public struct X509Certificate: Sendable, Hashable {
     /// - Throws: ``X509CertificateError`` when they are not one certificate in DER.
     public init(derRepresentation: Data) throws(X509CertificateError) {
         certificate = Certificate(der: Array(derRepresentation))
-        guard certificate.isWellFormed else { throw X509CertificateError("the bytes are not an X.509 certificate in DER") }
+        guard certificate.isWellFormed else {
+            throw X509CertificateError("the bytes are not an X.509 certificate in DER")
+        }
     }
 
     /// The first certificate of PEM text.
@@ -82,5 +84,6 @@ public struct X509CertificateError: LocalizedError, CustomStringConvertible, Sen
 
     init(_ description: String) { self.description = description }
 
-    static let noPEM = X509CertificateError("the text has no certificate in PEM (-----BEGIN CERTIFICATE-----), or a malformed one")
+    static let noPEM = X509CertificateError(
+        "the text has no certificate in PEM (-----BEGIN CERTIFICATE-----), or a malformed one")
 }

@@ -5,6 +5,9 @@ import Foundation
 /// By default cleartext may be loaded from this machine, from private addresses, from `.local` names and from unqualified
 /// names; every other host needs `https`, an entry in ``exceptionDomains``, or ``allowsArbitraryLoads``. A program's
 /// Info.plist (`NSAppTransportSecurity`) is read for the default.
+///
+/// `https` needs cipher suites with forward secrecy and certificates of a certain strength, to local hosts, too; see
+/// ``ExceptionDomain``.
 public struct AppTransportSecurity: Sendable, Hashable {
     /// What is different for a domain; a key of Apple's `NSExceptionDomains`.
     public struct ExceptionDomain: Sendable, Hashable {
