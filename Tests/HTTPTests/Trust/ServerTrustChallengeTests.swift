@@ -163,7 +163,7 @@ import Testing
 
     @Test("the session's delegate is asked first, the task's own when it leaves it to it", arguments: BothVersions.all)
     func order(version: String) async throws {
-        let own = ChallengeAnswerer("own") { _ in (.cancelAuthenticationChallenge, nil) }
+        let own = ChallengeAnswerer("own", takesTrust: true) { _ in (.cancelAuthenticationChallenge, nil) }
         let answers: [((any URLSessionDelegate)?, Outcome)] = [
             (nil, .failed(.cancelled)), (Silent(), .failed(.cancelled)), (TrustAnswerer.accepting(), .ok("0")),
         ]
@@ -281,18 +281,6 @@ import Testing
         }
         try await withThinker(version, { $0.timeoutIntervalForResource = 0.2 }) { _, session, request, _ in
             #expect(await session.outcome(request) == .failed(.timedOut))
-        }
-    }
-
-    @Test("while the program thinks no idle time runs", arguments: BothVersions.all)
-    func idleTime(version: String) async throws {
-        try await withThinker(version, { $0.timeoutIntervalForRequest = 0.1 }) { thinker, session, request, _ in
-            async let outcome = session.outcome(request)
-            let question = try #require(await thinker.questions.element(at: 0))
-            // Longer than the request's time: it is the passing of time that is tested.
-            try await Task.sleep(for: .milliseconds(400))
-            question.accept()
-            #expect(await outcome == .ok("0"))
         }
     }
 
