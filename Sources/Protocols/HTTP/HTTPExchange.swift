@@ -35,8 +35,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     let pool: ConnectionPool
     private(set) var receiver: (any LoadReceiver)?
     var state = State.new
-    /// The connection about whose TLS handshake this exchange's program is asked.
-    var askedFor: ConnectionAttempt?
+    /// What this exchange's program is asked about the TLS handshake of a connection that is being made.
+    var connectionQuestion: ConnectionQuestion?
     private var replays = 0
     private var unsentReplays = 0
 

@@ -245,6 +245,12 @@ import Testing
 
     // MARK: While the program thinks
 
+    private static func impatient(_ request: URLRequest) -> URLRequest {
+        var request = request
+        request.timeoutInterval = 3
+        return request
+    }
+
     /// Calls `body` with a session whose delegate does not answer by itself.
     private func withThinker(
         _ version: String, _ configure: (URLSessionConfiguration) -> Void = { _ in },
@@ -301,6 +307,35 @@ import Testing
             next.accept()
             #expect(await second == .ok("0"))
             #expect(server.openings.count == 1)
+        }
+    }
+
+    @Test("a question that is not needed any more holds no time up")
+    func withdrawn() async throws {
+        let (isBusy, release) = (Signal(), Signal())
+        let thinker = TrustThinker()
+        let route: LoopbackServer.Route = { request in
+            if request.path == "/first" {
+                isBusy.fire()
+                try request.exchange.wait(for: release)
+            } else {
+                try request.exchange.waitUntilClientCloses()
+            }
+            return .text("\(request.connection)")
+        }
+        try await BothVersions.withServer("http/1.1", route, delegate: thinker) { session, server in
+            let one = try BothVersions.request(server, "/first")
+            let two = try Self.impatient(BothVersions.request(server, "/second"))
+            async let first = session.outcome(one)
+            try #require(await thinker.questions.element(at: 0)).accept()
+            await isBusy.wait()
+            async let second = session.outcome(two)
+            await thinker.questions.count(reaches: 2)
+            // The first connection becomes free, and carries the second request, which the server does not answer.
+            release.fire()
+            #expect(await first == .ok("0"))
+            #expect(await second == .failed(.timedOut))
+            #expect(server.requests.snapshot.map(\.connection) == [0, 0])
         }
     }
 

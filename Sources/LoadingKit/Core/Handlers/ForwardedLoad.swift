@@ -86,6 +86,8 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         outer.withReceiver { $0.challenge(challenge, decide: decide.value) }
     }
 
+    func withdraw(_ challenge: URLAuthenticationChallenge) { outer.withReceiver { $0.withdraw(challenge) } }
+
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
         let give = LoopTransfer(give)
         outer.withReceiver { $0.needNewBodyStream(give.value) }

@@ -30,6 +30,8 @@ package protocol LoadReceiver: AnyObject {
     /// Whether there is a delegate that challenges can be put to; else their default handling is done.
     var answersChallenges: Bool { get }
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision)
+    /// The challenge needs no answer any more, and one that comes is not heeded.
+    func withdraw(_ challenge: URLAuthenticationChallenge)
     /// Asks for a fresh body stream, as the one given was read from.
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void)
 

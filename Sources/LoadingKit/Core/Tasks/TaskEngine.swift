@@ -20,6 +20,12 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         static let behind = Hold(rawValue: 4)
     }
 
+    /// Holds the challenge, so that no other is taken for it.
+    private struct OpenChallenge {
+        let challenge: URLAuthenticationChallenge
+        let decide: ChallengeDecision
+    }
+
     private enum Stage {
         case new
         case loading(any LoopHandler)
@@ -36,8 +42,8 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private var stage = Stage.new
     private(set) var hold: Hold = []
     private var isHandlerWaiting = false
-    /// How many challenges the delegate was given and has not answered.
-    private var openChallenges = 0
+    /// The challenges that the delegate was given and has not answered: an answer counts once, the first time.
+    private var openChallenges: [ObjectIdentifier: OpenChallenge] = [:]
     /// How the load ended while the consumer could not be told.
     private var heldEnd: Result<Void, any Error>?
     /// What the delegate is to be asked before that.
@@ -198,7 +204,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     }
 
     private func updateHeld() {
-        clock.isHeld = !hold.isEmpty || openChallenges > 0
+        clock.isHeld = !hold.isEmpty || !openChallenges.isEmpty
         if !clock.isHeld { noteActivity() }
     }
 
@@ -232,6 +238,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         stage = .ended
         heldEnd = nil
         heldQuestion = nil
+        openChallenges = [:]
         nextLook = .distantFuture
         timer?.cancel()
         timer = nil
@@ -333,19 +340,24 @@ extension TaskEngine: LoadReceiver {
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         noteActivity()
         guard delegate.exist else { return decide(.performDefaultHandling, nil) }
-        openChallenges += 1
+        openChallenges[ObjectIdentifier(challenge)] = OpenChallenge(challenge: challenge, decide: decide)
         updateHeld()
-        let answer = LoopTransfer(FirstAnswer(decide))
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.didReceive(challenge, session, task) { disposition, credential in
                 loop.execute { [weak self] in
-                    guard let self, let decide = answer.value.take() else { return }
-                    openChallenges -= 1
-                    updateHeld()
+                    guard let self, let decide = takeDecision(of: challenge) else { return }
                     decide(disposition, credential)
                 }
             }
         }
+    }
+
+    func withdraw(_ challenge: URLAuthenticationChallenge) { _ = takeDecision(of: challenge) }
+
+    private func takeDecision(of challenge: URLAuthenticationChallenge) -> ChallengeDecision? {
+        guard let open = openChallenges.removeValue(forKey: ObjectIdentifier(challenge)) else { return nil }
+        updateHeld()
+        return open.decide
     }
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
@@ -381,13 +393,4 @@ extension TaskEngine: LoadReceiver {
     func finish() { endInOrder(.success(())) }
 
     func fail(_ error: any Error) { endInOrder(.failure(error)) }
-}
-
-/// A delegate's answer counts once, the first time.
-private final class FirstAnswer {
-    private var decide: ChallengeDecision?
-
-    init(_ decide: @escaping ChallengeDecision) { self.decide = decide }
-
-    func take() -> ChallengeDecision? { decide.take() }
 }

@@ -54,6 +54,8 @@ final class BackgroundValidation: LoadReceiver {
         decide(.performDefaultHandling, nil)
     }
 
+    func withdraw(_ challenge: URLAuthenticationChallenge) {}
+
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
     func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) { decide(response) }
     func sentBody(_ count: Int, expected: Int64) {}

@@ -133,6 +133,8 @@ extension CachedExchange: LoadReceiver {
         receiver?.challenge(challenge, decide: decide)
     }
 
+    func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
+
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { receiver?.needNewBodyStream(give) }
 
     func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) {
