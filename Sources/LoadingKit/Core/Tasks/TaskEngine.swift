@@ -330,7 +330,7 @@ extension TaskEngine: LoadReceiver {
         let answer = LoopTransfer(settle)
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.willRedirect(session, task, response, request) { request in
-                loop.execute { answer.value(request) }
+                loop.perform { answer.value(request) }
             }
         }
     }
@@ -344,7 +344,7 @@ extension TaskEngine: LoadReceiver {
         updateHeld()
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.didReceive(challenge, session, task) { disposition, credential in
-                loop.execute { [weak self] in
+                loop.perform { [weak self] in
                     guard let self, let decide = takeDecision(of: challenge) else { return }
                     decide(disposition, credential)
                 }
@@ -366,7 +366,7 @@ extension TaskEngine: LoadReceiver {
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.needNewBodyStream(session, task) { stream in
                 let stream = LoopTransfer(stream)
-                loop.execute { answer.value(stream.value) }
+                loop.perform { answer.value(stream.value) }
             }
         }
     }
