@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// One TLS connection over a socket. Confined to the socket's loop.
+/// One TLS connection over a socket, or inside another TLS connection. Confined to the socket's loop.
 final class TLSSession {
     enum ReadResult {
         case bytes(Int)
@@ -37,10 +37,14 @@ final class TLSSession {
     static let maximumRecord = 16_384
 
     /// `nil` when memory is out, or when the name cannot be one.
-    init?(_ context: TLSContext, socket: Socket, serverName: String, sessionKey: String) {
+    ///
+    /// - Parameter carrier: the connection that this one goes through, over the same socket.
+    init?(
+        _ context: TLSContext, socket: Socket, inside carrier: TLSSession? = nil, serverName: String, sessionKey: String
+    ) {
         self.context = context
         self.sessionKey = sessionKey
-        bio = SocketBIO(socket: socket)
+        bio = SocketBIO(socket: socket, carrier: carrier)
         ERR_clear_error()
         guard let ssl = SSL_new(context.context) else { return nil }
         self.ssl = ssl
@@ -68,6 +72,9 @@ final class TLSSession {
         return X509_VERIFY_PARAM_set1_host(parameters, name, 0) == 1 && lk_SSL_set_tlsext_host_name(ssl, name) == 1
     }
 
+    /// The descriptor has a new object, which this goes on over.
+    func move(to socket: Socket) { bio.move(to: socket) }
+
     // MARK: Handshake
 
     func handshake() -> HandshakeResult {
@@ -86,7 +93,10 @@ final class TLSSession {
     }
 
     private func handshakeCause(_ code: Int32) -> TransportError.Cause {
-        if let failure = bio.failure { return TransportError.Cause(failure) }
+        if case .systemCall(let name, let code) = bio.failure {
+            return TransportError.Cause(SystemCallFailure(name: name, code: code))
+        }
+        if let failure = bio.failure { return failure }
         if let certificateFailure, context.options.verifiesPeer { return .certificate(certificateFailure) }
         // A record begins with 20 to 24 (RFC 8446 §5.1); a line of text does not.
         if let byte = bio.firstByte, (0x20...0x7E).contains(byte) { return .plainTextPeer }
@@ -112,7 +122,7 @@ final class TLSSession {
                 return total > 0 ? .bytes(total) : .failed(cause)
             }
             // No call that could only answer "try again".
-            if SSL_has_pending(ssl) == 0, !bio.socket.isReadable { break }
+            if SSL_has_pending(ssl) == 0, !bio.mayHaveInput { break }
         }
         return .bytes(total)
     }
@@ -132,12 +142,14 @@ final class TLSSession {
     }
 
     private func cause() -> TransportError.Cause {
-        if let failure = bio.failure { return .systemCall(failure.name, errno: failure.code) }
+        if let failure = bio.failure { return failure }
         return bio.sawEnd ? .truncated : .handshake(OpenSSLError.text())
     }
 
     /// Whether bytes wait that epoll does not know of.
-    var hasPendingInput: Bool { deferred != nil || SSL_has_pending(ssl) == 1 }
+    var hasPendingInput: Bool {
+        deferred != nil || SSL_has_pending(ssl) == 1 || bio.carrier?.hasPendingInput == true
+    }
 
     /// Whether the peer has sent nothing but what concerns TLS alone.
     func isQuiet() -> Bool {
@@ -178,7 +190,7 @@ final class TLSSession {
             total += written
         }
         if total > 0 { return .bytes(total) }
-        return bio.failure.map { .failed(.systemCall($0.name, errno: $0.code)) } ?? .wouldBlock
+        return bio.failure.map { .failed($0) } ?? .wouldBlock
     }
 
     /// As one record, as far as they fit in one.
@@ -217,6 +229,12 @@ final class TLSSession {
         ERR_clear_error()
         SSL_shutdown(ssl)
         ERR_clear_error()
+    }
+
+    /// The same, then to the peer of the connection that carries this one.
+    func sendLastCloseNotify() {
+        sendCloseNotify()
+        bio.carrier?.sendLastCloseNotify()
     }
 
     // MARK: Sessions and information

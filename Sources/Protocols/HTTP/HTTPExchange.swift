@@ -43,9 +43,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     var fields = HTTPFields()
     /// The request's body, whether or not it is sent now.
     var content: RequestBody
-    var login: AuthenticationHandshake?
-    /// False where the caller's own `Authorization` is what the server gets, and nothing else.
-    var mayAuthenticate = true
+    var logins = ExchangeLogins()
     private(set) var expectsContinue = false
     private(set) var isInQueue = false
     /// The server has said that it does not know `Expect`.
@@ -76,7 +74,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
     var priority: Float { resources.task.priority }
     /// What is sent as body now: nothing as long as the server will ask for another step of authentication.
-    var body: RequestBody { login?.isLastStep == false ? .none : content }
+    var body: RequestBody { logins.isLastStep ? content : .none }
 
     // MARK: LoopHandler
 
@@ -90,8 +88,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             self.target = target
             route = pool.route(to: target.origin)
             makeFields(for: target)
-            mayAuthenticate = !fields.contains(.authorization)
-            recallLogin(target)
+            recallLogins(target)
             if case .stream(let reader, _) = body { try reader.claim() }
             addCookies(then: .submit)
         } catch {
@@ -106,6 +103,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         state = .over
         receiver = nil
         decoding = nil
+        logins.end()
         switch last {
         case .queued: pool.withdraw(self)
         case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(self)
@@ -137,12 +135,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private func makeFields(for target: RequestTarget) {
         fields = pool.fields(of: request, to: target.origin)
         for field in cacheFields { fields.append(name: field.name, value: field.value) }
-        let isForwarded = route?.isForwarded == true
-        if fields.contains(.proxyAuthorization) {
-            if !isForwarded { fields.remove(.proxyAuthorization) }
-        } else if isForwarded, let credential = route?.proxy?.credential {
-            fields.append(.proxyAuthorization, credential.basic)
-        }
+        if route?.isForwarded != true, fields.contains(.proxyAuthorization) { fields.remove(.proxyAuthorization) }
     }
 
     /// Whether the body waits until the server wants it. A caller's own `Expect: 100-continue` is kept; over HTTP/1.1 a
@@ -160,7 +153,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
 
     func submit(needsFreshConnection: Bool) {
-        login?.changesConnection()
+        logins.changesConnection()
         state = .queued
         pool.submit(self, needsFreshConnection: needsFreshConnection)
     }
@@ -180,12 +173,12 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     // MARK: From the stream
 
     /// What is known of the connection that the request is about to be sent on. Says last what is sent.
-    func use(_ connection: TransactionTimings) {
+    func use(_ connection: ConnectionInfo, _ metrics: TransactionTimings) {
         let start = timings.fetchStart
-        timings = connection
+        timings = metrics
         timings.fetchStart = start
         timings.requestStart = loop.now
-        if let value = login?.authorization() { fields.set(.authorization, value) }
+        logins.authorize(&fields, on: connection)
     }
 
     func didSendHead(_ count: Int) {
