@@ -43,7 +43,7 @@ extension HTTPExchange {
         }
         guard isBodyWithheld else {
             try logins.proxy.handshake?.accepted(head.fields, status: head.status)
-            try logins.server.handshake?.accepted(head.fields, status: head.status)
+            bodyCheck = try logins.server.handshake?.accepted(head.fields, status: head.status)
             return false
         }
         // Somebody has taken for the whole request what was a step of authentication: they get the whole, and no more

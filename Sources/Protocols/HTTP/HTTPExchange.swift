@@ -50,6 +50,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private var isExpectationRefused = false
     private(set) var response: HTTPURLResponse?
     private var decoding: BodyDecoding?
+    /// Looks at the response's body as it came, to see that the server has proved itself.
+    var bodyCheck: DigestBodyCheck?
     /// The response has ended, but its receiver has not taken all of it yet.
     private var hasEnded = false
     var timings = TransactionTimings()
@@ -231,14 +233,15 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
         timings.responseBodyBytesReceived += Int64(bytes.count)
         guard let receiver else { return .wait }
+        bodyCheck?.update(bytes)
         guard decoding == nil else { return decode(bytes) }
         timings.responseBodyBytesAfterDecoding += Int64(bytes.count)
         return receiver.receive(bytes)
     }
 
-    /// Memory to read the body into, past this exchange; nil where it must pass through the decoder.
+    /// Memory to read the body into, past this exchange; nil where it must pass through the decoder or the check.
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? {
-        decoding == nil ? receiver?.bodyBuffer(atMost: count) : nil
+        decoding == nil && bodyCheck == nil ? receiver?.bodyBuffer(atMost: count) : nil
     }
 
     func bodyBufferFilled(_ count: Int) -> Flow {
@@ -247,7 +250,10 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         return receiver?.bodyBufferFilled(count) ?? .wait
     }
 
-    func receive(trailers: HTTPFields) {}
+    func receive(trailers: HTTPFields) {
+        guard let bodyCheck, let parameters = logins.server.handshake?.information(trailers) else { return }
+        bodyCheck.note(parameters)
+    }
 
     /// The response is complete; the stream has let go of this exchange.
     func ended() {
@@ -355,6 +361,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         guard let receiver else { return }
         do {
             try decoding?.finish()
+            try bodyCheck?.finish()
             state = .over
             collect()
             receiver.finish()

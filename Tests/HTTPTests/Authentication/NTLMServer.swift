@@ -8,6 +8,8 @@ import TestSupport
 final class NTLMServer: Sendable {
     /// What connections have done, and what came of it: `0 1` is the first message on the connection 0.
     let seen = Recorder<String>()
+    /// The last messages of handshakes.
+    let answers = Recorder<[UInt8]>()
     private let passed = Box<Set<Int>>([])
     /// Whether the connection ends after the second message.
     private let closesInBetween: Bool
@@ -37,6 +39,7 @@ final class NTLMServer: Sendable {
                 let response = Self.refusal(" " + Data(Self.challenge).base64EncodedString())
                 return closesInBetween ? response.closing() : response
             case 3 where Self.isRight(message ?? []):
+                answers.append(message ?? [])
                 passed.update { _ = $0.insert(request.connection) }
                 return .text("in")
             case _:

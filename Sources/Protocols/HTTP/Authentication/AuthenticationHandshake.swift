@@ -110,17 +110,26 @@ final class AuthenticationHandshake {
 
     // MARK: Responses
 
-    /// The server has let the request pass. Throws where it should have proved itself, and has not.
-    func accepted(_ fields: HTTPFields, status: Int) throws(LoadFailure) {
+    /// The server has let the request pass. Throws where it should have proved itself, and has not. Gives what its proof
+    /// is checked by, where that covers the response's body.
+    @discardableResult
+    func accepted(_ fields: HTTPFields, status: Int) throws(LoadFailure) -> DigestBodyCheck? {
         defer { context.turns.leave(self, at: context.site) }
-        guard var login, login.value != nil else { return }
-        let parameters = fields[context.site.informationField].map { ChallengeParser.parameters($0) }
+        guard var login, login.value != nil else { return nil }
+        let parameters = information(fields)
+        let check = (login.scheme as? DigestScheme)?.bodyCheck(parameters ?? [:])
         let acceptance = parameters.map { login.scheme.accepted($0) } ?? .unchanged
-        if case .refused = acceptance {
-            throw LoadFailure(
-                .badServerResponse,
-                "the server's Authentication-Info does not prove that it knows the password: it may be another's")
-        }
+        if case .refused = acceptance { throw .unproven }
+        remember(login, acceptance, status: status)
+        return check
+    }
+
+    /// What the server, or the proxy, says of an authentication that it accepted; it may say so in the trailers.
+    func information(_ fields: HTTPFields) -> [String: String]? {
+        fields[context.site.informationField].map { ChallengeParser.parameters($0) }
+    }
+
+    private func remember(_ login: Login, _ acceptance: HTTPAuthenticationAcceptance, status: Int) {
         // A server that is in trouble has perhaps not looked at the credential.
         guard status < 500 else { return }
         switch acceptance {

@@ -152,7 +152,7 @@ final class ProxiedConnect: PendingConnection {
     /// A proxy that refuses for another reason has taken the credential.
     private func refused(_ error: any Error) {
         if let error = error as? ProxyError, case .status(let status, _) = error.cause {
-            try? login?.accepted(HTTPFields(), status: status)
+            _ = try? login?.accepted(HTTPFields(), status: status)
         }
         end(.failure(error))
     }
