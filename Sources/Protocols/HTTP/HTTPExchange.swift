@@ -55,6 +55,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// The response has ended, but its receiver has not taken all of it yet.
     private var hasEnded = false
     var timings = TransactionTimings()
+    /// Whether the receiver has the transaction's record.
+    private var isCollected = false
 
     /// What the cache adds to the request: conditions, and what it says to other caches.
     private let cacheFields: HTTPFields
@@ -102,6 +104,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     func end() {
         let last = state
+        if !isCollected, timings.fetchStart != nil { collect() }
         state = .over
         receiver = nil
         decoding = nil
@@ -217,6 +220,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     func beginAgain(_ target: RequestTarget) {
         timings = TransactionTimings()
         timings.fetchStart = loop.now
+        isCollected = false
         makeFields(for: target)
         if isExpectationRefused { fields.remove(.expect) }
     }
@@ -304,26 +308,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     private func follow(_ redirect: Redirect, response: HTTPURLResponse, hasBody: Bool) {
         self.response = response
-        guard redirect.keepsBody, request.httpBodyStream != nil else {
-            return ask(redirect.request, response, hasBody: hasBody)
-        }
-        receiver?.needNewBodyStream { [weak self] stream in
-            guard let self, case .redirecting = state else { return }
-            guard let stream else {
-                return fail(
-                    LoadFailure(
-                        .requestBodyStreamExhausted,
-                        "the redirect needs the request's body again, and the delegate gave no new body stream"))
-            }
-            var request = redirect.request
-            request.httpBodyStream = stream
-            ask(request, response, hasBody: hasBody)
-        }
-    }
-
-    private func ask(_ request: URLRequest, _ response: HTTPURLResponse, hasBody: Bool) {
-        collect()
-        receiver?.redirect(to: request, response: response) { [weak self] follows in
+        receiver?.redirect(to: redirect.request, response: response) { [weak self] follows in
             guard let self, !follows, case .redirecting(let stream, let head) = state else { return }
             state = .active(stream)
             if deliver(head, hasBody: hasBody) == .more { stream.exchangeIsReady(self) }
@@ -378,6 +363,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
 
     func collect(_ received: HTTPURLResponse? = nil) {
+        isCollected = true
         timings.resourceFetchType = .networkLoad
         receiver?.collect(TransactionRecord(timings: timings, request: request, response: received ?? response))
     }

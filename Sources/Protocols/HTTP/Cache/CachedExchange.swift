@@ -77,8 +77,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     func end() {
         let last = state
         state = .over
-        receiver = nil
         if case .loading(let attempt) = last { attempt.exchange.end() }
+        receiver = nil
         settle(.open)
     }
 
