@@ -58,7 +58,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// Whether the receiver has the transaction's record.
     private var isCollected = false
 
-    /// What the cache adds to the request: conditions, and what it says to other caches.
+    /// What the cache adds to the request: conditions, another range, and what it says to other caches.
     private let cacheFields: HTTPFields
 
     init(_ request: URLRequest, _ resources: LoadResources, cacheFields: HTTPFields = HTTPFields()) {
@@ -139,7 +139,10 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// What is for the proxy alone goes to it alone; to one that opens tunnels it is said when it opens one.
     private func makeFields(for target: RequestTarget) {
         fields = pool.fields(of: request, to: target.origin)
-        for field in cacheFields { fields.append(name: field.name, value: field.value) }
+        for field in cacheFields {
+            fields.remove(name: field.name)
+            fields.append(name: field.name, value: field.value)
+        }
         if route?.isForwarded != true, fields.contains(.proxyAuthorization) { fields.remove(.proxyAuthorization) }
     }
 
