@@ -36,13 +36,17 @@ extension HTTPExchange {
     /// Whether it is yet to be decided what becomes of a response. That is done later, not from inside the stream's own
     /// call.
     func isUndecided(_ head: ResponseHead, _ stream: any HTTPStream, hasBody: Bool) throws -> Bool {
+        let isProxys = head.status == 407 && route?.isForwarded == true
+        if !isProxys, logins.proxy.isLastStep {
+            try logins.proxy.handshake?.accepted(head.fields, status: head.status)
+        }
         if let login = asked(head) {
             state = .challenged(ChallengingResponse(stream, head, to: request, hasBody: hasBody))
             loop.executeLater { [weak self] in self?.answerChallenges(login) }
             return true
         }
+        if isProxys { return false }
         guard isBodyWithheld else {
-            try logins.proxy.handshake?.accepted(head.fields, status: head.status)
             bodyCheck = try logins.server.handshake?.accepted(head.fields, status: head.status)
             return false
         }

@@ -173,6 +173,7 @@ final class OriginPool {
         case .failure(let error as ProxyError): takeNext(for: attempt)?.failedToConnect(LoadFailure(error))
         case .failure(let error): takeNext(for: attempt)?.failedToConnect(error)
         }
+        cancelSurplusAttempts()
         openAsNeeded()
         tellServed()
         retireIfUnused()

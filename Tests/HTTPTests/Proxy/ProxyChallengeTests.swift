@@ -169,6 +169,50 @@ import Testing
         }
     }
 
+    /// A body from a stream is asked for anew.
+    @Test func aStreamIsAskedForAgain() async throws {
+        let peer = try ScriptedPeer([.expectRequest, Self.refusal(), .expectRequest, .respond("in")])
+        defer { peer.stop() }
+        let answerer = ChallengeAnswerer("me", "secret", bodies: { InputStream(data: Data("again".utf8)) })
+        try await withTimeout {
+            let session = Self.session(peer, delegate: answerer)
+            var request = try Self.request("http://h.example/", "")
+            request.httpBodyStream = InputStream(data: Data("first".utf8))
+            let outcome = await session.outcome(request)
+            #expect(outcome == .ok("in"))
+            let bodies = await peer.requestCount(reaches: 2).map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(bodies == ["first", "again"])
+        }
+        #expect(answerer.seen.snapshot == ["task's task: HTTPBasic r 0 -", "body"])
+    }
+
+    /// The proxy first, then the server; what the proxy accepted is used for its tunnels, too.
+    @Test func theServerAsksAsWell() async throws {
+        let peer = try ScriptedPeer(scripts: [
+            [
+                .expectRequest, Self.refusal(), .expectRequest,
+                .send("HTTP/1.1 401 Who\r\nWWW-Authenticate: Basic realm=\"s\"\r\nContent-Length: 0\r\n\r\n"),
+                .expectRequest, .respond("in"),
+            ], [.expectRequest, .send("HTTP/1.1 503 Later\r\nContent-Length: 0\r\n\r\n")],
+        ])
+        defer { peer.stop() }
+        let answerer = ChallengeAnswerer { challenge in
+            let user = challenge.protectionSpace.isProxy() ? "me" : "you"
+            return (.useCredential, URLCredential(user: user, password: "secret", persistence: .forSession))
+        }
+        try await withTimeout {
+            let session = Self.session(peer, delegate: answerer)
+            let outcome = await session.outcome(try Self.request("http://h.example/"))
+            #expect(outcome == .ok("in"))
+            let refused = await session.outcome(try Self.request("https://h.example/"))
+            #expect(refused == .failed(.cannotConnectToHost))
+            let requests = await peer.requestCount(reaches: 4)
+            #expect(requests.map { $0[field: "Proxy-Authorization"] } == [nil, Self.me, Self.me, Self.me])
+            #expect(requests.map { $0[field: "Authorization"] } == [nil, nil, "Basic eW91OnNlY3JldA==", nil])
+        }
+        #expect(answerer.seen.snapshot == ["task's task: HTTPBasic r 0 -", "task's task: HTTPBasic s 0 -"])
+    }
+
     /// NTLM is the session's to answer, and takes its three steps on one connection, which stays the user's.
     @Test(arguments: ["http", "https"]) func ntlm(scheme: String) async throws {
         let authority = try CertificateAuthority()

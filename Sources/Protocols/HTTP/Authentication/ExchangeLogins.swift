@@ -10,7 +10,8 @@ struct ExchangeLogins {
         /// False where the caller's own field is what is sent, and nothing else.
         var isAllowed: Bool
 
-        fileprivate var isLastStep: Bool { handshake?.isLastStep ?? true }
+        /// Whether they are expected to let the request pass.
+        var isLastStep: Bool { handshake?.isLastStep ?? true }
 
         /// What was taken for the whole request goes on without this.
         fileprivate mutating func giveUpIfUnfinished() {
