@@ -50,15 +50,14 @@ package final class ConnectAttempt {
     func start(over stream: ByteStream, timeout: UInt64?) {
         timings = stream.info.timings
         let remote = stream.info.remote
-        guard let socket = stream.handOver() else {
-            stream.close()
+        guard let (socket, carrier) = stream.handOver() else {
             start(timeout: nil) { attempt in
-                let cause = TransportError.Cause.configuration("TLS is put on an open connection that has none")
+                let cause = TransportError.Cause.configuration("TLS is put on an open connection")
                 attempt.end(.failure(attempt.error(.tls, cause)))
             }
             return
         }
-        start(timeout: timeout) { $0.connected(socket, remote) }
+        start(timeout: timeout) { $0.connected(socket, inside: carrier, remote) }
     }
 
     private func start(timeout: UInt64?, _ begin: @escaping (ConnectAttempt) -> Void) {
@@ -127,20 +126,24 @@ package final class ConnectAttempt {
         }
     }
 
-    private func connected(_ socket: Socket, _ remote: SocketAddress) {
+    private func connected(_ socket: Socket, inside carrier: TLSSession? = nil, _ remote: SocketAddress) {
         guard let tls else {
-            succeed(socket, nil, remote)
+            succeed(socket, carrier, remote)
             return
         }
-        secure(socket, remote, tls)
+        secure(socket, inside: carrier, remote, tls)
     }
 
     private func secure(
-        _ socket: Socket, _ remote: SocketAddress, _ tls: (context: TLSContext, serverName: String)
+        _ socket: Socket, inside carrier: TLSSession?, _ remote: SocketAddress,
+        _ tls: (context: TLSContext, serverName: String)
     ) {
         timings.tlsStart = loop.currentTime
         let key = "\(tls.serverName) \(endpoint)"
-        guard let session = TLSSession(tls.context, socket: socket, serverName: tls.serverName, sessionKey: key) else {
+        guard
+            let session = TLSSession(
+                tls.context, socket: socket, inside: carrier, serverName: tls.serverName, sessionKey: key)
+        else {
             socket.close()
             end(.failure(error(.tls, .configuration("“\(tls.serverName)” cannot be a server's name"))))
             return

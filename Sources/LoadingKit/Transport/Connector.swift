@@ -26,8 +26,9 @@ package final class Connector {
         return attempt
     }
 
-    /// Puts TLS on a connection that has none (a proxy's tunnel, a protocol's "start TLS"), as soon as the peer expects it
-    /// and nothing is left to read. The stream is used up, whatever comes of it.
+    /// Puts TLS on a connection (a proxy's tunnel, a protocol's "start TLS"), as soon as the peer expects it and nothing is
+    /// left to read: inside the TLS that the connection has, where a proxy is spoken to over TLS. The stream is used up,
+    /// whatever comes of it.
     ///
     /// - Parameters:
     ///   - endpoint: Whom the connection reaches, when that is not whom the stream was connected to.

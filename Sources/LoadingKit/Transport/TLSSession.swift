@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// One TLS connection over a socket. Confined to the socket's loop.
+/// One TLS connection over a socket, or inside another TLS connection. Confined to the socket's loop.
 final class TLSSession {
     enum ReadResult {
         case bytes(Int)
@@ -50,11 +50,15 @@ final class TLSSession {
     static let maximumRecord = 16_384
 
     /// `nil` when memory is out, or when the name cannot be one.
-    init?(_ context: TLSContext, socket: Socket, serverName: String, sessionKey: String) {
+    ///
+    /// - Parameter carrier: the connection that this one goes through, over the same socket.
+    init?(
+        _ context: TLSContext, socket: Socket, inside carrier: TLSSession? = nil, serverName: String, sessionKey: String
+    ) {
         self.context = context
         self.sessionKey = sessionKey
         self.serverName = serverName
-        bio = SocketBIO(socket: socket)
+        bio = SocketBIO(socket: socket, carrier: carrier)
         ERR_clear_error()
         guard let ssl = SSL_new(context.context) else { return nil }
         self.ssl = ssl
@@ -73,6 +77,9 @@ final class TLSSession {
         guard PeerName.demand(serverName, in: SSL_get0_param(ssl)) else { return false }
         return IPAddress(serverName) != nil || lk_SSL_set_tlsext_host_name(ssl, PeerName.withoutRoot(serverName)) == 1
     }
+
+    /// The descriptor has a new object, which this goes on over.
+    func move(to socket: Socket) { bio.move(to: socket) }
 
     // MARK: Handshake
 
@@ -94,7 +101,10 @@ final class TLSSession {
     }
 
     private func handshakeCause(_ code: Int32) -> TransportError.Cause {
-        if let failure = bio.failure { return TransportError.Cause(failure) }
+        if case .systemCall(let name, let code) = bio.failure {
+            return TransportError.Cause(SystemCallFailure(name: name, code: code))
+        }
+        if let failure = bio.failure { return failure }
         if let failure = decisions.failure(certificateFailure, context.options, peerCertificates.first) {
             return failure
         }
@@ -129,7 +139,7 @@ final class TLSSession {
                 return total > 0 ? .bytes(total) : .failed(cause)
             }
             // No call that could only answer "try again".
-            if SSL_has_pending(ssl) == 0, !bio.socket.isReadable { break }
+            if SSL_has_pending(ssl) == 0, !bio.mayHaveInput { break }
         }
         return .bytes(total)
     }
@@ -150,12 +160,14 @@ final class TLSSession {
 
     private func cause() -> TransportError.Cause {
         if TLSAlert(error: ERR_peek_error()) != nil { return tlsFailure() }
-        if let failure = bio.failure { return .systemCall(failure.name, errno: failure.code) }
+        if let failure = bio.failure { return failure }
         return bio.sawEnd ? .truncated : .handshake(OpenSSLError.text())
     }
 
     /// Whether bytes wait that epoll does not know of.
-    var hasPendingInput: Bool { deferred != nil || SSL_has_pending(ssl) == 1 }
+    var hasPendingInput: Bool {
+        deferred != nil || SSL_has_pending(ssl) == 1 || bio.carrier?.hasPendingInput == true
+    }
 
     /// Whether the peer has sent nothing but what concerns TLS alone.
     func isQuiet() -> Bool {
@@ -197,7 +209,7 @@ final class TLSSession {
         }
         if total > 0 { return .bytes(total) }
         guard let failure = bio.failure else { return .wouldBlock }
-        return .failed(refusal() ?? .systemCall(failure.name, errno: failure.code))
+        return .failed(refusal() ?? failure)
     }
 
     /// Why a peer refuses the client, which TLS 1.3 says when the client's handshake is over: what is written then may meet
@@ -252,6 +264,12 @@ final class TLSSession {
         ERR_clear_error()
         SSL_shutdown(ssl)
         ERR_clear_error()
+    }
+
+    /// The same, then to the peer of the connection that carries this one.
+    func sendLastCloseNotify() {
+        sendCloseNotify()
+        bio.carrier?.sendLastCloseNotify()
     }
 
     // MARK: Sessions and information

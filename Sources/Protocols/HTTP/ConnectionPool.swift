@@ -24,7 +24,8 @@ final class ConnectionPool: SessionResource {
     let decodeBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     let logins: AuthenticationMemory
     /// Ways to authenticate. Those of the program come first, so that one of them can take the place of a built-in one.
-    let authenticationSchemes: [any HTTPAuthenticationScheme.Type]
+    private let authenticationSchemes: [any HTTPAuthenticationScheme.Type]
+    private let turns = AuthenticationTurns()
     private let connector: Connector
     private var origins: [Route: OriginPool] = [:]
     private var tls: [TLSChoice: Result<TLSContext, TransportError>] = [:]
@@ -43,7 +44,9 @@ final class ConnectionPool: SessionResource {
             core.settings.connectionProxyDictionary, environment: ProcessInfo.processInfo.environment)
         logins = AuthenticationMemory(core.settings.credentialStorage)
         authenticationSchemes =
-            core.settings.authenticationSchemes + [NTLMScheme.self, DigestScheme.self, BasicScheme.self]
+            core.settings.authenticationSchemes + [
+                NTLMScheme.self, DigestScheme.self, BasicScheme.self, SOCKSPasswordScheme.self,
+            ]
         connector = Connector(loop: core.loop, resolver: Resolver.shared)
     }
 
@@ -86,6 +89,20 @@ final class ConnectionPool: SessionResource {
     /// Requests that go that way go out over HTTP/1.1 from now on.
     func requireHTTP1(_ route: Route) { origins[route]?.requireHTTP1() }
 
+    /// - Parameters:
+    ///   - isSecure: whether the request is for an `https` URL.
+    ///   - credential: what the URL, or the proxy's settings, name.
+    func authenticationContext(
+        _ site: AuthenticationSite, _ request: HTTPAuthenticationRequest, isSecure: Bool,
+        given credential: URLCredential?,
+        for task: URLSessionTask
+    ) -> AuthenticationContext {
+        AuthenticationContext(
+            site: site, isSecure: isSecure, request: request, givenCredential: credential,
+            schemes: authenticationSchemes, memory: logins, turns: turns, storage: settings.credentialStorage,
+            task: task)
+    }
+
     private func pool(for route: Route) -> OriginPool {
         if let pool = origins[route] { return pool }
         let pool = OriginPool(route, self)
@@ -96,7 +113,7 @@ final class ConnectionPool: SessionResource {
     // MARK: From origins' pools
 
     func connect(
-        _ route: Route, offersHTTP2: Bool, asking decider: any TLSDecider,
+        _ route: Route, offersHTTP2: Bool, for owner: any TunnelOwner & TLSDecider,
         _ completion: @escaping (Result<ByteStream, any Error>) -> Void
     ) -> (any PendingConnection)? {
         let origin = route.origin
@@ -105,15 +122,15 @@ final class ConnectionPool: SessionResource {
             if let proxy = route.proxy {
                 let security = ProxiedConnect.Security(
                     proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context,
-                    decider: decider)
+                    decider: owner)
                 let attempt = ProxiedConnect(
-                    route, proxy, connector, security, timeout: connectTimeout, completion: completion)
+                    route, proxy, connector, security, for: owner, timeout: connectTimeout, completion: completion)
                 attempt.start()
                 return attempt
             }
             let secure = context.map { (context: $0, serverName: origin.host) }
             return connector.connect(
-                to: origin.endpoint, tls: secure, asking: decider, timeout: connectTimeout
+                to: origin.endpoint, tls: secure, asking: owner, timeout: connectTimeout
             ) { result in
                 completion(result.mapError { $0 as any Error })
             }

@@ -305,8 +305,9 @@ import Testing
             // Who is gone has no say.
             asked.answer(.cancelAuthenticationChallenge, nil)
             next.accept()
-            #expect(await second == .ok("0"))
-            #expect(server.openings.count == 1)
+            // Over a connection of its own.
+            #expect(await second == .ok("1"))
+            #expect(server.requests.count == 1)
         }
     }
 

@@ -321,9 +321,15 @@ extension TaskEngine: LoadReceiver {
         }
         let settle = { [self] (request: URLRequest?) in
             guard case .loading = stage else { return }
-            release(.undecided)
-            decide(request != nil)
-            if let request { follow(request) }
+            guard let request else {
+                release(.undecided)
+                return decide(false)
+            }
+            renewBody(of: request) { [self] request in
+                release(.undecided)
+                decide(true)
+                follow(request)
+            }
         }
         guard delegate.exist, let response = response as? HTTPURLResponse else { return settle(request) }
         hold(for: .undecided)
@@ -332,6 +338,26 @@ extension TaskEngine: LoadReceiver {
             delegate.willRedirect(session, task, response, request) { request in
                 loop.perform { answer.value(request) }
             }
+        }
+    }
+
+    /// A body's stream that was read from is of no use to the next request: the program is asked for another, unless it
+    /// has put one into the request.
+    private func renewBody(of request: URLRequest, _ proceed: @escaping (URLRequest) -> Void) {
+        guard let stream = request.httpBodyStream, stream === task.currentRequest?.httpBodyStream else {
+            return proceed(request)
+        }
+        needNewBodyStream { [self] stream in
+            guard case .loading = stage else { return }
+            guard let stream else {
+                return end(
+                    with: LoadFailure(
+                        .requestBodyStreamExhausted,
+                        "the redirect needs the request's body again, and the delegate gave no new body stream"))
+            }
+            var request = request
+            request.httpBodyStream = stream
+            proceed(request)
         }
     }
 
