@@ -5,7 +5,8 @@ import LoadingKitPrimitives
 ///
 /// Follows Apple's `URLCredentialStorage`. Any thread may use it. Credentials of ``URLCredential/Persistence/none`` are
 /// not kept; those of ``URLCredential/Persistence/forSession`` as long as the storage exists; permanent ones beyond that
-/// where the storage was made with a place for them.
+/// where the storage was made with a place for them. A credential with a ``ClientIdentity`` is kept by its certificate's
+/// subject in place of a user, and never on disk.
 open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state is in a Guarded
     private struct State: Sendable {
         var credentials: [URLProtectionSpace: [String: URLCredential]] = [:]
@@ -59,6 +60,13 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         state.withLock { $0.defaultCredential(for: space) }
     }
 
+    /// The credential to propose to a server that asks for a client certificate: the default of the space as the server
+    /// describes it, else of the space as a program makes it, which has no list of authorities.
+    package func defaultIdentity(for space: URLProtectionSpace) -> URLCredential? {
+        let plain = URLProtectionSpace(tlsHost: space.host, port: space.port, distinguishedNames: nil)
+        return state.withLock { $0.defaultCredential(for: space) ?? $0.defaultCredential(for: plain) }
+    }
+
     // MARK: Writing
 
     /// Keeps a credential, in place of one for the same user. Does nothing with one whose persistence is
@@ -70,7 +78,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     /// Keeps a credential as ``set(_:for:)`` does, and proposes it for the protection space from now on.
     open func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
         change { state in
-            guard let user = credential.user, credential.persistence != .none else { return [] }
+            guard let user = credential.storageName, credential.persistence != .none else { return [] }
             let replaced = Self.keep(credential, space, in: &state)
             if replaced.isEmpty, state.defaultUsers[space] == user { return [] }
             state.defaultUsers[space] = user
@@ -91,7 +99,8 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         let allowed = options?[NSURLCredentialStorageRemoveSynchronizableCredentials] as? NSNumber
         if credential.persistence == .synchronizable && allowed?.boolValue != true { return }
         change { state in
-            guard let user = credential.user, let old = state.credentials[space]?.removeValue(forKey: user) else {
+            guard let user = credential.storageName, let old = state.credentials[space]?.removeValue(forKey: user)
+            else {
                 return []
             }
             if state.credentials[space]?.isEmpty == true { state.credentials[space] = nil }
@@ -114,7 +123,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     private static func keep(
         _ credential: URLCredential, _ space: URLProtectionSpace, in state: inout State
     ) -> [URLCredential] {
-        guard let user = credential.user, credential.persistence != .none else { return [] }
+        guard let user = credential.storageName, credential.persistence != .none else { return [] }
         let old = state.credentials[space]?.updateValue(credential, forKey: user)
         if state.credentials[space] == nil { state.credentials[space] = [user: credential] }
         return old == credential ? [] : [credential] + (old.map { [$0] } ?? [])
@@ -142,7 +151,14 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
 }
 
 extension URLCredential {
-    fileprivate var isPermanent: Bool { persistence == .permanent || persistence == .synchronizable }
+    /// Private keys are not written to disk.
+    fileprivate var isPermanent: Bool {
+        identity == nil && (persistence == .permanent || persistence == .synchronizable)
+    }
+
+    /// What a storage knows it by: the user's name, or the subject of the identity's certificate. Trust in a server is not
+    /// stored.
+    fileprivate var storageName: String? { user ?? identity?.certificate.subject }
 }
 
 extension NSNotification.Name {

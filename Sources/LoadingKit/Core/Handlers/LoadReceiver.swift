@@ -29,7 +29,11 @@ package protocol LoadReceiver: AnyObject {
     /// Asks whether to load `request` instead. `decide` gets the request to load, which ends this load, or nil: then
     /// the handler goes on with the response that it has.
     func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (_ follows: Bool) -> Void)
+    /// Whether there is a delegate that challenges can be put to; else their default handling is done.
+    var answersChallenges: Bool { get }
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision)
+    /// The challenge needs no answer any more, and one that comes is not heeded.
+    func withdraw(_ challenge: URLAuthenticationChallenge)
     /// Asks for a fresh body stream, as the one given was read from.
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void)
 

@@ -125,6 +125,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     ///
     /// Nil, the default: what the environment says in `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads
     /// them. An empty dictionary: no proxy.
+    ///
+    /// A proxy that asks for a credential (407, or a SOCKS 5 proxy that wants a password) gets what the dictionary says,
+    /// else what ``urlCredentialStorage`` has for its protection space, else what the delegate answers to a challenge
+    /// whose protection space ``URLProtectionSpace/isProxy()``. What it accepted it is told unasked by later requests of
+    /// the session. Without a credential its 407 is the response to an `http` request, and
+    /// `URLError.userAuthenticationRequired`, naming the proxy, for one that needed a tunnel.
     open var connectionProxyDictionary: [AnyHashable: Any]? {
         get { settings.connectionProxyDictionary }
         set { settings.connectionProxyDictionary = newValue }

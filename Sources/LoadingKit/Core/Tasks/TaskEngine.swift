@@ -22,6 +22,12 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         static let writing = Hold(rawValue: 8)
     }
 
+    /// Holds the challenge, so that no other is taken for it.
+    private struct OpenChallenge {
+        let challenge: URLAuthenticationChallenge
+        let decide: ChallengeDecision
+    }
+
     private enum Stage {
         case new
         case loading(any LoopHandler)
@@ -39,8 +45,8 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private var stage = Stage.new
     private(set) var hold: Hold = []
     private var isHandlerWaiting = false
-    /// Whether the delegate was asked for credentials and has not answered.
-    private var isChallenged = false
+    /// The challenges that the delegate was given and has not answered: an answer counts once, the first time.
+    private var openChallenges: [ObjectIdentifier: OpenChallenge] = [:]
     /// How the load ended while the consumer could not be told.
     private var heldEnd: Result<Void, any Error>?
     /// What the delegate is to be asked before that.
@@ -237,7 +243,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     }
 
     private func updateHeld() {
-        clock.isHeld = !hold.isEmpty || isChallenged
+        clock.isHeld = !hold.isEmpty || !openChallenges.isEmpty
         if !clock.isHeld { noteActivity() }
     }
 
@@ -282,6 +288,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         stage = .ended
         heldEnd = nil
         heldQuestion = nil
+        openChallenges = [:]
         nextLook = .distantFuture
         timer?.cancel()
         timer = nil
@@ -378,9 +385,15 @@ extension TaskEngine: LoadReceiver {
         }
         let settle = { [self] (request: URLRequest?) in
             guard case .loading = stage else { return }
-            release(.undecided)
-            decide(request != nil)
-            if let request { follow(request) }
+            guard let request else {
+                release(.undecided)
+                return decide(false)
+            }
+            renewBody(of: request) { [self] request in
+                release(.undecided)
+                decide(true)
+                follow(request)
+            }
         }
         guard delegate.exist, let response = response as? HTTPURLResponse else { return settle(request) }
         hold(for: .undecided)
@@ -392,22 +405,49 @@ extension TaskEngine: LoadReceiver {
         }
     }
 
+    /// A body's stream that was read from is of no use to the next request: the program is asked for another, unless it
+    /// has put one into the request.
+    private func renewBody(of request: URLRequest, _ proceed: @escaping (URLRequest) -> Void) {
+        guard let stream = request.httpBodyStream, stream === task.currentRequest?.httpBodyStream else {
+            return proceed(request)
+        }
+        needNewBodyStream { [self] stream in
+            guard case .loading = stage else { return }
+            guard let stream else {
+                return end(
+                    with: LoadFailure(
+                        .requestBodyStreamExhausted,
+                        "the redirect needs the request's body again, and the delegate gave no new body stream"))
+            }
+            var request = request
+            request.httpBodyStream = stream
+            proceed(request)
+        }
+    }
+
+    var answersChallenges: Bool { delegate.exist }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         noteActivity()
         guard delegate.exist else { return decide(.performDefaultHandling, nil) }
-        isChallenged = true
+        openChallenges[ObjectIdentifier(challenge)] = OpenChallenge(challenge: challenge, decide: decide)
         updateHeld()
-        let answer = LoopTransfer(decide)
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.didReceive(challenge, session, task) { disposition, credential in
                 loop.perform { [weak self] in
-                    guard let self else { return }
-                    isChallenged = false
-                    updateHeld()
-                    answer.value(disposition, credential)
+                    guard let self, let decide = takeDecision(of: challenge) else { return }
+                    decide(disposition, credential)
                 }
             }
         }
+    }
+
+    func withdraw(_ challenge: URLAuthenticationChallenge) { _ = takeDecision(of: challenge) }
+
+    private func takeDecision(of challenge: URLAuthenticationChallenge) -> ChallengeDecision? {
+        guard let open = openChallenges.removeValue(forKey: ObjectIdentifier(challenge)) else { return nil }
+        updateHeld()
+        return open.decide
     }
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {

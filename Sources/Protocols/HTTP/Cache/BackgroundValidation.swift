@@ -48,9 +48,13 @@ final class BackgroundValidation: LoadReceiver {
     }
 
     /// Nobody is there to be asked.
+    var answersChallenges: Bool { false }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         decide(.performDefaultHandling, nil)
     }
+
+    func withdraw(_ challenge: URLAuthenticationChallenge) {}
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
     func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) { decide(response) }
