@@ -44,7 +44,8 @@ package final class BodyFileReader: BodySource, @unchecked Sendable {  // one re
         guard position < size else { return nil }
         let piece = try open.read(at: position, upTo: size)
         guard !piece.isEmpty else {
-            let text = "the file \(file.url.path) was made shorter while it was sent: \(position) bytes of \(size) are left"
+            let text =
+                "the file \(file.url.path) was made shorter while it was sent: \(position) bytes of \(size) are left"
             throw LoadFailure(.requestBodyStreamExhausted, text)
         }
         position += Int64(piece.count)
