@@ -139,6 +139,29 @@ import Testing
         }
     }
 
+    /// A body from a file is read anew: for a redirect, and for a server that asks who is there.
+    @Test(arguments: BothVersions.all) func files(version: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = BodyFile(try folder.write("of the file", to: "body"))
+        let cases: [(path: String, Outcome)] = [
+            ("/307?/new", .ok("POST /new of the file")), ("/308?/new", .ok("POST /new of the file")),
+            ("/303?/new", .ok("GET /new ")), ("/login", .ok("POST /login of the file")),
+        ]
+        let route: LoopbackServer.Route = { request in
+            guard request.path == "/login", !request.fields.contains(.authorization) else {
+                return try Self.route(request)
+            }
+            return ServerResponse.text("", status: 401).adding("WWW-Authenticate", "Basic realm=r")
+        }
+        try await BothVersions.withServer(version, route, delegate: ChallengeAnswerer("u", "p")) { session, server in
+            for (path, expected) in cases {
+                var request = try BothVersions.request(server, path, "POST")
+                request.bodyFile = file
+                #expect(await session.outcome(request) == expected, "\(path)")
+            }
+        }
+    }
+
     /// What is for one origin alone stays there: another port is another origin.
     @Test(arguments: BothVersions.all) func originsOwn(version: String) async throws {
         let other = try LoopbackServer { request in

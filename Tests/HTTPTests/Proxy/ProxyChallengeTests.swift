@@ -186,6 +186,21 @@ import Testing
         #expect(answerer.seen.snapshot == ["task's task: HTTPBasic r 0 -", "body"])
     }
 
+    @Test func aFileIsReadAgain() async throws {
+        let peer = try ScriptedPeer([.expectRequest, Self.refusal(), .expectRequest, .respond("in")])
+        defer { peer.stop() }
+        let folder = try TemporaryFolder()
+        try await withTimeout {
+            let session = Self.session(peer, delegate: ChallengeAnswerer("me", "secret"))
+            var request = try Self.request("http://h.example/", "")
+            request.bodyFile = BodyFile(try folder.write("of the file", to: "body"))
+            let outcome = await session.outcome(request)
+            #expect(outcome == .ok("in"))
+            let bodies = await peer.requestCount(reaches: 2).map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(bodies == ["of the file", "of the file"])
+        }
+    }
+
     /// The proxy first, then the server; what the proxy accepted is used for its tunnels, too.
     @Test func theServerAsksAsWell() async throws {
         let peer = try ScriptedPeer(scripts: [
