@@ -109,6 +109,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         receiver = nil
         decoding = nil
         logins.end()
+        if case .stream(let reader, _) = content { reader.abandon() }
         switch last {
         case .queued: pool.withdraw(self)
         case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(self)

@@ -19,6 +19,9 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
         }
     }
 
+    /// Nobody wants the rest. Whoever writes to the other end of a bound pair learns of it.
+    package func abandon() { if stream is BoundInputStream { stream.close() } }
+
     /// Gives the next piece, on a thread of the pool; nil at the end.
     package func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void) {
         BlockingPool.shared.run { done(Result { try self.readBlocking() }) }

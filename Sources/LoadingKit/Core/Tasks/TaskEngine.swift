@@ -18,6 +18,8 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         static let undecided = Hold(rawValue: 2)
         /// The delegate, or the reader of `bytes`, is behind.
         static let behind = Hold(rawValue: 4)
+        /// A download's file is not yet complete.
+        static let writing = Hold(rawValue: 8)
     }
 
     private enum Stage {
@@ -28,7 +30,8 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         case ended
     }
 
-    let task: URLSessionTask
+    /// Another one from then on when a data task becomes a download.
+    var task: URLSessionTask
     let core: SessionCore
     let session: URLSession
     var loop: EventLoop { core.loop }
@@ -43,6 +46,8 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     /// What the delegate is to be asked before that.
     var heldQuestion: (() -> Void)?
     private var redirectCount = 0
+    /// The stream that the load under way takes its body from.
+    private var sentStream: InputStream?
 
     var consumer: TaskConsumer
     var collector = BodyCollector()
@@ -51,6 +56,11 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     var willFlushChunk = false
     /// Body bytes that wait in the delegate's mailbox.
     private(set) lazy var backlog = Backlog()
+    /// Writes a download's file.
+    var spool: DownloadSpool?
+    var resuming: Resuming?
+    /// Where a download's file is, once it is complete.
+    var location: URL?
     let delegate: TaskDelegates
     private var transactions: [TransactionRecord] = []
     private let startTime: MonotonicTime
@@ -136,7 +146,10 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         if hold.contains(.suspended) { clock.pause(loop.now) }
         look(at: clock.firstLook)
         if delegate.exist { core.mailbox.post { [delegate, session, task] in delegate.didCreate(session, task) } }
-        loadUnlessSuspended(request)
+        prepare(request) { [self] request in
+            if request != task.currentRequest { task.currentRequest = request }
+            loadUnlessSuspended(request)
+        }
     }
 
     private func loadUnlessSuspended(_ request: URLRequest) {
@@ -167,6 +180,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         do {
             let handler = try core.makeLoad(request, task: task, isOwnRequest: true, from: 0)
             stage = .loading(handler)
+            sentStream = request.httpBodyStream
             handler.begin(self)
         } catch {
             end(with: error)
@@ -174,10 +188,15 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     }
 
     private func follow(_ request: URLRequest) {
+        task.currentRequest = request
+        loadAnew(request)
+    }
+
+    /// Loads another request in place of the one that is being loaded.
+    func loadAnew(_ request: URLRequest) {
         guard case .loading(let handler) = stage else { return }
         isHandlerWaiting = false
         handler.end()
-        task.currentRequest = request
         hold.remove(.undecided)
         loadUnlessSuspended(request)
     }
@@ -224,10 +243,21 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private func endInOrder(_ result: Result<Void, any Error>) {
         if isOver { return }
         if task.state == .suspended { holdSuspended() }
+        if let spool, case .success = result {
+            hold(for: .writing)
+            heldEnd = result
+            return finishFile(spool)
+        }
         if hold.isEmpty { conclude(result) } else { heldEnd = result }
     }
 
     private func conclude(_ result: Result<Void, any Error>) {
+        stop()
+        let error = failure(of: result)
+        if let spool, case .failure = result { settleFile(spool, error) { [self] in tell($0) } } else { tell(error) }
+    }
+
+    private func stop() {
         let last = stage
         stage = .ended
         heldEnd = nil
@@ -237,12 +267,20 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         timer = nil
         if case .loading(let handler) = last { handler.end() }
         flushChunk()
-        let error = failure(of: result)
+    }
+
+    private func tell(_ error: URLError?) {
         task.shared.withLock { shared in
             shared.error = error
+            // How much there was to receive is known now at the latest.
+            if error == nil, shared.expectedToReceive < 0 {
+                shared.expectedToReceive = task.receivedCount.load(ordering: .relaxed)
+            }
             shared.lifecycle.complete()
         }
         if let progress = task.shared.withLock({ $0.progress }) { task.updateProgress(progress) }
+        if error == nil, let location { tellLocation(location) }
+        (task as? URLSessionDownloadTask)?.produce(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
         if delegate.exist { tellMetrics() }
         tellEnd(error)
         core.finished(task)
@@ -337,7 +375,7 @@ extension TaskEngine: LoadReceiver {
     /// A body's stream that was read from is of no use to the next request: the program is asked for another, unless it
     /// has put one into the request.
     private func renewBody(of request: URLRequest, _ proceed: @escaping (URLRequest) -> Void) {
-        guard let stream = request.httpBodyStream, stream === task.currentRequest?.httpBodyStream else {
+        guard let stream = request.httpBodyStream, stream === sentStream else {
             return proceed(request)
         }
         needNewBodyStream { [self] stream in
