@@ -52,6 +52,8 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     /// What the delegate is to be asked before that.
     var heldQuestion: (() -> Void)?
     private var redirectCount = 0
+    /// The stream that the load under way takes its body from.
+    private var sentStream: InputStream?
 
     var consumer: TaskConsumer
     var collector = BodyCollector()
@@ -207,6 +209,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         do {
             let handler = try core.makeLoad(request, task: task, isOwnRequest: true, from: 0)
             stage = .loading(handler)
+            sentStream = request.httpBodyStream
             handler.begin(self)
         } catch {
             end(with: error)
@@ -408,7 +411,7 @@ extension TaskEngine: LoadReceiver {
     /// A body's stream that was read from is of no use to the next request: the program is asked for another, unless it
     /// has put one into the request.
     private func renewBody(of request: URLRequest, _ proceed: @escaping (URLRequest) -> Void) {
-        guard let stream = request.httpBodyStream, stream === task.currentRequest?.httpBodyStream else {
+        guard let stream = request.httpBodyStream, stream === sentStream else {
             return proceed(request)
         }
         needNewBodyStream { [self] stream in
