@@ -1,60 +1,112 @@
 #if Persistence
     import Foundation
     import GRDB
+    import LoadingKitCore
     import LoadingKitPrimitives
     import LoadingKitTransport
 
     /// An SQLite database that is a store's own: made when there is first something to keep, readable by its user alone,
     /// put aside and begun anew when its file is damaged. Its methods block.
     final class StoreDatabase: Sendable {
+        /// How sure a transaction is when it has ended.
+        enum Durability: String {
+            /// It outlives the process and the machine.
+            case full = "FULL"
+            /// It outlives the process; should the machine lose power the last ones may be missing.
+            case process = "NORMAL"
+        }
+
         /// How long another process may hold the file.
         private static let patience: TimeInterval = 5
 
         let url: URL
-        private let migrator: DatabaseMigrator
-        private let connection = Guarded<DatabaseQueue?>(nil)
+        private let schema: StoreSchema
+        private let durability: Durability
+        private let log: StoreLog
+        private let connection = Guarded<(any DatabaseWriter)?>(nil)
+        /// Held while the database is opened.
+        private let opening = Guarded(())
 
-        init(url: URL, migrator: DatabaseMigrator) {
+        init(url: URL, schema: StoreSchema, durability: Durability = .full, log: StoreLog = StoreLog()) {
             self.url = url
-            self.migrator = migrator
+            self.schema = schema
+            self.durability = durability
+            self.log = log
         }
 
-        /// Reads; nil when nothing was ever kept.
-        func read<Result: Sendable>(_ body: @Sendable (Database) throws -> Result) throws -> Result? {
+        /// Whether there is a file.
+        var exists: Bool {
             var status = stat()
-            guard SystemCalls.stat(url.path, &status) == 0 else { return nil }
-            return try perform { try $0.read(body) }
+            return SystemCalls.stat(url.path, &status) == 0
         }
 
-        /// Writes, in a transaction: when this returns, what was written survives the process and the machine.
-        func write(_ body: @Sendable (Database) throws -> Void) throws {
-            try perform { try $0.write(body) }
+        /// Reads; nil when nothing was ever kept. What one call reads need not be of one moment.
+        func read<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result? {
+            guard exists else { return nil }
+            return try perform { try $0.unsafeRead(body) }
+        }
+
+        /// Writes, in a transaction. Tried again when the file was damaged, and is begun anew.
+        func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+            do {
+                return try perform { try $0.write(body) }
+            } catch  where StoreFailure.isDamage(error) {
+                return try perform { try $0.write(body) }
+            }
+        }
+
+        /// Says, once, what is wrong with the store.
+        func report(_ error: any Error, _ consequence: String) {
+            log.warn("\(url.path): \(consequence) (\(error))")
         }
 
         /// Opens the database if it is not open yet; when it turns out to be damaged the next use begins anew.
-        private func perform<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
+        private func perform<Result>(_ body: (any DatabaseWriter) throws -> Result) throws -> Result {
             do {
                 return try body(try connected())
-            } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
+            } catch  where StoreFailure.isDamage(error) {
+                report(error, "damaged; it is put aside as \(url.lastPathComponent).damaged, and begun anew")
                 putAside()
                 throw error
             }
         }
 
-        private func connected() throws -> DatabaseQueue {
+        private func connected() throws -> any DatabaseWriter {
             if let open = connection.withLock({ $0 }) { return open }
+            return try opening.withLock { _ in
+                if let open = connection.withLock({ $0 }) { return open }
+                let opened = try Self.patiently(open)
+                connection.withLock { $0 = opened }
+                return opened
+            }
+        }
+
+        /// While the first process makes the database, SQLite does not let others wait for it.
+        private static func patiently<Result>(_ body: () throws -> Result) throws -> Result {
+            for _ in 0..<10 {
+                do { return try body() } catch  where StoreFailure.isBusy(error) { continue }
+            }
+            return try body()
+        }
+
+        private func open() throws -> any DatabaseWriter {
             try makeFile()
             var configuration = Configuration()
             configuration.journalMode = .wal
             configuration.busyMode = .timeout(Self.patience)
-            configuration.prepareDatabase { database in
-                // What was written is on the disk, and not only on its way there, when a transaction ends.
-                try database.execute(sql: "PRAGMA synchronous = FULL")
+            configuration.prepareDatabase { [durability] database in
+                try database.execute(sql: "PRAGMA synchronous = \(durability.rawValue)")
             }
-            let queue = try DatabaseQueue(path: url.path, configuration: configuration)
-            try migrator.migrate(queue)
-            connection.withLock { $0 = queue }
-            return queue
+            switch durability {
+            case .full: return try migrated(DatabaseQueue(path: url.path, configuration: configuration))
+            // One that is read while it is written.
+            case .process: return try migrated(DatabasePool(path: url.path, configuration: configuration))
+            }
+        }
+
+        private func migrated(_ writer: any DatabaseWriter) throws -> any DatabaseWriter {
+            guard try schema.apply(to: writer) else { throw StoreFailure.newer(path: url.path) }
+            return writer
         }
 
         /// SQLite gives the files beside it the mode that this one has.
@@ -63,8 +115,8 @@
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
             let descriptor = SystemCalls.open(url.path, O_RDWR | O_CREAT, mode: 0o600)
-            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: Int32(-descriptor)) ?? .EIO) }
-            _ = SystemCalls.close(Int32(descriptor))
+            try StoreFailure.check("open", url.path, descriptor)
+            SystemCalls.close(Int32(descriptor))
         }
 
         private func putAside() {

@@ -189,9 +189,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     }
 
     /// Where the session writes what it does. Default: a logger that writes nothing.
+    ///
+    /// The logger given to a session last also gets the one line of a store that can no longer keep things on disk; where
+    /// none was given, the program's (`LoggingSystem`) does.
     open var logger: Logger {
         get { settings.logger }
-        set { settings.logger = newValue }
+        set { settings.ownLogger = newValue }
     }
 
     /// Registers a factory for a URL scheme, asked after ``protocolClasses`` and before the built-in classes.

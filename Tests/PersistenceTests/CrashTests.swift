@@ -1,0 +1,130 @@
+#if Persistence
+    import Foundation
+    import LoadingKitCore
+    import TestSupport
+    import Testing
+
+    @testable import LoadingKitPersistence
+
+    /// A process is killed while it stores things, again and again over one file or folder.
+    @Suite("Crashes")
+    struct CrashTests {
+        /// Steps that the process takes before it waits for an acknowledgement.
+        private static let mostOnTheirWay = 50
+        private static let kills = 200
+
+        @Test("of who stores cookies: nothing acknowledged is lost, nothing half-written is served")
+        func cookies() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("Cookies.sqlite")
+            try await Self.killAgainAndAgain(
+                "cookies", file, value: { "\($0)" + String(repeating: "x", count: $0 % 700) }
+            ) {
+                let cookies = HTTPCookieStorage(persistence: CookieDatabase(url: file)).cookies ?? []
+                return Dictionary(uniqueKeysWithValues: cookies.map { ($0.name, $0.value) })
+            }
+        }
+
+        @Test("of who stores responses: nothing acknowledged is lost, nothing half-written is served")
+        func responses() async throws {
+            let folder = try TemporaryFolder()
+            let place = folder.file("Responses")
+            try await Self.killAgainAndAgain(
+                "responses", place, value: { "\($0)" + String(repeating: "x", count: $0 * 37 % 9000) }
+            ) {
+                let store = ResponseDatabase(folder: place)
+                var kept: [String: String] = [:]
+                for number in 0..<40 {
+                    let key = CacheKey(method: "GET", text: "http://h.example/n\(number)")
+                    let entries = store.entries(for: key)
+                    kept["n\(number)"] = entries.first.map { String(decoding: $0.response.data, as: UTF8.self) }
+                    if entries.count > 1 { kept["n\(number)"] = "several" }
+                }
+                return kept
+            }
+            // The last that had the folder to itself left no file that no row names.
+            let store = ResponseDatabase(folder: place)
+            let rows = try #require(try store.rowCount())
+            let files = try FileManager.default.contentsOfDirectory(
+                atPath: place.appendingPathComponent("Contents").path)
+            #expect(files.count == rows)
+        }
+
+        private static func killAgainAndAgain(
+            _ kind: String, _ place: URL, value: @escaping @Sendable (Int) -> String,
+            kept: @escaping @Sendable () throws -> [String: String]
+        ) async throws {
+            try await onThread {
+                let writer = try StoreWriter(kind, place)
+                var generator = SeededGenerator(seed: 7)
+                var state: [String: String] = [:]
+                var next = 1
+                func take(_ number: Int) { state["n\(number % 40)"] = number % 7 == 0 ? nil : value(number) }
+                for round in 0..<kills {
+                    let last = try writer.killed(
+                        from: next, after: Int.random(in: 1...12, using: &generator),
+                        delay: Int.random(in: 0...3000, using: &generator))
+                    #expect(last >= next)
+                    let found = try kept()
+                    for number in next...max(next, last) { take(number) }
+                    next = last + 1
+                    // What was not acknowledged may be there too, but each step wholly, and none before those before it.
+                    for _ in 0..<mostOnTheirWay where state != found {
+                        take(next)
+                        next += 1
+                    }
+                    try #require(state == found, "round \(round), \(last) acknowledged")
+                }
+            }
+        }
+    }
+
+    extension ResponseDatabase {
+        /// How many responses with a content there are.
+        fileprivate func rowCount() throws -> Int? {
+            guard usage > 0 else { return 0 }
+            return try files.database.read { try ResponseIndex.bodies($0).subtracting([BodyFolder.empty]).count }
+        }
+    }
+
+    /// The program that makes processes to be killed.
+    private final class StoreWriter {
+        private let process: ChildProcess
+        private let input: FileHandle
+        private let output: FileHandle
+        private var unread = Data()
+
+        /// It is built beside the tests.
+        init(_ kind: String, _ place: URL) throws {
+            let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+            let executable = URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent(
+                "StoreWriter")
+            let (input, output) = (Pipe(), Pipe())
+            process = try ChildProcess(
+                executable.path, [kind, place.path],
+                streams: .init(
+                    input: input.fileHandleForReading.fileDescriptor, output: output.fileHandleForWriting.fileDescriptor
+                ))
+            try input.fileHandleForReading.close()
+            try output.fileHandleForWriting.close()
+            self.input = input.fileHandleForWriting
+            self.output = output.fileHandleForReading
+        }
+
+        deinit { process.stop(after: 5) }
+
+        /// The last step acknowledged of a process that is killed so many microseconds after so many acknowledgements.
+        func killed(from start: Int, after count: Int, delay: Int) throws -> Int {
+            try input.write(contentsOf: Data("\(start) \(count) \(delay)\n".utf8))
+            while true {
+                if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
+                    defer { unread = Data(unread[(end + 1)...]) }
+                    return Int(String(decoding: unread[..<end], as: UTF8.self)) ?? -1
+                }
+                let more = output.availableData
+                if more.isEmpty { throw CocoaError(.executableLoad) }
+                unread += more
+            }
+        }
+    }
+#endif
