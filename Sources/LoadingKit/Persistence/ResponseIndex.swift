@@ -69,7 +69,7 @@
         }
 
         static func usage(_ database: Database) throws -> Int {
-            try Int.fetchOne(database.cachedStatement(sql: "SELECT bytes FROM usage")) ?? 0
+            max(0, try Int.fetchOne(database.cachedStatement(sql: "SELECT bytes FROM usage")) ?? 0)
         }
 
         /// Calls `body` with the keys of what was stored after a row; gives the last row's number.
