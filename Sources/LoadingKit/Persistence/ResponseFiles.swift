@@ -105,7 +105,7 @@
             database.report(error, "responses are kept in memory alone from now on")
             state.withLock { state in
                 state.isOff = true
-                state.known.removeAll()
+                state.known = KnownKeys()
                 state.used = [:]
             }
         }
