@@ -55,7 +55,7 @@
             kept: @escaping @Sendable () throws -> [String: String]
         ) async throws {
             try await onThread {
-                let writer = try StoreWriter(kind, place)
+                let writer = try WritingProgram([kind, place.path])
                 var generator = SeededGenerator(seed: 7)
                 var state: [String: String] = [:]
                 var next = 1
@@ -84,47 +84,6 @@
         fileprivate func rowCount() throws -> Int? {
             guard usage > 0 else { return 0 }
             return try files.database.read { try ResponseIndex.bodies($0).subtracting([BodyFolder.empty]).count }
-        }
-    }
-
-    /// The program that makes processes to be killed.
-    private final class StoreWriter {
-        private let process: ChildProcess
-        private let input: FileHandle
-        private let output: FileHandle
-        private var unread = Data()
-
-        /// It is built beside the tests.
-        init(_ kind: String, _ place: URL) throws {
-            let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-            let executable = URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent(
-                "StoreWriter")
-            let (input, output) = (Pipe(), Pipe())
-            process = try ChildProcess(
-                executable.path, [kind, place.path],
-                streams: .init(
-                    input: input.fileHandleForReading.fileDescriptor, output: output.fileHandleForWriting.fileDescriptor
-                ))
-            try input.fileHandleForReading.close()
-            try output.fileHandleForWriting.close()
-            self.input = input.fileHandleForWriting
-            self.output = output.fileHandleForReading
-        }
-
-        deinit { process.stop(after: 5) }
-
-        /// The last step acknowledged of a process that is killed so many microseconds after so many acknowledgements.
-        func killed(from start: Int, after count: Int, delay: Int) throws -> Int {
-            try input.write(contentsOf: Data("\(start) \(count) \(delay)\n".utf8))
-            while true {
-                if let end = unread.firstIndex(of: UInt8(ascii: "\n")) {
-                    defer { unread = Data(unread[(end + 1)...]) }
-                    return Int(String(decoding: unread[..<end], as: UTF8.self)) ?? -1
-                }
-                let more = output.availableData
-                if more.isEmpty { throw CocoaError(.executableLoad) }
-                unread += more
-            }
         }
     }
 #endif

@@ -136,6 +136,47 @@
             #expect(log.lines.count == 1)
         }
 
+        @Test("a process whose files may not grow goes on in memory, and says so once", arguments: [8, 32, 100, 400])
+        func fileSizeLimit(blocks: Int) async throws {
+            let test = try CacheFolder()
+            let log = test.folder.file("log")
+            try test.folder.write("", to: "log")
+            try await onThread {
+                let errors = try FileHandle(forWritingTo: log)
+                defer { try? errors.close() }
+                let writer = try WritingProgram(
+                    ["responses", test.url.path], after: "trap '' XFSZ; ulimit -f \(blocks)",
+                    errors: errors.fileDescriptor)
+                // It is not the limit that ends it.
+                #expect(try writer.killed(from: 1, after: 150, delay: 0) >= 300)
+            }
+            let lines = try String(contentsOf: log, encoding: .utf8).split(separator: "\n")
+            #expect(lines.count == 1 && lines.first?.contains("in memory alone") == true, "\(lines)")
+            let store = test.store()
+            for number in 0..<40 {
+                for entry in store.entries(for: CacheKey(method: "GET", text: "http://h.example/n\(number)")) {
+                    let text = String(decoding: entry.response.data, as: UTF8.self)
+                    let step = try #require(Int(text.prefix { $0 != "x" }))
+                    #expect(step % 40 == number && text.count == "\(step)".count + step * 37 % 9000)
+                }
+            }
+        }
+
+        @Test("a folder that is removed meanwhile is made anew")
+        func removedFolder() async throws {
+            let test = try CacheFolder()
+            let log = RecordedLog()
+            let store = test.store(log)
+            for round in 0..<3 {
+                store.store(test.entry("\(round)"), for: test.key(round))
+                #expect(test.contents(store, round) == ["\(round)"])
+                if round > 0 { #expect(test.contents(test.store(), round) == ["\(round)"]) }
+                try FileManager.default.removeItem(at: test.url)
+                #expect(test.contents(store, round).isEmpty)
+            }
+            #expect(log.lines.isEmpty)
+        }
+
         @Test("short writes and reads are gone on with")
         func shortCalls() async throws {
             let test = try CacheFolder()

@@ -14,6 +14,7 @@ extension URLSessionConfiguration {
     public class var `default`: URLSessionConfiguration {
         let configuration = URLSessionConfiguration(builtIn: builtInHandlers, cache: .shared)
         configuration.httpCookieStorage = .shared
+        configuration.urlCredentialStorage = .shared
         configuration.settings.strictTransport = .shared
         return configuration
     }

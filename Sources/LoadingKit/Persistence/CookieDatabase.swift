@@ -30,7 +30,7 @@
                 return try database.read { database in
                     try Row.fetchAll(database, sql: "SELECT * FROM cookie").compactMap { CookieRecord($0) }
                 } ?? []
-            } catch  where StoreFailure.isDamage(error) {
+            } catch let error where StoreFailure.isDamage(error) {
                 return []
             } catch {
                 database.report(error, "its cookies cannot be read")

@@ -48,7 +48,7 @@
 
         private func patiently<Result>(_ body: () throws -> Result) throws -> Result {
             for _ in 1..<Self.patience {
-                do { return try body() } catch  where StoreFailure.isBusy(error) { continue }
+                do { return try body() } catch let error where StoreFailure.isBusy(error) { continue }
             }
             return try body()
         }
@@ -76,7 +76,11 @@
             switch step {
             case .insert(let new): try ResponseIndex.insert(new, database)
             case .change(.store(_, let key)), .change(.remove(let key)): try ResponseIndex.remove(key, database)
-            case .change(.discard(let ids)): try ResponseIndex.remove(ids: ids, database)
+            case .change(.discard(let ids)):
+                // A damaged row may name another one's content, so that is left for who cleans up.
+                try ResponseIndex.remove(ids: ids, database).map {
+                    ResponseIndex.Removed(body: BodyFolder.empty, key: $0.key)
+                }
             case .change(.removeAll): try ResponseIndex.removeAll(database)
             case .change(.removeSince(let date)): try ResponseIndex.removeAll(since: date, database)
             case .change(.tidy): []

@@ -16,6 +16,12 @@
             case process = "NORMAL"
         }
 
+        private struct Connection: Sendable {
+            let writer: any DatabaseWriter
+            /// The number of the file that it is open on.
+            let file: UInt64
+        }
+
         /// How long another process may hold the file.
         private static let patience: TimeInterval = 5
 
@@ -23,7 +29,7 @@
         private let schema: StoreSchema
         private let durability: Durability
         private let log: StoreLog
-        private let connection = Guarded<(any DatabaseWriter)?>(nil)
+        private let connection = Guarded<Connection?>(nil)
         /// Held while the database is opened.
         private let opening = Guarded(())
 
@@ -35,10 +41,7 @@
         }
 
         /// Whether there is a file.
-        var exists: Bool {
-            var status = stat()
-            return SystemCalls.stat(url.path, &status) == 0
-        }
+        var exists: Bool { fileNumber != nil }
 
         /// Reads; nil when nothing was ever kept. What one call reads need not be of one moment.
         func read<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result? {
@@ -50,7 +53,7 @@
         func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
             do {
                 return try perform { try $0.write(body) }
-            } catch  where StoreFailure.isDamage(error) {
+            } catch let error where StoreFailure.isDamage(error) {
                 return try perform { try $0.write(body) }
             }
         }
@@ -63,50 +66,78 @@
         /// Opens the database if it is not open yet; when it turns out to be damaged the next use begins anew.
         private func perform<Result>(_ body: (any DatabaseWriter) throws -> Result) throws -> Result {
             do {
-                return try body(try connected())
-            } catch  where StoreFailure.isDamage(error) {
-                report(error, "damaged; it is put aside as \(url.lastPathComponent).damaged, and begun anew")
-                putAside()
-                throw error
+                let connection = try connected()
+                do {
+                    return try body(connection.writer)
+                } catch {
+                    throw Failed(file: connection.file, error: error)
+                }
+            } catch let failed as Failed {
+                guard StoreFailure.isDamage(failed.error) else { throw failed.error }
+                report(failed.error, "damaged; it is put aside as \(url.lastPathComponent).damaged, and begun anew")
+                putAside(failed.file)
+                throw failed.error
             }
         }
 
-        private func connected() throws -> any DatabaseWriter {
-            if let open = connection.withLock({ $0 }) { return open }
+        /// What went wrong, and with which file.
+        private struct Failed: Error {
+            let file: UInt64
+            let error: any Error
+        }
+
+        private func connected() throws -> Connection {
+            if let open = current { return open }
             return try opening.withLock { _ in
-                if let open = connection.withLock({ $0 }) { return open }
+                if let open = current { return open }
                 let opened = try Self.patiently(open)
                 connection.withLock { $0 = opened }
                 return opened
             }
         }
 
+        /// The open connection, unless its file is gone, or another one is in its place: who clears a folder of caches, or
+        /// another process that found the file damaged, does not ask.
+        private var current: Connection? {
+            let file = fileNumber
+            return connection.withLock { $0 }.flatMap { $0.file == file ? $0 : nil }
+        }
+
+        /// What tells the file from another of its name; nil where there is none.
+        private var fileNumber: UInt64? {
+            var status = stat()
+            return SystemCalls.stat(url.path, &status) == 0 ? UInt64(status.st_ino) : nil
+        }
+
         /// While the first process makes the database, SQLite does not let others wait for it.
         private static func patiently<Result>(_ body: () throws -> Result) throws -> Result {
             for _ in 0..<10 {
-                do { return try body() } catch  where StoreFailure.isBusy(error) { continue }
+                do { return try body() } catch let error where StoreFailure.isBusy(error) { continue }
             }
             return try body()
         }
 
-        private func open() throws -> any DatabaseWriter {
+        private func open() throws -> Connection {
             try makeFile()
+            let file = fileNumber ?? 0
             var configuration = Configuration()
             configuration.journalMode = .wal
             configuration.busyMode = .timeout(Self.patience)
             configuration.prepareDatabase { [durability] database in
                 try database.execute(sql: "PRAGMA synchronous = \(durability.rawValue)")
             }
-            switch durability {
-            case .full: return try migrated(DatabaseQueue(path: url.path, configuration: configuration))
-            // One that is read while it is written.
-            case .process: return try migrated(DatabasePool(path: url.path, configuration: configuration))
+            do {
+                let writer: any DatabaseWriter =
+                    switch durability {
+                    case .full: try DatabaseQueue(path: url.path, configuration: configuration)
+                    // One that is read while it is written.
+                    case .process: try DatabasePool(path: url.path, configuration: configuration)
+                    }
+                guard try schema.apply(to: writer) else { throw StoreFailure.newer(path: url.path) }
+                return Connection(writer: writer, file: file)
+            } catch let error where StoreFailure.isDamage(error) {
+                throw Failed(file: file, error: error)
             }
-        }
-
-        private func migrated(_ writer: any DatabaseWriter) throws -> any DatabaseWriter {
-            guard try schema.apply(to: writer) else { throw StoreFailure.newer(path: url.path) }
-            return writer
         }
 
         /// SQLite gives the files beside it the mode that this one has.
@@ -119,14 +150,18 @@
             SystemCalls.close(Int32(descriptor))
         }
 
-        private func putAside() {
-            let open = connection.withLock { connection in
-                defer { connection = nil }
-                return connection
+        /// Whoever finds it first does it.
+        private func putAside(_ file: UInt64) {
+            opening.withLock { _ in
+                guard fileNumber == file else { return }
+                let open = connection.withLock { connection in
+                    defer { connection = nil }
+                    return connection
+                }
+                try? open?.writer.close()
+                for suffix in ["-wal", "-shm"] { _ = SystemCalls.unlink(url.path + suffix) }
+                _ = SystemCalls.rename(url.path, url.path + ".damaged")
             }
-            try? open?.close()
-            for suffix in ["-wal", "-shm"] { _ = SystemCalls.unlink(url.path + suffix) }
-            _ = SystemCalls.rename(url.path, url.path + ".damaged")
         }
     }
 #endif

@@ -26,7 +26,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var tlsMaximumVersion = tls_protocol_version_t.TLSv13
     package var trustRoots = URLSessionConfiguration.TrustRoots.system
     package var verifiesServer = true
-    package var credentialStorage: URLCredentialStorage? = .shared
+    package var credentialStorage: URLCredentialStorage?
     package var authenticationSchemes: [any HTTPAuthenticationScheme.Type] = []
     package var strictTransport = StrictTransportStore()
     package var appTransportSecurity = AppTransportSecurity.ofMainBundle

@@ -12,7 +12,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// A configuration with the default settings and none of the built-in schemes.
     public override init() {
         settings = SessionSettings()
-        settings.urlCache = URLCache.shared
+        settings.urlCache = .shared
+        settings.credentialStorage = .shared
     }
 
     package init(builtIn handlers: [URLProtocolHandler.Type], cache: URLCache) {
