@@ -50,6 +50,48 @@
             #expect(files.count == rows)
         }
 
+        @Test("of two processes that share a folder, while a third reads")
+        func sharing() async throws {
+            let folder = try TemporaryFolder()
+            let place = folder.file("Responses")
+            let log = RecordedLog()
+            let reader = ResponseDatabase(folder: place, log: log.log)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for seed in 1...2 {
+                    group.addTask {
+                        try await onThread {
+                            let writer = try WritingProgram(["responses", place.path])
+                            for round in 0..<10 {
+                                let last = try writer.killed(
+                                    from: round * 1000 + seed, after: 20, delay: 500 * round * seed)
+                                #expect(last >= round * 1000 + 20)
+                            }
+                        }
+                    }
+                }
+                group.addTask {
+                    try await onThread {
+                        for step in 0..<500 { try Self.expectSound(reader, step % 40) }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            for number in 0..<40 { try Self.expectSound(reader, number) }
+            #expect(log.lines.isEmpty, "\(log.lines)")
+            #expect(!ResponseDatabase(folder: place).files.isOff && reader.usage > 0)
+        }
+
+        /// What there is under a key is one of the contents that were stored there.
+        private static func expectSound(_ store: ResponseDatabase, _ number: Int) throws {
+            let entries = store.entries(for: CacheKey(method: "GET", text: "http://h.example/n\(number)"))
+            #expect(entries.count <= 1)
+            for entry in entries {
+                let text = String(decoding: entry.response.data, as: UTF8.self)
+                let step = try #require(Int(text.prefix { $0 != "x" }))
+                #expect(step % 40 == number && text.count == "\(step)".count + step * 37 % 9000)
+            }
+        }
+
         private static func killAgainAndAgain(
             _ kind: String, _ place: URL, value: @escaping @Sendable (Int) -> String,
             kept: @escaping @Sendable () throws -> [String: String]

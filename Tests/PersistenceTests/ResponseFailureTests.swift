@@ -76,6 +76,9 @@
                 await test.flush(store)
             }
             let file = test.url.appendingPathComponent("Responses.sqlite")
+            let queue = try DatabaseQueue(path: file.path)
+            _ = try await queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
+            try queue.close()
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
             var bytes = try Data(contentsOf: file)
             for index in bytes.indices where index >= offset { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }

@@ -17,7 +17,9 @@
         }
 
         private struct Connection: Sendable {
-            let writer: any DatabaseWriter
+            let writer: DatabaseQueue
+            /// Reads while the other one writes; nil where there is no such hurry.
+            let reader: DatabaseQueue?
             /// The number of the file that it is open on.
             let file: UInt64
         }
@@ -45,16 +47,16 @@
 
         /// Reads; nil when nothing was ever kept. What one call reads need not be of one moment.
         func read<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result? {
-            guard exists else { return nil }
-            return try perform { try $0.unsafeRead(body) }
+            guard let file = fileNumber else { return nil }
+            return try perform(on: file) { try ($0.reader ?? $0.writer).unsafeRead(body) }
         }
 
         /// Writes, in a transaction. Tried again when the file was damaged, and is begun anew.
         func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
             do {
-                return try perform { try $0.write(body) }
+                return try perform(on: fileNumber) { try $0.writer.write(body) }
             } catch let error where StoreFailure.isDamage(error) {
-                return try perform { try $0.write(body) }
+                return try perform(on: fileNumber) { try $0.writer.write(body) }
             }
         }
 
@@ -64,11 +66,13 @@
         }
 
         /// Opens the database if it is not open yet; when it turns out to be damaged the next use begins anew.
-        private func perform<Result>(_ body: (any DatabaseWriter) throws -> Result) throws -> Result {
+        private func perform<Result>(
+            on file: UInt64?, _ body: (Connection) throws -> Result
+        ) throws -> Result {
             do {
-                let connection = try connected()
+                let connection = try connected(to: file)
                 do {
-                    return try body(connection.writer)
+                    return try body(connection)
                 } catch {
                     throw Failed(file: connection.file, error: error)
                 }
@@ -86,10 +90,10 @@
             let error: any Error
         }
 
-        private func connected() throws -> Connection {
-            if let open = current { return open }
+        private func connected(to file: UInt64?) throws -> Connection {
+            if let open = open(on: file) { return open }
             return try opening.withLock { _ in
-                if let open = current { return open }
+                if let open = open(on: fileNumber) { return open }
                 let opened = try Self.patiently(open)
                 connection.withLock { $0 = opened }
                 return opened
@@ -98,9 +102,8 @@
 
         /// The open connection, unless its file is gone, or another one is in its place: who clears a folder of caches, or
         /// another process that found the file damaged, does not ask.
-        private var current: Connection? {
-            let file = fileNumber
-            return connection.withLock { $0 }.flatMap { $0.file == file ? $0 : nil }
+        private func open(on file: UInt64?) -> Connection? {
+            connection.withLock { $0 }.flatMap { $0.file == file ? $0 : nil }
         }
 
         /// What tells the file from another of its name; nil where there is none.
@@ -127,17 +130,24 @@
                 try database.execute(sql: "PRAGMA synchronous = \(durability.rawValue)")
             }
             do {
-                let writer: any DatabaseWriter =
-                    switch durability {
-                    case .full: try DatabaseQueue(path: url.path, configuration: configuration)
-                    // One that is read while it is written.
-                    case .process: try DatabasePool(path: url.path, configuration: configuration)
-                    }
+                let writer = try DatabaseQueue(path: url.path, configuration: configuration)
                 guard try schema.apply(to: writer) else { throw StoreFailure.newer(path: url.path) }
-                return Connection(writer: writer, file: file)
+                let reader =
+                    switch durability {
+                    case .full: nil as DatabaseQueue?
+                    case .process: try DatabaseQueue(path: url.path, configuration: Self.forReading)
+                    }
+                return Connection(writer: writer, reader: reader, file: file)
             } catch let error where StoreFailure.isDamage(error) {
                 throw Failed(file: file, error: error)
             }
+        }
+
+        private static var forReading: Configuration {
+            // One that may write, too, so that whichever is closed last puts what is in the log into the database.
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(patience)
+            return configuration
         }
 
         /// SQLite gives the files beside it the mode that this one has.
@@ -158,6 +168,7 @@
                     defer { connection = nil }
                     return connection
                 }
+                try? open?.reader?.close()
                 try? open?.writer.close()
                 for suffix in ["-wal", "-shm"] { _ = SystemCalls.unlink(url.path + suffix) }
                 _ = SystemCalls.rename(url.path, url.path + ".damaged")

@@ -7,7 +7,7 @@
         let steps: [String]
 
         /// Brings a file to this version, at once for all processes that try. Gives whether the file is not newer.
-        func apply(to writer: any DatabaseWriter) throws -> Bool {
+        func apply(to writer: DatabaseQueue) throws -> Bool {
             try writer.write { database in
                 let version = try Int.fetchOne(database, sql: "PRAGMA user_version") ?? 0
                 guard version <= steps.count else { return false }
