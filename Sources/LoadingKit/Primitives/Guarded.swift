@@ -36,5 +36,13 @@
             defer { pthread_mutex_unlock(storage.lock) }
             return try body(&storage.value)
         }
+
+        package borrowing func withLockIfAvailable<Result: ~Copyable, Failure: Error>(
+            _ body: (inout sending Value) throws(Failure) -> sending Result
+        ) throws(Failure) -> sending Result? {
+            guard pthread_mutex_trylock(storage.lock) == 0 else { return nil }
+            defer { pthread_mutex_unlock(storage.lock) }
+            return try body(&storage.value)
+        }
     }
 #endif

@@ -7,8 +7,11 @@ import LoadingKitPrimitives
 /// One thread, one epoll instance, a heap of timers, and an inbox woken by an eventfd that is written only when the
 /// loop sleeps.
 ///
+/// Who runs on the loop has its turn, and there is one: the loop's thread has it but for when it waits. Then another
+/// thread may take it for one piece of work (``perform(_:)``), which costs less than to wake the loop.
+///
 /// It is a serial executor, so that actors can live on it; tasks do by its ``executor``.
-package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: a lock; rest: its thread
+package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: a lock; rest: who has the turn
     enum Work: @unchecked Sendable {  // closures from other threads are @Sendable; others never leave the loop
         case closure(() -> Void)
         /// Of an actor.
@@ -37,6 +40,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         var sleeps = false
         var eventDescriptor: Int32 = -1
         var thread: NativeThread?
+        /// Whether system calls are to go wrong, which is known to the loop's thread alone.
+        var hasFaultPlan = false
     }
 
     /// Where tasks run that prefer the loop.
@@ -52,11 +57,18 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     private let time: TimeSource
     private let inbox = Guarded(Inbox())
+    /// Had by whoever runs on the loop.
+    private let turn = Guarded<Void>(())
+    /// Until when the loop's thread waits, unless it is woken.
+    private var waitsUntil = MonotonicTime.distantFuture
     private var ready: Deque<Work> = []
     /// What is to be told to other threads when the turn ends.
     private var endOfTurn: [Deferred] = []
     /// Tasks that run elsewhere, to be resumed when the turn ends.
     private var awaiting: [Resumption] = []
+    /// Whether more than one task was resumed last time. Several give the loop more to do with one wake-up than each of them
+    /// would by taking its turn.
+    private var isCrowded = false
     private var faultPlan: FaultPlan?
     private var epollDescriptor: Int32 = -1
     private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: maximumEvents)
@@ -68,6 +80,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     private static let maximumPostponements = 24
     /// After so many pieces of work the loop looks at its sockets and timers again.
     private static let maximumTurns = 1024
+    /// After so many another thread, which has work of its own, leaves the rest to the loop's.
+    private static let maximumTurnsInPlace = 32
     /// The epoll data of the loop's own eventfd; no slot has this number.
     static let wakeUpToken = UInt64.max
 
@@ -99,7 +113,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     // MARK: Giving it work
 
-    /// Whether the calling thread is this loop's.
+    /// Whether the calling thread is this loop's, or has taken its turn.
     @inline(__always)
     package var isCurrent: Bool {
         lk_thread_event_loop() == Unmanaged.passUnretained(self).toOpaque()
@@ -112,6 +126,12 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     /// Runs `work` on the loop, after the work given to it before. From any thread.
     package func execute(_ work: @escaping @Sendable () -> Void) { submit(.closure(work)) }
+
+    /// Runs `work` on the loop, after the work given to it before: at once, in the calling thread, when the loop waits with
+    /// nothing to do. From any thread.
+    package func perform(_ work: @escaping @Sendable () -> Void) {
+        if !runsInPlace(work) { submit(.closure(work)) }
+    }
 
     /// Runs `work` on the loop, after what runs now. On the loop only.
     package func executeLater(_ work: @escaping () -> Void) {
@@ -166,6 +186,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     /// Makes system calls of this loop's thread go wrong by `plan`, or well again. From any thread, by tests.
     package func attach(_ plan: FaultPlan?) {
+        inbox.withLock { $0.hasFaultPlan = plan != nil }
         execute {
             self.faultPlan = plan
             lk_set_thread_fault_plan(plan.map { Unmanaged.passUnretained($0).toOpaque() })
@@ -182,37 +203,49 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     private func run() {
         lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
         var postponements = Self.maximumPostponements
-        while let milliseconds = prepareToWait() {
-            let count = wait(milliseconds)
-            // Manual time moves only when its timers run, so that each of them sees its own.
-            now = currentTime
-            awake()
-            for index in 0..<max(count, 0) { dispatch(events[index]) }
-            runTimers(upTo: now)
-            runReady()
-            if count <= 0 || postponements == 0 {
-                runEndOfTurn()
-                postponements = Self.maximumPostponements
-            } else {
-                postponements -= 1
+        var milliseconds = turn.withLock { _ in prepareToWait() }
+        while let limit = milliseconds {
+            let count = wait(limit)
+            inbox.withLock { $0.sleeps = false }
+            milliseconds = turn.withLock { _ in
+                runTurn(count, &postponements)
+                return prepareToWait()
             }
         }
-        end()
+        turn.withLock { _ in end() }
+    }
+
+    private func runTurn(_ count: Int, _ postponements: inout Int) {
+        // Manual time moves only when its timers run, so that each of them sees its own.
+        now = currentTime
+        takeInbox()
+        for index in 0..<max(count, 0) { dispatch(events[index]) }
+        runTimers(upTo: now)
+        runReady()
+        if count <= 0 || postponements == 0 {
+            runEndOfTurn()
+            postponements = Self.maximumPostponements
+        } else {
+            postponements -= 1
+        }
     }
 
     /// How long to wait: -1 for ever, 0 when there is work; `nil` when the loop shall end.
     private func prepareToWait() -> Int32? {
         inbox.withLock { inbox in
-            if !inbox.work.isEmpty || !ready.isEmpty || !endOfTurn.isEmpty || !awaiting.isEmpty { return 0 }
+            if !inbox.work.isEmpty || hasWork { return 0 }
             if inbox.phase == .stopping {
                 inbox.phase = .ended
                 return nil
             }
             let milliseconds = millisecondsToNextTimer()
+            waitsUntil = timers.nextTime ?? .distantFuture
             inbox.sleeps = milliseconds != 0
             return milliseconds
         }
     }
+
+    private var hasWork: Bool { !ready.isEmpty || !endOfTurn.isEmpty || !awaiting.isEmpty }
 
     private func millisecondsToNextTimer() -> Int32 {
         guard let next = timers.nextTime, next != .distantFuture else { return -1 }
@@ -236,9 +269,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         return SystemCalls.epollWait(epollDescriptor, events, Int32(Self.maximumEvents), milliseconds: milliseconds)
     }
 
-    private func awake() {
+    private func takeInbox() {
         inbox.withLock { inbox in
-            inbox.sleeps = false
             if ready.isEmpty {
                 swap(&ready, &inbox.work)
             } else {
@@ -285,7 +317,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         guard let first = awaiting.first else { return }
         let batch = awaiting
         awaiting = []
-        guard batch.count > 1 else { return first.run() }
+        isCrowded = batch.count > 1
+        guard isCrowded else { return first.run() }
         awaiting.reserveCapacity(batch.count)
         DispatchQueue.global().async { for resumption in batch { resumption.run() } }
     }
@@ -319,6 +352,51 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         if epollDescriptor >= 0 { SystemCalls.close(epollDescriptor) }
         epollDescriptor = -1
         lk_set_thread_event_loop(nil)
+    }
+}
+
+// MARK: - Turns of other threads
+
+extension EventLoop {
+    /// Whether `work` was run here and now.
+    private func runsInPlace(_ work: () -> Void) -> Bool {
+        guard lk_thread_event_loop() == nil else { return false }
+        return turn.withLockIfAvailable { _ in
+            guard !isCrowded, waitsIdly else { return false }
+            lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
+            now = currentTime
+            work()
+            finishInPlace()
+            lk_set_thread_event_loop(nil)
+            return true
+        } ?? false
+    }
+
+    /// What was given to the loop before comes first.
+    private var waitsIdly: Bool {
+        inbox.withLock { $0.sleeps && $0.work.isEmpty && $0.phase == .running && !$0.hasFaultPlan }
+    }
+
+    /// Does what `work` left to be done, short of running tasks, which may be anybody's. The rest is for the loop's thread.
+    private func finishInPlace() {
+        var turns = Self.maximumTurnsInPlace
+        while turns > 0, case .closure(let body)? = ready.first {
+            turns -= 1
+            ready.removeFirst()
+            body()
+        }
+        if ready.isEmpty { runEndOfTurn() }
+        let isLate = timers.nextTime.map { $0 < waitsUntil } ?? false
+        if hasWork || isLate { wakeUp() }
+    }
+
+    private func wakeUp() {
+        let descriptor = inbox.withLock { inbox -> Int32 in
+            guard inbox.sleeps else { return -1 }
+            inbox.sleeps = false
+            return inbox.eventDescriptor
+        }
+        if descriptor >= 0 { SystemCalls.wakeUp(descriptor) }
     }
 }
 

@@ -144,9 +144,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         loop.execute { [weak self] in self?.readMore() }
     }
 
-    private func readPiece(_ reader: BodyStreamReader, _ exchange: HTTPExchange) {
+    private func readPiece(_ reader: any BodySource, _ exchange: HTTPExchange) {
         reader.read { [loop] result in
-            loop.execute { [weak self] in
+            loop.perform { [weak self] in
                 guard let self, isCarrying(exchange), sender != nil else { return }
                 do {
                     try sender?.supply(result.get(), &codec)

@@ -64,11 +64,11 @@ final class BodyFeed: Sendable {
     }
 
     /// Nobody reads any more: ends the load.
-    fileprivate func abandon() { loop.execute { self.onCancel?() } }
+    fileprivate func abandon() { loop.perform { self.onCancel?() } }
 
     private func takePiece() -> Data? {
         let (piece, wakes) = state.withLock { Self.take(&$0) }
-        if wakes { loop.execute { self.onDemand?() } }
+        if wakes { loop.perform { self.onDemand?() } }
         return piece
     }
 
@@ -95,7 +95,7 @@ final class BodyFeed: Sendable {
         }
         switch outcome {
         case .piece(let data, let wakes):
-            if wakes { loop.execute { self.onDemand?() } }
+            if wakes { loop.perform { self.onDemand?() } }
             continuation.resume(returning: data)
         case .end(.success): continuation.resume(returning: nil)
         case .end(.failure(let error)): continuation.resume(throwing: error)

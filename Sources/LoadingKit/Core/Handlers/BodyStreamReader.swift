@@ -3,7 +3,7 @@ import LoadingKitTransport
 import Synchronization
 
 /// Reads an `InputStream`, which may block, on the pool of threads for that.
-package final class BodyStreamReader: @unchecked Sendable {  // one read at a time, each on one thread of the pool
+package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread of the pool
     /// Bytes asked of the stream at a time.
     package static let pieceSize = 64 * 1024
 
@@ -16,13 +16,6 @@ package final class BodyStreamReader: @unchecked Sendable {  // one read at a ti
     package func claim() throws {
         guard !isClaimed.exchange(true, ordering: .relaxed) else {
             throw LoadFailure(.requestBodyStreamExhausted, "the request's body stream was read before")
-        }
-    }
-
-    /// The next piece; nil at the end.
-    func read() async throws -> Data? {
-        try await withUnsafeThrowingContinuation { continuation in
-            read { continuation.resume(with: $0) }
         }
     }
 

@@ -78,12 +78,12 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     func post(_ event: Event) {
         if case .data(let data) = event { outstanding.wrappingAdd(data.count, ordering: .relaxed) }
         let event = LoopTransfer(event)
-        loop.execute { self.take(event.value) }
+        loop.perform { self.take(event.value) }
     }
 
     func waitForRoom() async {
         await withUnsafeContinuation { continuation in
-            loop.execute {
+            loop.perform {
                 if self.isFull && !self.isOver {
                     self.roomWaiters.append(continuation)
                 } else {
@@ -99,7 +99,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
 
     /// Runs `body` with the receiver while the load goes on.
     func withReceiver(_ body: @escaping @Sendable (any LoadReceiver) -> Void) {
-        loop.execute { if let receiver = self.receiver { body(receiver) } }
+        loop.perform { if let receiver = self.receiver { body(receiver) } }
     }
 
     // MARK: On the loop

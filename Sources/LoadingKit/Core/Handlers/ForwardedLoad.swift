@@ -19,11 +19,11 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     }
 
     func begin(_ request: URLRequest, _ continuation: UnsafeContinuation<LoadedResponse, any Error>) {
-        outer.loop.execute { self.start(request, continuation) }
+        outer.loop.perform { self.start(request, continuation) }
     }
 
     func cancel() {
-        outer.loop.execute { self.end(with: CancellationError()) }
+        outer.loop.perform { self.end(with: CancellationError()) }
     }
 
     private func start(_ request: URLRequest, _ continuation: UnsafeContinuation<LoadedResponse, any Error>) {

@@ -100,7 +100,7 @@ extension CustomLoad {
         _ answer: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let once = LoopTransfer(OnceAnswer(answer))
-        loop.execute { [self] in
+        loop.perform { [self] in
             guard !isOver else { return answer(.cancelAuthenticationChallenge, nil) }
             post(.challenge(challenge) { once.value.give($0, $1) })
         }

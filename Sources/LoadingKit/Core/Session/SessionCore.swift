@@ -56,7 +56,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     /// A task was made that is not yet resumed.
     func remember(_ task: URLSessionTask) {
-        loop.execute { [weak task] in
+        loop.perform { [weak task] in
             if case .open = self.phase, let task, self.entries[task.taskIdentifier] == nil {
                 self.entries[task.taskIdentifier] = Entry(made: task)
             }
@@ -75,8 +75,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         switch action {
         case .none: break
         case .start: begin(task, .delegate)
-        case .change: loop.execute { task.engine?.followState() }
-        case .cancel: loop.execute { self.cancel(task) }
+        case .change: loop.perform { task.engine?.followState() }
+        case .cancel: loop.perform { self.cancel(task) }
         }
     }
 
@@ -86,7 +86,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         if loop.isCurrent {
             start(task, consumer)
         } else {
-            loop.execute { self.start(task, consumer) }
+            loop.perform { self.start(task, consumer) }
         }
     }
 

@@ -29,7 +29,7 @@ extension TaskEngine {
         hold(for: .undecided)
         core.mailbox.post { [delegate, session, loop] in
             delegate.didReceive(response, session, task) { disposition in
-                loop.execute { [weak self] in self?.decide(disposition) }
+                loop.perform { [weak self] in self?.decide(disposition) }
             }
         }
     }
@@ -136,7 +136,7 @@ extension TaskEngine {
         core.mailbox.post { [delegate, session, loop, backlog] in
             delegate.didReceive(data, session, task)
             if backlog.remove(data.count, wakesBelow: Self.highWater / 2) {
-                loop.execute { [weak self] in self?.release(.behind) }
+                loop.perform { [weak self] in self?.release(.behind) }
             }
         }
     }
@@ -153,7 +153,7 @@ extension TaskEngine {
             flushChunk()
             core.mailbox.post { [delegate, session, loop] in
                 delegate.willCache(response, session, task) { response in
-                    loop.execute { answer.value(response) }
+                    loop.perform { answer.value(response) }
                 }
             }
         }

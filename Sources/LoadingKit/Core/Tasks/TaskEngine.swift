@@ -323,7 +323,7 @@ extension TaskEngine: LoadReceiver {
         let answer = LoopTransfer(settle)
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.willRedirect(session, task, response, request) { request in
-                loop.execute { answer.value(request) }
+                loop.perform { answer.value(request) }
             }
         }
     }
@@ -336,7 +336,7 @@ extension TaskEngine: LoadReceiver {
         let answer = LoopTransfer(decide)
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.didReceive(challenge, session, task) { disposition, credential in
-                loop.execute { [weak self] in
+                loop.perform { [weak self] in
                     guard let self else { return }
                     isChallenged = false
                     updateHeld()
@@ -352,7 +352,7 @@ extension TaskEngine: LoadReceiver {
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.needNewBodyStream(session, task) { stream in
                 let stream = LoopTransfer(stream)
-                loop.execute { answer.value(stream.value) }
+                loop.perform { answer.value(stream.value) }
             }
         }
     }
