@@ -11,20 +11,28 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     private struct State: Sendable {
         var credentials: [URLProtectionSpace: [String: URLCredential]] = [:]
         var defaultUsers: [URLProtectionSpace: String] = [:]
-        /// How often the permanent credentials have changed.
-        var revision = 0
 
         func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
             defaultUsers[space].flatMap { credentials[space]?[$0] }
         }
     }
 
-    private static let sharedStorage = URLCredentialStorage()
+    private static let sharedStorage =
+        DiskStores.current?.credentials().map { URLCredentialStorage($0) } ?? URLCredentialStorage()
 
     private let state: Guarded<State>
     private let store: (any CredentialStore)?
 
-    /// The storage that sessions use unless told otherwise.
+    /// The storage that sessions use unless told otherwise. It keeps permanent credentials on disk.
+    ///
+    /// They are in `Credentials.sqlite` in the program's folder below `~/.local/share/LoadingKit` (`XDG_DATA_HOME`),
+    /// encrypted with AES-256-GCM; the key is in the file `Credentials.key` beside it, which the user alone may read. This
+    /// protects credentials where the database gets into other hands without the key: copied, backed up or shared by itself.
+    /// It does not protect them from who can read both, above all from any process of the same user. To move them, copy
+    /// both files while no program uses them. Without its key a credential cannot be read, and counts as not there; one line
+    /// of the log says so.
+    ///
+    /// Programs that run at the same time keep what each of them changes; a program reads what is kept when it first asks.
     open class var shared: URLCredentialStorage { sharedStorage }
 
     /// Makes an empty storage, which keeps all credentials in memory.
@@ -72,17 +80,17 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     /// Keeps a credential, in place of one for the same user. Does nothing with one whose persistence is
     /// ``URLCredential/Persistence/none``.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
-        change { Self.keep(credential, space, in: &$0) }
+        change { state in
+            guard let user = credential.storageName else { return [] }
+            return Self.keep(credential, user, space, isDefault: state.defaultUsers[space] == user, in: &state)
+        }
     }
 
     /// Keeps a credential as ``set(_:for:)`` does, and proposes it for the protection space from now on.
     open func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
         change { state in
-            guard let user = credential.storageName, credential.persistence != .none else { return [] }
-            let replaced = Self.keep(credential, space, in: &state)
-            if replaced.isEmpty, state.defaultUsers[space] == user { return [] }
-            state.defaultUsers[space] = user
-            return replaced + [credential]
+            guard let user = credential.storageName else { return [] }
+            return Self.keep(credential, user, space, isDefault: true, in: &state)
         }
     }
 
@@ -105,48 +113,52 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
             }
             if state.credentials[space]?.isEmpty == true { state.credentials[space] = nil }
             if state.defaultUsers[space] == user { state.defaultUsers[space] = nil }
-            return [old]
+            return [old.isPermanent ? .forget(user: user, space) : nil]
         }
     }
 
-    /// Forgets all credentials.
+    /// Forgets all credentials, and those that are kept on disk.
     package func removeAll() {
         change { state in
-            let all = state.credentials.values.flatMap(\.values)
-            state.credentials = [:]
-            state.defaultUsers = [:]
-            return all
+            defer { state = State() }
+            // What another process keeps is not known here, and is forgotten, too.
+            return state.credentials.isEmpty && store == nil ? [] : [.forgetAll]
         }
     }
 
-    /// Gives what was concerned: nothing when nothing has changed.
+    /// Calls back, from any thread, when all changes so far are on disk or could not be written.
+    package func flush(_ completion: @escaping @Sendable () -> Void) {
+        if let store { store.flush(completion) } else { completion() }
+    }
+
+    /// What a change makes of what is kept on disk: as many elements as things happened, nil where the disk is not concerned.
+    private typealias Effects = [CredentialChange?]
+
     private static func keep(
-        _ credential: URLCredential, _ space: URLProtectionSpace, in state: inout State
-    ) -> [URLCredential] {
-        guard let user = credential.storageName, credential.persistence != .none else { return [] }
-        let old = state.credentials[space]?.updateValue(credential, forKey: user)
-        if state.credentials[space] == nil { state.credentials[space] = [user: credential] }
-        return old == credential ? [] : [credential] + (old.map { [$0] } ?? [])
+        _ credential: URLCredential, _ user: String, _ space: URLProtectionSpace, isDefault: Bool,
+        in state: inout State
+    ) -> Effects {
+        guard credential.persistence != .none else { return [] }
+        let wasDefault = state.defaultUsers[space] == user
+        let old = state.credentials[space, default: [:]].updateValue(credential, forKey: user)
+        if isDefault { state.defaultUsers[space] = user }
+        if old == credential, isDefault == wasDefault { return [] }
+        if credential.isPermanent {
+            return [.keep(StoredCredential(space: space, credential: credential, isDefault: isDefault))]
+        }
+        return [old?.isPermanent == true ? .forget(user: user, space) : nil]
     }
 
-    /// Makes a change, which gives the credentials that it concerns, and tells of it.
-    private func change(_ body: (inout State) -> [URLCredential]) {
-        let (concerned, saved) = state.withLock { state -> ([URLCredential], (credentials: [StoredCredential], Int)?) in
-            let concerned = body(&state)
-            guard store != nil, concerned.contains(where: \.isPermanent) else { return (concerned, nil) }
-            state.revision += 1
-            return (concerned, (Self.permanent(state), state.revision))
+    /// Makes a change, has the disk follow it, and tells of it.
+    private func change(_ body: (inout State) -> Effects) {
+        let effects = state.withLock { state in
+            let effects = body(&state)
+            // Under the lock, so that changes reach the disk in their order.
+            let changes = effects.compactMap { $0 }
+            if !changes.isEmpty { store?.save(changes) }
+            return effects
         }
-        if let saved { store?.save(saved.credentials, revision: saved.1) }
-        if !concerned.isEmpty { NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self) }
-    }
-
-    private static func permanent(_ state: State) -> [StoredCredential] {
-        state.credentials.flatMap { space, users in
-            users.filter(\.value.isPermanent).map { user, credential in
-                StoredCredential(space: space, credential: credential, isDefault: state.defaultUsers[space] == user)
-            }
-        }
+        if !effects.isEmpty { NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self) }
     }
 }
 

@@ -47,6 +47,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         registry = URLProtocolRegistry(settings)
         mailbox = DelegateMailbox(queue, loop)
         delegateBox = delegate
+        settings.ownLogger.map(StoreLog.use)
     }
 
     // MARK: From any thread
@@ -190,6 +191,17 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     }
 
     func resetResources() { for resource in resources.values { resource.reset() } }
+
+    /// Calls back, from any thread, when all that the session's stores hold is on disk or could not be written.
+    func flushStores(_ completion: @escaping @Sendable () -> Void) {
+        let (cookies, credentials, cache) = (
+            settings.httpCookieStorage ?? HTTPCookieStorage(), settings.credentialStorage ?? URLCredentialStorage(),
+            settings.urlCache ?? URLCache(memoryCapacity: 0)
+        )
+        cookies.flush { [settings] _ in
+            credentials.flush { cache.flush { settings.strictTransport.flush(completion) } }
+        }
+    }
 
     // MARK: Invalidation, on the loop
 

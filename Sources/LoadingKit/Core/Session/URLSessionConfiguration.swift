@@ -12,7 +12,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// A configuration with the default settings and none of the built-in schemes.
     public override init() {
         settings = SessionSettings()
-        settings.urlCache = URLCache.shared
+        settings.urlCache = .shared
+        settings.credentialStorage = .shared
     }
 
     package init(builtIn handlers: [URLProtocolHandler.Type], cache: URLCache) {
@@ -190,9 +191,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     }
 
     /// Where the session writes what it does. Default: a logger that writes nothing.
+    ///
+    /// The logger given to a session last also gets the one line of a store that can no longer keep things on disk; where
+    /// none was given, the program's (`LoggingSystem`) does.
     open var logger: Logger {
         get { settings.logger }
-        set { settings.logger = newValue }
+        set { settings.ownLogger = newValue }
     }
 
     /// Registers a factory for a URL scheme, asked after ``protocolClasses`` and before the built-in classes.

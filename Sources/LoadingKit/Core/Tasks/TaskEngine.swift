@@ -98,12 +98,10 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
             return end(with: LoadFailure(.badURL, "the task has no request"))
         }
         followState()
-        if let delay = task.earliestBeginDate?.timeIntervalSinceNow, delay > 0 {
-            // It holds this object until it fires, or until the task's end, which always comes.
-            timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { self.beginDelayed(request) }
-        } else {
-            begin(request)
-        }
+        guard let delay = task.earliestBeginDate?.timeIntervalSinceNow else { return begin(request) }
+        guard delay > 0 else { return beginDelayed(request) }
+        // It holds this object until it fires, or until the task's end, which always comes.
+        timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { self.beginDelayed(request) }
     }
 
     /// Holds the load back, or lets it go on, as the task's state says. Of two calls from two threads at once the notes

@@ -153,21 +153,26 @@ extension SessionCache {
 
     /// RFC 9111 §4.3.5.
     private func noteHead(_ receipt: Receipt) {
-        let entries = cache.entriesInMemory(for: CacheKey(method: "GET", url: receipt.query.url)) ?? []
-        for stored in entries.compactMap({ StoredResponse($0) })
-        where SelectingFields.match(
-            stored, credentials: receipt.query.fields, sent: { receipt.requestFields })
-        {
-            guard StoredUpdate.headAgrees(receipt.response.fields, with: stored) else {
-                return forget(receipt.query.url)
+        find("GET", receipt.query.url) { [self] stored in
+            for response in stored
+            where SelectingFields.match(
+                response, credentials: receipt.query.fields, sent: { receipt.requestFields })
+            {
+                noteHead(receipt, of: response)
             }
-            var request = receipt.request
-            request.httpMethod = "GET"
-            let updated = stored.updated(
-                fields: StoredUpdate.merged(stored.fields, receipt.response.fields), requestTime: receipt.requestTime,
-                responseTime: receipt.responseTime)
-            cache.store(updated.cached, for: request, date: receipt.responseTime)
         }
+    }
+
+    private func noteHead(_ receipt: Receipt, of stored: StoredResponse) {
+        guard StoredUpdate.headAgrees(receipt.response.fields, with: stored) else {
+            return forget(receipt.query.url)
+        }
+        var request = receipt.request
+        request.httpMethod = "GET"
+        let updated = stored.updated(
+            fields: StoredUpdate.merged(stored.fields, receipt.response.fields), requestTime: receipt.requestTime,
+            responseTime: receipt.responseTime)
+        cache.store(updated.cached, for: request, date: receipt.responseTime)
     }
 
     private func forget(_ url: URL) {
