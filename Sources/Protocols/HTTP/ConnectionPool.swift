@@ -65,7 +65,9 @@ final class ConnectionPool: SessionResource {
 
     func fields(of request: URLRequest, to origin: Origin) -> HTTPFields { requestFields.make(request, origin) }
 
-    func route(to origin: Origin) -> Route { Route(origin: origin, proxy: proxies.proxy(for: origin)) }
+    func route(to origin: Origin, for request: URLRequest) -> Route {
+        Route(origin: origin, proxy: proxies.proxy(for: origin), use: NetworkUse(request, settings))
+    }
 
     /// Whether transport security lets cleartext go to a host. The last answer is remembered: most requests of a session
     /// go to the same host.
@@ -130,7 +132,7 @@ final class ConnectionPool: SessionResource {
             }
             let secure = context.map { (context: $0, serverName: origin.host) }
             return connector.connect(
-                to: origin.endpoint, tls: secure, asking: owner, timeout: connectTimeout
+                to: origin.endpoint, tls: secure, asking: owner, over: route.use, timeout: connectTimeout
             ) { result in
                 completion(result.mapError { $0 as any Error })
             }

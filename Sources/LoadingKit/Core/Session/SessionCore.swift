@@ -32,6 +32,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     package let registry: URLProtocolRegistry
     package let mailbox: DelegateMailbox
     let chunks = ChunkPool()
+    private(set) lazy var networks = NetworkMonitor(loop)
     private let identifiers = Atomic<Int>(1)
     private var entries: [Int: Entry] = [:]
     private var resources: [ObjectIdentifier: any SessionResource] = [:]

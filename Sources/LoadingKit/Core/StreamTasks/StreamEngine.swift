@@ -27,6 +27,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     /// Bytes of the read that comes next.
     private var received = Data()
     private let startTime: MonotonicTime
+    private var networkObserver: NetworkMonitor.Observer?
 
     init(_ task: URLSessionStreamTask, _ session: URLSession) {
         self.task = task
@@ -46,9 +47,9 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
             return end(with: LoadFailure(.badURL, "there is no port \(task.port) of \(task.host)"))
         }
         followState()
-        let attempt = connector.connect(to: .tcp(host: task.host, port: port), timeout: connectTimeout) { [weak self] in
-            self?.connected($0)
-        }
+        let attempt = connector.connect(
+            to: .tcp(host: task.host, port: port), over: NetworkUse(core.settings), timeout: connectTimeout
+        ) { [weak self] in self?.connected($0) }
         state = .connecting(attempt)
     }
 
@@ -65,6 +66,11 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     var connectTimeout: UInt64? {
         let seconds = core.settings.timeoutIntervalForRequest
         return seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : nil
+    }
+
+    private func networksChanged() {
+        guard case .open(let stream) = state, stream.isBetterRouted else { return }
+        core.mailbox.post { [delegate, session, task] in delegate.betterRoute(session, task) }
     }
 
     // MARK: Operations
@@ -96,6 +102,9 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     func isOpen(_ stream: ByteStream) {
         state = .open(stream)
+        if delegate.exist, networkObserver == nil {
+            networkObserver = core.networks.observe { [weak self] in self?.networksChanged() }
+        }
         stream.handler = self
         proceed()
     }
@@ -267,6 +276,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         let last = state
         if case .over = last { return }
         state = .over
+        networkObserver?.cancel()
         switch last {
         case .connecting(let attempt), .securing(let attempt): attempt?.cancel()
         case .open(let stream): if tellsEnd { stream.close() }

@@ -36,6 +36,14 @@ struct TaskDelegates: Sendable {
         delegate.urlSession(session, task: task, willBeginDelayedRequest: request, completionHandler: decide)
     }
 
+    func isWaiting(_ session: URLSession, _ task: URLSessionTask) {
+        self.task?.urlSession(session, taskIsWaitingForConnectivity: task)
+    }
+
+    func betterRoute(_ session: URLSession, _ task: URLSessionStreamTask) {
+        stream?.urlSession(session, betterRouteDiscoveredFor: task)
+    }
+
     func didReceive(informational response: HTTPURLResponse, _ session: URLSession, _ task: URLSessionTask) {
         self.task?.urlSession(session, task: task, didReceiveInformationalResponse: response)
     }

@@ -53,7 +53,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     var heldQuestion: (() -> Void)?
     private var redirectCount = 0
     /// The stream that the load under way takes its body from.
-    private var sentStream: InputStream?
+    private(set) var sentStream: InputStream?
 
     var consumer: TaskConsumer
     var collector = BodyCollector()
@@ -65,6 +65,9 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     /// Writes a download's file.
     var spool: DownloadSpool?
     var resuming: Resuming?
+    /// While the task waits for a network, and until it is over.
+    var networkObserver: NetworkMonitor.Observer?
+    var networkTimer: LoopTimer?
     /// Where a download's file is, once it is complete.
     var location: URL?
     let delegate: TaskDelegates
@@ -219,6 +222,22 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         loadAnew(request)
     }
 
+    /// The load has come to nothing, and is tried again later.
+    func stopLoading(postponing request: URLRequest) {
+        if case .loading(let handler) = stage { handler.end() }
+        isHandlerWaiting = false
+        stage = .postponed(request)
+        clock.isQueued = true
+    }
+
+    /// Tries again, unless the task is suspended: then it is tried when that ends.
+    func loadPostponed() {
+        guard case .postponed(let request) = stage, !hold.contains(.suspended) else { return }
+        clock.isQueued = false
+        noteActivity()
+        load(request)
+    }
+
     /// Loads another request in place of the one that is being loaded.
     func loadAnew(_ request: URLRequest) {
         guard case .loading(let handler) = stage else { return }
@@ -293,6 +312,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         nextLook = .distantFuture
         timer?.cancel()
         timer = nil
+        stopWaitingForNetwork()
         if case .loading(let handler) = last { handler.end() }
         flushChunk()
     }
@@ -483,5 +503,5 @@ extension TaskEngine: LoadReceiver {
 
     func finish() { endInOrder(.success(())) }
 
-    func fail(_ error: any Error) { endInOrder(.failure(error)) }
+    func fail(_ error: any Error) { if !waitsForNetwork(after: error) { endInOrder(.failure(error)) } }
 }
