@@ -68,6 +68,9 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     /// While the task waits for a network, and until it is over.
     var networkObserver: NetworkMonitor.Observer?
     var networkTimer: LoopTimer?
+    /// Takes a response apart of which each part replaces the one before, which `whole` is the response of.
+    var parts: MixedReplaceReader?
+    var whole: URLResponse?
     /// Where a download's file is, once it is complete.
     var location: URL?
     let delegate: TaskDelegates
@@ -271,6 +274,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         hold.remove(reason)
         guard hold.isEmpty, !isOver else { return }
         updateHeld()
+        if parts != nil, splitOn() == .wait { return }
         if let question = heldQuestion.take() { question() }
         if let heldEnd { return conclude(heldEnd) }
         guard isHandlerWaiting, case .loading(let handler) = stage else { return }
@@ -289,6 +293,11 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     private func endInOrder(_ result: Result<Void, any Error>) {
         if isOver { return }
         if task.state == .suspended { holdSuspended() }
+        if case .success = result, finishParts() == .wait, !isOver {
+            heldEnd = result
+            return
+        }
+        if isOver { return }
         if let spool, case .success = result {
             hold(for: .writing)
             heldEnd = result
@@ -356,6 +365,14 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
 
 extension TaskEngine: LoadReceiver {
     func receive(_ response: URLResponse) -> Flow {
+        parts =
+            takesParts
+            ? MixedReplaceReader((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Type")) : nil
+        whole = parts == nil ? nil : response
+        return begin(response)
+    }
+
+    func begin(_ response: URLResponse) -> Flow {
         noteActivity()
         task.shared.withLock { shared in
             shared.response = response
@@ -367,12 +384,14 @@ extension TaskEngine: LoadReceiver {
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
         count(bytes.count)
+        if parts != nil { return split(bytes) }
         deliver(bytes)
         return flow()
     }
 
     func receive(_ data: Data) -> Flow {
         count(data.count)
+        if parts != nil { return data.withUnsafeBytes { split($0) } }
         deliver(data)
         return flow()
     }

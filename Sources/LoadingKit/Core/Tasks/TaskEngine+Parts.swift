@@ -1,0 +1,40 @@
+import Foundation
+
+/// Responses of the type `multipart/x-mixed-replace`: each part has a response of its own.
+extension TaskEngine {
+    /// A file gets the body as it is.
+    var takesParts: Bool {
+        if case .file = consumer { false } else { true }
+    }
+
+    func split(_ bytes: UnsafeRawBufferPointer) -> Flow {
+        parts?.append(bytes)
+        return splitOn()
+    }
+
+    /// No more bytes come.
+    func finishParts() -> Flow {
+        guard parts != nil else { return .more }
+        parts?.finish()
+        return splitOn()
+    }
+
+    /// Hands over parts until there are no more, or the consumer has enough.
+    func splitOn() -> Flow {
+        do {
+            while hold.isEmpty, !isOver, let event = try parts?.next() {
+                switch event {
+                case .part(let fields):
+                    flushChunk()
+                    // Of the part before nobody wants to know any more.
+                    _ = collector.take()
+                    if let part = whole?.part(fields) { _ = begin(part) }
+                case .data(let data): deliver(data)
+                }
+            }
+        } catch {
+            end(with: error)
+        }
+        return flow()
+    }
+}
