@@ -1,10 +1,17 @@
 import Foundation
+import LoadingKitPrimitives
 
 /// Responses of the type `multipart/x-mixed-replace`: each part has a response of its own.
 extension TaskEngine {
-    /// A file gets the body as it is.
-    var takesParts: Bool {
-        if case .file = consumer { false } else { true }
+    /// Nil for other types. A file gets the body as it is.
+    func partsReader(of response: URLResponse) -> MixedReplaceReader? {
+        guard let fields = (response as? HTTPURLResponse)?.fields else { return nil }
+        var isMultipart = false
+        // Most are not, and no string need be made to see that.
+        fields.forEachValue(of: .contentType) { if $0.first.map({ $0 | 0x20 }) == UInt8(ascii: "m") { isMultipart = true } }
+        guard isMultipart else { return nil }
+        if case .file = consumer { return nil }
+        return MixedReplaceReader(fields[.contentType])
     }
 
     func split(_ bytes: UnsafeRawBufferPointer) -> Flow {

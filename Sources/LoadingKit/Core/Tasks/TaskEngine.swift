@@ -365,9 +365,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
 
 extension TaskEngine: LoadReceiver {
     func receive(_ response: URLResponse) -> Flow {
-        parts =
-            takesParts
-            ? MixedReplaceReader((response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Type")) : nil
+        parts = partsReader(of: response)
         whole = parts == nil ? nil : response
         return begin(response)
     }
