@@ -9,7 +9,8 @@ struct MessageReader: Sendable {
         /// The head is complete: its start line and fields are in `scanner`; `beginBody` must follow.
         case head
         case body(Range<Int>)
-        case trailers(HTTPFields)
+        /// There are trailer fields, which ``takeTrailers()`` gives.
+        case trailers
         case end
     }
 
@@ -40,6 +41,7 @@ struct MessageReader: Sendable {
     private var decoder: ChunkDecoder
     private var sequel = Sequel.message
     private var headSize = SectionSize()
+    private var trailers = HTTPFields()
     /// Bytes of the message before the present input.
     private(set) var consumed = 0
 
@@ -75,10 +77,33 @@ struct MessageReader: Sendable {
         return range
     }
 
+    /// Reads on: what happens most often here, the rest where it is looked at closely.
+    @inline(__always)
     mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
         let start = position
+        switch state {
+        case .head:
+            guard start < input.count else { return nil }
+            if scanner.scanPlainHead(input, &position) {
+                consumed &+= position &- start
+                return .head
+            }
+            return try read(input, &position, from: start)
+        case .ending:
+            end()
+            return .end
+        case .length, .chunked, .trailers, .untilClose, .anotherProtocol, .nothing, .failed:
+            return try read(input, &position, from: start)
+        }
+    }
+
+    /// Reads on; what is before `position` but from `start` on has been read already.
+    @inline(never)
+    private mutating func read(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int, from start: Int
+    ) throws(HTTP1Error) -> Event? {
         do throws(HTTP1Error) {
             let event = try read(input, &position)
             if case .end? = event { consumed = 0 } else { consumed &+= position &- start }
@@ -89,6 +114,7 @@ struct MessageReader: Sendable {
         }
     }
 
+    @inline(__always)
     private mutating func read(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
@@ -149,7 +175,8 @@ struct MessageReader: Sendable {
         let trailers = Trailers.allowed(in: scanner.takeFields())
         guard trailers.isEmpty else {
             state = .ending
-            return .trailers(trailers)
+            self.trailers = trailers
+            return .trailers
         }
         end()
         return .end
@@ -173,6 +200,12 @@ extension MessageReader {
     mutating func takeHeadFields() -> HTTPFields {
         headSize = scanner.size
         return scanner.takeFields()
+    }
+
+    /// The trailer fields that were just read.
+    mutating func takeTrailers() -> HTTPFields {
+        defer { trailers = HTTPFields() }
+        return trailers
     }
 
     /// Says how the body of the message whose head was just read ends, and what may come after it.

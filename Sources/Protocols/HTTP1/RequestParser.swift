@@ -43,7 +43,7 @@ public struct RequestParser: Sendable {
         case nil: return nil
         case .head: return try takeHead()
         case .body(let range): return .body(range)
-        case .trailers(let fields): return .trailers(fields)
+        case .trailers: return .trailers(reader.takeTrailers())
         case .end: return .end
         }
     }
@@ -71,15 +71,15 @@ public struct RequestParser: Sendable {
         let fields = reader.takeHeadFields()
         let version = HTTPVersion(major: 1, minor: line.minorVersion)
         do throws(HTTP1Error.Kind) {
-            try RequestTarget.check(line, in: fields.store)
+            try RequestTarget.check(line, of: fields)
             try HostField.check(fields, version: version)
-            let present = fields.framing
+            let present = reader.scanner.framing
             let framing = try Self.framing(of: fields, present, version: version)
             allowsReuse = Persistence.isKept(version: version, fields: fields, present.connection)
             reader.beginBody(framing, then: allowsReuse ? .message : .nothing)
             let head = RequestHead(
-                version: version, methodText: HeadText(store: fields.store, range: line.method),
-                targetText: HeadText(store: fields.store, range: line.target), fields: fields)
+                version: version, methodText: HeadText(of: fields, line.method),
+                targetText: HeadText(of: fields, line.target), fields: fields)
             return .head(head, framing)
         } catch {
             let failure = HTTP1Error(error, offset: reader.consumed)
@@ -92,9 +92,9 @@ public struct RequestParser: Sendable {
     private static func framing(
         of fields: HTTPFields, _ present: HTTPFields.Framing, version: HTTPVersion
     ) throws(HTTP1Error.Kind) -> BodyFraming {
-        let hasLength = present.contentLength != .never
-        switch TransferEncoding(fields) {
-        case .absent: return try ContentLength.parse(fields, present.contentLength).map { .length($0) } ?? .none
+        let hasLength = present.length != .absent
+        switch present.hasTransferEncoding ? TransferEncoding(fields) : .absent {
+        case .absent: return try ContentLength.parse(fields, present.length).map { .length($0) } ?? .none
         case .chunked where hasLength, .other where hasLength, .invalid where hasLength:
             throw .lengthAndTransferEncoding
         case .chunked where version.minor >= 1: return .chunked

@@ -6,24 +6,23 @@ struct ResponseFraming {
     var sequel: MessageReader.Sequel
     var allowsReuse: Bool { sequel == .message }
 
-    /// The framing of a response with these fields to a request by that method.
+    /// The framing of a response with these fields, of which `present` are there to frame it, to a request by that method.
     static func read(
-        _ fields: HTTPFields, status: Int, version: HTTPVersion, to method: MethodKind
+        _ fields: HTTPFields, _ present: HTTPFields.Framing, status: Int, version: HTTPVersion, to method: MethodKind
     ) throws(HTTP1Error.Kind) -> ResponseFraming {
-        let present = fields.framing
-        let transferEncoding = present.transferEncoding == .never ? .absent : TransferEncoding(fields)
+        let transferEncoding = present.hasTransferEncoding ? TransferEncoding(fields) : .absent
         if status == 101 || (method == .connect && 200..<300 ~= status) {
             // Case 2, and RFC 9110 §15.2.2: the connection is something else from here on.
             return ResponseFraming(body: .none, sequel: .anotherProtocol)
         }
-        let length = transferEncoding == .absent ? try ContentLength.parse(fields, present.contentLength) : nil
+        let length = transferEncoding == .absent ? try ContentLength.parse(fields, present.length) : nil
         let hasBody = method != .head && status != 204 && status != 304
         let body = try body(hasBody, length, transferEncoding)
         // A length besides the chunks, or chunks from HTTP/1.0, may be a trace of smuggling: §6.1, §11.2.
         let isFramingClean =
             switch transferEncoding {
             case .absent: body != .untilClose
-            case .chunked: version.minor >= 1 && present.contentLength == .never
+            case .chunked: version.minor >= 1 && present.length == .absent
             case .other, .invalid: false
             }
         let isKept = isFramingClean && Persistence.isKept(version: version, fields: fields, present.connection)

@@ -13,7 +13,7 @@ public struct ResponseHead: Sendable {
 
     /// Makes a head, for ``ResponseWriter`` and for tests.
     public init(version: HTTPVersion = .http1_1, status: Int, reason: String = "", fields: HTTPFields = HTTPFields()) {
-        self.init(version: version, status: status, reasonText: .other(HeadText(reason)), fields: fields)
+        self.init(version: version, status: status, reasonText: Reason(reason), fields: fields)
     }
 
     init(version: HTTPVersion, status: Int, reasonText: Reason, fields: HTTPFields) {

@@ -58,7 +58,7 @@ public struct ResponseParser: Sendable {
         case nil: return nil
         case .head: return try takeHead()
         case .body(let range): return .body(range)
-        case .trailers(let fields): return .trailers(fields)
+        case .trailers: return .trailers(reader.takeTrailers())
         case .end: return .end
         }
     }
@@ -89,8 +89,9 @@ public struct ResponseParser: Sendable {
     private mutating func takeHead() throws(HTTP1Error) -> Event {
         let line = reader.scanner.startLine
         let fields = reader.takeHeadFields()
+        let present = reader.scanner.framing
         let version = HTTPVersion(major: 1, minor: line.minorVersion)
-        let reason = Reason.read(line.reason, of: fields, status: line.status)
+        let reason = Reason(line.reason, of: fields, status: line.status)
         if line.status < 200, line.status != 101 {
             try takeInterim()
             return .interim(ResponseHead(version: version, status: line.status, reasonText: reason, fields: fields))
@@ -98,7 +99,7 @@ public struct ResponseParser: Sendable {
         interimCount = 0
         let framing: ResponseFraming
         do throws(HTTP1Error.Kind) {
-            framing = try .read(fields, status: line.status, version: version, to: method)
+            framing = try .read(fields, present, status: line.status, version: version, to: method)
         } catch {
             throw failed(error)
         }
