@@ -129,8 +129,15 @@ extension HTTPFields {
     @inlinable @inline(__always)
     package mutating func append(bytes: UnsafeRawBufferPointer) {
         prepare(fields: 0, bytes: bytes.count)
-        guard let source = bytes.baseAddress else { return }
+        appendToOwn(bytes: bytes)
+    }
+
+    /// The same where this is known to be the only owner of its storage, as something has just been added to it.
+    @inlinable @inline(__always)
+    package mutating func appendToOwn(bytes: UnsafeRawBufferPointer) {
         let state = storage.unsafelyUnwrapped.state
+        guard state.pointee.byteCapacity &- state.pointee.byteCount >= bytes.count else { return append(bytes: bytes) }
+        guard let source = bytes.baseAddress else { return }
         let place = storage.unsafelyUnwrapped.byteMemory + state.pointee.byteCount
         place.copyMemory(from: source, byteCount: bytes.count)
         state.pointee.byteCount &+= bytes.count

@@ -15,7 +15,7 @@ extension HeadScanner {
         let lineEnd = readPlainStatusLine(bytes, count)
         guard lineEnd > 0 else { return false }
         _ = readPlainLines(bytes, from: lineEnd, to: count, shift: 0, atMost: fieldLimit)
-        section.append(bytes: UnsafeRawBufferPointer(start: bytes, count: lines.index))
+        section.appendToOwn(bytes: UnsafeRawBufferPointer(start: bytes, count: lines.index))
         position &+= lines.index
         step = lines.is_complete != 0 ? .complete : .lineStart
         return step == .complete
@@ -31,13 +31,35 @@ extension HeadScanner {
             let minor = Byte.digit(bytes[7]), bytes[8] == Byte.space, let hundreds = Byte.digit(bytes[9]), hundreds > 0,
             let tens = Byte.digit(bytes[10]), let ones = Byte.digit(bytes[11]), bytes[12] == Byte.space
         else { return 0 }
+        startLine.minorVersion = minor
+        startLine.status = Int(hundreds) &* 100 &+ Int(tens) &* 10 &+ Int(ones)
+        return readPlainReason(bytes, count)
+    }
+
+    /// The rest of the line from its 13th byte on.
+    @inline(__always)
+    private mutating func readPlainReason(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
+        // `OK`, CRLF: most responses.
+        let reason = UnsafeRawPointer(bytes + 13).loadUnaligned(as: UInt32.self)
+        if reason == UInt32(littleEndian: 0x0A0D_4B4F), startLine.status == 200, limits.startLineBytes >= 15 {
+            startLine.isReasonUsual = true
+            return 17
+        }
+        return readAnyPlainReason(bytes, count)
+    }
+
+    @inline(never)
+    private mutating func readAnyPlainReason(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
         let end = 13 &+ lk_value_end(bytes + 13, count &- 13)
         guard count &- end >= 2, bytes[end] == Byte.carriageReturn, bytes[end &+ 1] == Byte.lineFeed,
             end <= limits.startLineBytes
-        else { return 0 }
-        startLine.minorVersion = minor
-        startLine.status = Int(hundreds) &* 100 &+ Int(tens) &* 10 &+ Int(ones)
+        else {
+            startLine = StartLine()
+            return 0
+        }
         startLine.reason = 13..<end
+        startLine.isReasonUsual = Reason.isUsual(
+            UnsafeRawBufferPointer(start: bytes + 13, count: end &- 13), startLine.status)
         return end &+ 2
     }
 }

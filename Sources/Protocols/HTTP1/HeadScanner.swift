@@ -198,16 +198,16 @@ extension HeadScanner {
     /// How much of the limits the section has used.
     var size: SectionSize { SectionSize(bytes: section.byteCount, fields: section.count) }
 
-    /// The fields of the complete section, whose bytes they take over.
-    mutating func takeFields() -> HTTPFields {
+    /// Makes the fields of the complete section what they are for others.
+    @inline(__always)
+    mutating func complete() {
         if hasDividedNames { recogniseNames() }
-        return section
     }
 
     /// What the fields of the complete section say that frame its message: known already where all its lines were read at
-    /// once.
+    /// once. Mutating as what only reads is given a copy of the whole scanner.
     @inline(__always)
-    var framing: HTTPFields.Framing {
+    mutating func framing() -> HTTPFields.Framing {
         guard lines.is_complete != 0, lines.count == section.count else { return section.framing }
         return HTTPFields.Framing(lines.framing)
     }

@@ -12,20 +12,17 @@ struct Reason: Sendable {
         status = 0
     }
 
-    /// The reason of a status line that `fields` came with: a range of their bytes.
+    /// The reason of a status line that `fields` came with, among whose bytes it is.
     @inline(__always)
-    init(_ range: Range<Int>, of fields: HTTPFields, status: Int) {
-        let isUsual = fields.withEntries { _, bytes in
-            Self.isUsual(UnsafeRawBufferPointer(rebasing: bytes[range.clamped(to: 0..<bytes.count)]), status)
-        }
-        text = isUsual ? nil : HeadText(of: fields, range)
-        self.status = UInt16(truncatingIfNeeded: status)
+    init(_ line: StartLine, of fields: HTTPFields) {
+        text = line.isReasonUsual ? nil : HeadText(of: fields, line.reason)
+        status = UInt16(truncatingIfNeeded: line.status)
     }
 
     var string: String { text?.string ?? Self.phrase(Int(status)).description }
 
-    private static func isUsual(_ bytes: UnsafeRawBufferPointer, _ status: Int) -> Bool {
-        if status == 200, bytes.count == 2 { return bytes[0] == UInt8(ascii: "O") && bytes[1] == UInt8(ascii: "K") }
+    /// Whether these bytes are what nearly all servers send with a status.
+    static func isUsual(_ bytes: UnsafeRawBufferPointer, _ status: Int) -> Bool {
         let phrase = phrase(status)
         guard bytes.count == phrase.utf8CodeUnitCount else { return false }
         for index in 0..<bytes.count where bytes[index] != phrase.utf8Start[index] { return false }

@@ -16,7 +16,15 @@ public struct ResponseHead: Sendable {
         self.init(version: version, status: status, reasonText: Reason(reason), fields: fields)
     }
 
-    init(version: HTTPVersion, status: Int, reasonText: Reason, fields: HTTPFields) {
+    /// A head that has been read.
+    @inline(__always)
+    init(_ line: StartLine, _ fields: HTTPFields) {
+        self.init(
+            version: line.version, status: line.status, reasonText: Reason(line, of: fields), fields: fields)
+    }
+
+    @inline(__always)
+    private init(version: HTTPVersion, status: Int, reasonText: Reason, fields: HTTPFields) {
         self.version = version
         self.status = status
         self.reasonText = reasonText

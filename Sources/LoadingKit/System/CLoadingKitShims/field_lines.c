@@ -12,16 +12,21 @@ static inline int lk_is_line_end(const uint8_t *bytes) {
 
 static const lk_known_name lk_unknown_name;
 
-// A name that is not well known, if it is a token; else null.
-static __attribute__((noinline)) const lk_known_name *lk_token(const uint8_t *name, size_t length) {
+// A name that is not where it is looked for first: a well-known one elsewhere, or an unknown one. Null if it is no token.
+static __attribute__((noinline)) const lk_known_name *lk_recognise_other(
+    const lk_known_name *names, const lk_folded_name *folded, const uint8_t *name, size_t length) {
+    const lk_known_name *known = lk_find_known_name(names, folded);
+    if (known != NULL) return known;
     return length > 0 && lk_token_end(name, length) == length ? &lk_unknown_name : NULL;
 }
 
 // The well-known name that `folded` is, whose bytes need no second look, or another.
 static inline __attribute__((always_inline)) const lk_known_name *
 lk_recognise(const lk_known_name *names, const lk_folded_name *folded, const uint8_t *name, size_t length) {
-    const lk_known_name *known = lk_find_known_name(names, folded);
-    return known != NULL ? known : lk_token(name, length);
+    const lk_known_name *place = lk_first_place(names, folded);
+    if (__builtin_expect(lk_is_same_name(&place->name, folded), 1)) return place;
+    const lk_folded_name other = *folded;
+    return lk_recognise_other(names, &other, name, length);
 }
 
 // Whatever the name: the steps below are for what is usual.
@@ -56,21 +61,21 @@ lk_read_long_name(const uint8_t *line, size_t room, const lk_known_name *names, 
 }
 #endif
 
-// Which name a line begins with, whose length goes to `length`. Null where no token and colon are. `room` bytes may be read.
+// Which name a line begins with, whose length goes to `length`. Null where no token and colon are.
 static inline __attribute__((always_inline)) const lk_known_name *
-lk_read_name(const uint8_t *line, size_t room, const lk_known_name *names, size_t *length) {
+lk_read_name(const uint8_t *line, const uint8_t *end, const lk_known_name *names, size_t *length) {
 #if defined(LK_VECTORS)
-    if (__builtin_expect(room >= 16, 1)) {
+    if (__builtin_expect(end - line >= 16, 1)) {
         const lk_vector bytes = lk_load(line);
         const lk_bits colons = lk_bits_of(lk_equal(bytes, ':'));
-        if (colons == 0) return lk_read_long_name(line, room, names, length);
+        if (colons == 0) return lk_read_long_name(line, (size_t)(end - line), names, length);
         lk_folded_name folded = {{0, 0, 0, 0}};
         *length = lk_first(colons);
         lk_fold_vector(bytes, *length + 1, folded.words);
         return lk_recognise(names, &folded, line, *length);
     }
 #endif
-    return lk_read_any_name(line, room, names, length);
+    return lk_read_any_name(line, (size_t)(end - line), names, length);
 }
 
 // Which of 64 bytes a field value may not contain, or are tabs: bit n stands for byte n.
@@ -104,7 +109,7 @@ static inline __attribute__((always_inline)) const lk_known_name *lk_read_line(
     const uint8_t *line, const uint8_t *feed, const uint8_t *end, uint32_t shift, const lk_known_name *names,
     lk_field *field) {
     size_t length;
-    const lk_known_name *known = lk_read_name(line, (size_t)(end - line), names, &length);
+    const lk_known_name *known = lk_read_name(line, end, names, &length);
     const uint8_t *value = line + length + 1, *value_end = feed;
     // The colon may be in a later line.
     if (known == NULL || value > feed) return NULL;

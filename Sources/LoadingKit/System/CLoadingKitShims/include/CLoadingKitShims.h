@@ -21,5 +21,6 @@ static inline void lk_set_thread_fault_plan(void *plan) { lk_thread_state_storag
 // Names the calling thread; at most 15 bytes.
 void lk_set_thread_name(const char *name);
 
+#include "chunk_line.h"
 #include "field_lines.h"
 #include "http_scan.h"
