@@ -105,20 +105,20 @@ public struct ResponseParser: Sendable {
     @inline(__always)
     private mutating func takeHead() throws(HTTP1Error) -> Event {
         reader.completeHead()
-        let line = reader.scanner.startLine
-        if line.status < 200, line.status != 101 { return try takeInterim() }
+        let status = reader.scanner.startLine.status
+        if status < 200, status != 101 { return try takeInterim() }
         let present = reader.scanner.framing()
         let framing: ResponseFraming
-        if let plain = ResponseFraming(plain: present, line, to: method) {
+        if let plain = ResponseFraming(plain: present, reader.scanner.startLine, to: method) {
             framing = plain
         } else {
-            framing = try self.framing(present, line)
+            framing = try self.framing(present, reader.scanner.startLine)
         }
         interimCount = 0
         allowsReuse = framing.allowsReuse
         reader.beginBody(framing.body, then: framing.sequel)
         // Last, so that the fields are counted once, for their new owner.
-        return .head(ResponseHead(line, reader.scanner.section), framing.body)
+        return .head(ResponseHead(reader.scanner.startLine, reader.scanner.section), framing.body)
     }
 
     @inline(never)

@@ -110,10 +110,10 @@ static inline __attribute__((always_inline)) const lk_known_name *lk_read_line(
     lk_field *field) {
     size_t length;
     const lk_known_name *known = lk_read_name(line, end, names, &length);
-    const uint8_t *value = line + length + 1, *value_end = feed;
+    const uint8_t *const colon = line + length, *value = colon + 1, *value_end = feed;
     // The colon may be in a later line.
-    if (known == NULL || value > feed) return NULL;
-    if (value[0] == ' ' && value[1] > ' ') value++;
+    if (known == NULL || colon >= feed) return NULL;
+    if (colon[1] == ' ' && colon[2] > ' ') value = colon + 2;
     // The CR ends this loop.
     else while (lk_is_space(*value)) value++;
     if (value_end[-1] <= ' ') while (value_end > value && lk_is_space(value_end[-1])) value_end--;
