@@ -74,7 +74,7 @@ let package = Package(
         module(
             "LoadingKitPersistence", at: "LoadingKit/Persistence",
             [
-                "LoadingKitCore", "LoadingKitTransport", "LoadingKitPrimitives",
+                "LoadingKitCore", "LoadingKitTransport", "LoadingKitPrimitives", "COpenSSL",
                 .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Persistence"])),
             ]),
         module(
@@ -107,8 +107,11 @@ let package = Package(
             ],
             path: "Sources/LoadingKit/CommandLine", swiftSettings: settings),
 
+        // Gives the tests' process folders of its own for what it keeps on disk, before anything else runs.
+        .target(name: "CTestFolders", path: "Tests/TestFolders"),
         .target(
-            name: "TestSupport", dependencies: ["LoadingKitLoopbackServer", "LoadingKitPrimitives", "COpenSSL"],
+            name: "TestSupport",
+            dependencies: ["LoadingKitLoopbackServer", "LoadingKitPrimitives", "COpenSSL", "CTestFolders"],
             path: "Tests/TestSupport",
             swiftSettings: settings),
         tests("PrimitivesTests", ["LoadingKitPrimitives"]),
@@ -118,11 +121,11 @@ let package = Package(
         tests("ContentCodingTests", ["LoadingKitContentCoding", "CZlib"]),
         tests("TransportTests", ["LoadingKitTransport", "COpenSSL"]),
         tests("CoreTests", ["LoadingKitCore"]),
-        // What the tests kill while it stores cookies.
+        // What the tests kill while it stores cookies and responses.
         .executableTarget(
             name: "StoreWriter", dependencies: ["LoadingKitPersistence", "LoadingKitCore"], path: "Tests/StoreWriter",
             swiftSettings: settings),
-        tests("PersistenceTests", ["LoadingKitPersistence", "LoadingKitCore", "StoreWriter"]),
+        tests("PersistenceTests", ["LoadingKitPersistence", "LoadingKitCore", "StoreWriter", "COpenSSL"]),
         tests("HTTPTests", ["LoadingKitHTTP", "LoadingKitHTTP2", "LoadingKit"]),
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),

@@ -96,6 +96,9 @@ final class Socket {
         if events & Self.hangUp != 0 { sawHangUp = true }
     }
 
+    /// Whether the peer has ended its side, or the connection failed.
+    static func meansHangUp(_ events: UInt32) -> Bool { events & hangUp != 0 }
+
     static func means(readable events: UInt32) -> Bool { events & readable != 0 }
 
     /// The number of bytes read, 0 at the end, or a negated `errno`. The buffer may not be empty.

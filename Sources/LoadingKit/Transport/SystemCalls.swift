@@ -12,6 +12,7 @@ package enum SystemCalls {
         case socket, connect, recv, send, sendmsg, shutdown, close, getsockopt, setsockopt, getsockname, getpeername
         case epollCreate, epollControl, epollWait, eventfd
         case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fsync, unlink, rename, mkdir, rmdir, poll
+        case flock, link
     }
 
     /// Whether a fault plan is attached to this thread: then a short result need not be the system's.
@@ -247,6 +248,14 @@ extension SystemCalls {
     package static func unlink(_ path: String) -> Int { call(.unlink) { Int(Glibc.unlink(path)) } }
 
     package static func rename(_ old: String, _ new: String) -> Int { call(.rename) { Int(Glibc.rename(old, new)) } }
+
+    /// Fails where the new name is taken.
+    package static func link(_ old: String, _ new: String) -> Int { call(.link) { Int(Glibc.link(old, new)) } }
+
+    /// Locks an open file against other openings of it, until the descriptor is closed.
+    package static func lock(_ descriptor: Int32, _ operation: Int32) -> Int {
+        call(.flock) { Int(lk_flock(descriptor, operation)) }
+    }
 
     package static func makeDirectory(_ path: String, mode: UInt32 = 0o700) -> Int {
         call(.mkdir) { Int(Glibc.mkdir(path, mode)) }

@@ -25,6 +25,8 @@ package struct TransportError: Error, Sendable, Hashable {
         case certificate(CertificateFailure)
         /// The TLS handshake or a TLS record was not right; OpenSSL's text.
         case handshake(String)
+        /// The peer ended TLS with this alert.
+        case alert(TLSAlert, ClientCertificateUse)
         /// The peer does not speak TLS on this port.
         case plainTextPeer
         /// The connection ended without TLS's closing message: bytes may be missing.

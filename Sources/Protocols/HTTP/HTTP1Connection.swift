@@ -78,7 +78,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         hasReceived = false
         hasResponse = false
         idleUntil = .distantFuture
-        exchange.use(isReused ? reusedMetrics : firstMetrics)
+        exchange.use(stream.info, isReused ? reusedMetrics : firstMetrics)
         do {
             sender = try RequestSender(exchange, &codec, buffer: &headBuffer)
             proceedSending(exchange)
@@ -144,9 +144,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         loop.execute { [weak self] in self?.readMore() }
     }
 
-    private func readPiece(_ reader: BodyStreamReader, _ exchange: HTTPExchange) {
+    private func readPiece(_ reader: any BodySource, _ exchange: HTTPExchange) {
         reader.read { [loop] result in
-            loop.execute { [weak self] in
+            loop.perform { [weak self] in
                 guard let self, isCarrying(exchange), sender != nil else { return }
                 do {
                     try sender?.supply(result.get(), &codec)

@@ -9,14 +9,14 @@ struct HTTP2BodySender {
         case done
         /// Until a window opens, or what was put has been written.
         case blocked
-        /// Until the body's stream has given its next piece.
-        case needsPiece(BodyStreamReader)
+        /// Until the body's source has given its next piece.
+        case needsPiece(any BodySource)
         case waiting
     }
 
     private enum Rest {
         case data
-        case stream(BodyStreamReader, isReading: Bool)
+        case source(any BodySource, isReading: Bool)
     }
 
     /// However large the frames are that the server takes: the streams take turns.
@@ -30,12 +30,11 @@ struct HTTP2BodySender {
 
     /// Nil for a request that has no body to send.
     init?(_ body: RequestBody, awaitsContinue: Bool) {
-        switch body {
-        case .none: return nil
-        case .data(let data):
-            guard !data.isEmpty else { return nil }
+        if let source = body.source {
+            (rest, piece) = (.source(source, isReading: false), Data())
+        } else {
+            guard let data = body.data, !data.isEmpty else { return nil }
             (rest, piece) = (.data, data)
-        case .stream(let reader, _): (rest, piece) = (.stream(reader, isReading: false), Data())
         }
         self.awaitsContinue = awaitsContinue
     }
@@ -63,22 +62,22 @@ struct HTTP2BodySender {
     private mutating func proceedWithoutPiece() throws(HTTP2Error) -> (Progress, count: Int) {
         switch rest {
         case .data: return (.done, 0)
-        case .stream(_, isReading: true): return (.waiting, 0)
-        case .stream(let reader, isReading: false):
-            rest = .stream(reader, isReading: true)
-            return (.needsPiece(reader), 0)
+        case .source(_, isReading: true): return (.waiting, 0)
+        case .source(let source, isReading: false):
+            rest = .source(source, isReading: true)
+            return (.needsPiece(source), 0)
         }
     }
 
-    /// The next piece of the body's stream; nil at its end, when an empty frame ends the message. Gives whether it did.
+    /// The next piece of the body's source; nil at its end, when an empty frame ends the message. Gives whether it did.
     mutating func supply(
         _ data: Data?, _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
     ) throws(HTTP2Error) -> Bool {
-        guard let data, case .stream(let reader, _) = rest else {
+        guard let data, case .source(let source, _) = rest else {
             try codec.sendDataHeader(0, on: stream, endStream: true, to: &output)
             return true
         }
-        rest = .stream(reader, isReading: false)
+        rest = .source(source, isReading: false)
         piece = data
         sent = 0
         return false

@@ -93,7 +93,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     func carry(_ exchange: HTTPExchange) {
         idleUntil = .distantFuture
-        exchange.use(isFirst ? firstMetrics : reusedMetrics)
+        exchange.use(stream.info, isFirst ? firstMetrics : reusedMetrics)
         isFirst = false
         do throws(HTTP2Error) {
             let before = output.count
@@ -257,10 +257,10 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         carried.exchange?.timings.requestEnd = loop.now
     }
 
-    private func readPiece(_ reader: BodyStreamReader, _ carried: HTTP2ClientStream) {
+    private func readPiece(_ reader: any BodySource, _ carried: HTTP2ClientStream) {
         let number = carried.number
         reader.read { [loop] result in
-            loop.execute { [self] in supply(result, number) }
+            loop.perform { [self] in supply(result, number) }
         }
     }
 

@@ -11,7 +11,10 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
 
     package static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {
         let request = StrictTransport.applied(to: request, resources.core.settings.strictTransport)
-        guard let cache = SessionCache.of(resources.core) else { return HTTPExchange(request, resources) }
+        // A download is in its file; Apple's are not cached either.
+        guard !(resources.task is URLSessionDownloadTask), let cache = SessionCache.of(resources.core) else {
+            return HTTPExchange(request, resources)
+        }
         return CachedExchange(request, resources, cache)
     }
 }

@@ -8,6 +8,7 @@ enum RequestBody {
     case data(Data)
     /// A stream; its length when the request says it.
     case stream(BodyStreamReader, length: UInt64?)
+    case file(BodyFile)
 
     /// Bodies of more bytes wait for `100 Continue`, so that a server can refuse them unsent (RFC 9110 §10.1.1).
     static let expectContinueThreshold = 1 << 20
@@ -21,6 +22,8 @@ enum RequestBody {
         } else if let stream = request.httpBodyStream {
             let length = request.fields[.contentLength].flatMap { UInt64($0) }
             self = .stream(BodyStreamReader(stream), length: length)
+        } else if let file = request.bodyFile {
+            self = .file(file)
         } else {
             self = .none
         }
@@ -34,6 +37,7 @@ enum RequestBody {
         case .data(let data): .length(UInt64(data.count))
         case .stream(_, let length?): .length(length)
         case .stream(_, nil): .chunked
+        case .file(let file): file.size.map { .length(UInt64(clamping: $0)) } ?? .chunked
         }
     }
 
@@ -43,17 +47,27 @@ enum RequestBody {
         case .none: 0
         case .data(let data): Int64(data.count)
         case .stream(_, let length): length.map { Int64(clamping: $0) } ?? -1
+        case .file(let file): file.size ?? -1
         }
     }
 
     var waitsForContinue: Bool { expectedCount < 0 || expectedCount > Self.expectContinueThreshold }
 
-    /// The bytes; nil for a stream's, which are not known before they are sent.
+    /// What gives the bytes that are not in memory.
+    var source: (any BodySource)? {
+        switch self {
+        case .none, .data: nil
+        case .stream(let reader, _): reader
+        case .file(let file): BodyFileReader(file)
+        }
+    }
+
+    /// The bytes; nil for a stream's or a file's, which are not known before they are sent.
     var data: Data? {
         switch self {
         case .none: Data()
         case .data(let data): data
-        case .stream: nil
+        case .stream, .file: nil
         }
     }
 

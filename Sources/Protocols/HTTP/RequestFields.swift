@@ -50,6 +50,5 @@ struct RequestFields {
 }
 
 extension URLRequest {
-    fileprivate var hasBody: Bool { httpBody != nil || httpBodyStream != nil }
     fileprivate var isPlain: Bool { fields.isEmpty && !hasBody }
 }

@@ -13,8 +13,8 @@ struct RequestSender {
         case done
         /// Until the socket has room.
         case blocked
-        /// Until the body's stream has given its next piece.
-        case needsPiece(BodyStreamReader)
+        /// Until the body's source has given its next piece.
+        case needsPiece(any BodySource)
         /// Until the server says `100 Continue`, or takes too long to say so.
         case awaitsContinue
         case failed(any Error)
@@ -23,7 +23,7 @@ struct RequestSender {
     private enum Rest {
         /// What is left of a body that is known whole.
         case data(Data)
-        case stream(BodyStreamReader)
+        case source(any BodySource)
         case nothing
     }
 
@@ -44,10 +44,13 @@ struct RequestSender {
 
     /// - Parameter buffer: memory of an earlier request's head, taken to be used again.
     init(_ exchange: HTTPExchange, _ codec: inout ClientConnection, buffer: inout [UInt8]) throws(HTTP1Error) {
-        switch exchange.body {
-        case .none: rest = .nothing
-        case .data(let data): rest = data.isEmpty ? .nothing : .data(data)
-        case .stream(let reader, _): rest = .stream(reader)
+        let body = exchange.body
+        if let source = body.source {
+            rest = .source(source)
+        } else if let data = body.data, !data.isEmpty {
+            rest = .data(data)
+        } else {
+            rest = .nothing
         }
         awaitsContinue = exchange.decideContinue(asksForLongBodies: true)
         control = []
@@ -55,7 +58,7 @@ struct RequestSender {
         control.removeAll(keepingCapacity: true)
         try codec.sendRequest(
             method: exchange.method, target: exchange.requestTarget, fields: exchange.fields,
-            framing: exchange.body.framing(method: exchange.method), into: &control)
+            framing: body.framing(method: exchange.method), into: &control)
     }
 
     /// The memory that the head was put in, once all is sent.
@@ -77,7 +80,7 @@ struct RequestSender {
         }
     }
 
-    /// The next piece of a body's stream; nil at its end.
+    /// The next piece of a body's source; nil at its end.
     mutating func supply(_ data: Data?, _ codec: inout ClientConnection) throws {
         guard let data else {
             rest = .nothing
@@ -95,8 +98,8 @@ struct RequestSender {
         case .data(let data):
             rest = .nothing
             try put(data, &codec)
-        case .stream(let reader):
-            return .needsPiece(reader)
+        case .source(let source):
+            return .needsPiece(source)
         case .nothing:
             compact()
             try codec.finishBody(into: &control)

@@ -7,6 +7,10 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
 
+    /// The data task has become a download, as `didReceive response` was answered. Nothing more is told of the data task.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
+
     /// A piece of the response's body was received. While this is at work the connection is not read for long.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
@@ -28,6 +32,14 @@ extension URLSessionDataDelegate {
             return completionHandler(.allow)
         }
         next.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+    }
+
+    /// Tells the session's delegate.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
+    ) {
+        (session.delegate(after: self) as? any URLSessionDataDelegate)?
+            .urlSession(session, dataTask: dataTask, didBecome: downloadTask)
     }
 
     /// Tells the session's delegate.

@@ -54,6 +54,7 @@ extension TransportError {
         case .cancelled: .cancelled
         case .refused, .configuration: .cannotConnectToHost
         case .certificate(let failure): failure.urlErrorCode
+        case .alert(let alert, let use): alert.urlErrorCode(use)
         case .handshake, .plainTextPeer: .secureConnectionFailed
         case .truncated: .networkConnectionLost
         case .systemCall:
@@ -66,13 +67,29 @@ extension TransportError {
     }
 }
 
+extension TLSAlert {
+    /// Before TLS 1.3 there is no alert that says that a certificate is missing: a server that asked for one and got none
+    /// says that the handshake failed.
+    fileprivate func urlErrorCode(_ use: ClientCertificateUse) -> URLError.Code {
+        switch use {
+        case .notAsked: wantsCertificate ? .clientCertificateRequired : .secureConnectionFailed
+        case .notSent:
+            wantsCertificate || isAboutCertificate || isHandshakeFailure
+                ? .clientCertificateRequired : .secureConnectionFailed
+        case .sent:
+            isAboutCertificate || isHandshakeFailure || wantsCertificate
+                ? .clientCertificateRejected : .secureConnectionFailed
+        }
+    }
+}
+
 extension CertificateFailure {
-    fileprivate var urlErrorCode: URLError.Code {
+    var urlErrorCode: URLError.Code {
         switch reason {
         case .expired: .serverCertificateHasBadDate
         case .notYetValid: .serverCertificateNotYetValid
         case .unknownAuthority: .serverCertificateHasUnknownRoot
-        case .selfSigned, .hostMismatch, .revoked, .other: .serverCertificateUntrusted
+        case .selfSigned, .hostMismatch, .revoked, .weak, .refused, .other: .serverCertificateUntrusted
         }
     }
 }

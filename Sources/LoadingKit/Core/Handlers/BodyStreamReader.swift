@@ -3,7 +3,7 @@ import LoadingKitTransport
 import Synchronization
 
 /// Reads an `InputStream`, which may block, on the pool of threads for that.
-package final class BodyStreamReader: @unchecked Sendable {  // one read at a time, each on one thread of the pool
+package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread
     /// Bytes asked of the stream at a time.
     package static let pieceSize = 64 * 1024
 
@@ -19,12 +19,8 @@ package final class BodyStreamReader: @unchecked Sendable {  // one read at a ti
         }
     }
 
-    /// The next piece; nil at the end.
-    func read() async throws -> Data? {
-        try await withUnsafeThrowingContinuation { continuation in
-            read { continuation.resume(with: $0) }
-        }
-    }
+    /// Nobody wants the rest. Whoever writes to the other end of a bound pair learns of it.
+    package func abandon() { if stream is BoundInputStream { stream.close() } }
 
     /// Gives the next piece, on a thread of the pool; nil at the end.
     package func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void) {

@@ -3,7 +3,7 @@ import LoadingKitTransport
 
 /// A request's body as an asynchronous sequence of its pieces, whatever the caller gave it as.
 ///
-/// A body given as data may be read again and again. One given as a stream is read as it is consumed, off the calling
+/// A body given as data or as a file may be read again and again. One given as a stream is read as it is consumed, off the calling
 /// task's thread, and once: a second reading throws `URLError.requestBodyStreamExhausted`.
 public struct LoadBody: AsyncSequence, Sendable {
     /// A piece of the body.
@@ -13,6 +13,9 @@ public struct LoadBody: AsyncSequence, Sendable {
         case none
         case data(Data)
         case stream(BodyStreamReader)
+        case file(BodyFile)
+        /// A file that is being read.
+        case reading(BodyFileReader)
     }
 
     private let source: Source
@@ -22,6 +25,8 @@ public struct LoadBody: AsyncSequence, Sendable {
             source = .data(data)
         } else if let stream = request.httpBodyStream {
             source = .stream(BodyStreamReader(stream))
+        } else if let file = request.bodyFile {
+            source = .file(file)
         } else {
             source = .none
         }
@@ -37,7 +42,8 @@ public struct LoadBody: AsyncSequence, Sendable {
         switch source {
         case .none: 0
         case .data(let data): data.count
-        case .stream: nil
+        case .file(let file): file.size.map { Int(clamping: $0) }
+        case .stream, .reading: nil
         }
     }
 
@@ -73,6 +79,12 @@ public struct LoadBody: AsyncSequence, Sendable {
             case .data(let data): return isFirst && !data.isEmpty ? data : nil
             case .stream(let reader):
                 if isFirst { try reader.claim() }
+                return try await reader.read()
+            case .file(let file):
+                let reader = BodyFileReader(file)
+                source = .reading(reader)
+                return try await reader.read()
+            case .reading(let reader):
                 return try await reader.read()
             }
         }

@@ -8,6 +8,8 @@ final class RequestStorage: @unchecked Sendable {  // changed only while a singl
         case none
         case data(Data)
         case stream(InputStream)
+        /// Of an upload task.
+        case file(BodyFile)
     }
 
     var url: URL?
@@ -58,8 +60,8 @@ extension RequestStorage.Body: Equatable {
         case (.none, .none): true
         case (.data(let a), .data(let b)): a == b
         case (.stream(let a), .stream(let b)): a === b
-        case (.none, .data), (.none, .stream), (.data, .none), (.data, .stream), (.stream, .none), (.stream, .data):
-            false
+        case (.file(let a), .file(let b)): a == b
+        case (.none, _), (.data, _), (.stream, _), (.file, _): false
         }
     }
 }

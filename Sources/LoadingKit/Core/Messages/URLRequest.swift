@@ -72,7 +72,7 @@ public struct URLRequest: Sendable {
         get {
             switch storage.body {
             case .data(let data): data
-            case .none, .stream: nil
+            case .none, .stream, .file: nil
             }
         }
         set { unique.body = newValue.map { .data($0) } ?? .none }
@@ -83,10 +83,29 @@ public struct URLRequest: Sendable {
         get {
             switch storage.body {
             case .stream(let stream): stream
-            case .none, .data: nil
+            case .none, .data, .file: nil
             }
         }
         set { unique.body = newValue.map { .stream($0) } ?? .none }
+    }
+
+    /// The file that gives the body, or nil. Setting it takes ``httpBody`` and ``httpBodyStream`` away.
+    package var bodyFile: BodyFile? {
+        get {
+            switch storage.body {
+            case .file(let file): file
+            case .none, .data, .stream: nil
+            }
+        }
+        set { unique.body = newValue.map { .file($0) } ?? .none }
+    }
+
+    /// Whether there is a body, as data, a stream or a file.
+    package var hasBody: Bool {
+        switch storage.body {
+        case .none: false
+        case .data, .stream, .file: true
+        }
     }
 
     // MARK: Fields

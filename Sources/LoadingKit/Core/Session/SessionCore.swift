@@ -47,6 +47,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         registry = URLProtocolRegistry(settings)
         mailbox = DelegateMailbox(queue, loop)
         delegateBox = delegate
+        settings.ownLogger.map(StoreLog.use)
     }
 
     // MARK: From any thread
@@ -73,7 +74,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     func perform(_ action: TaskLifecycle.Action, on task: URLSessionTask) {
         switch action {
         case .none: break
-        case .start: begin(task, .delegate)
+        case .start: begin(task, task.consumer ?? .delegate)
         case .change: loop.perform { task.engine?.followState() }
         case .cancel: loop.perform { self.cancel(task) }
         }
@@ -81,7 +82,6 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     /// Starts a task; on its own loop, at once.
     func begin(_ task: URLSessionTask, _ consumer: TaskConsumer) {
-        let consumer = (task as? CompletionTask)?.consumer ?? consumer
         if loop.isCurrent {
             start(task, consumer)
         } else {
@@ -110,8 +110,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private func cancel(_ task: URLSessionTask) {
         if let engine = task.engine { return engine.cancel() }
         // An asynchronous caller's task that has not begun yet is ended when it does; one that is over needs nothing.
-        guard let session = task.session, !(task is AwaitedTask), task.state != .completed else { return }
-        let engine = TaskEngine(task, session, (task as? CompletionTask)?.consumer ?? .delegate)
+        guard let session = task.session, let consumer = task.consumer, task.state != .completed else { return }
+        let engine = TaskEngine(task, session, consumer)
         task.engine = engine
         engine.cancel()
     }
@@ -128,6 +128,13 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         nextLook = .distantFuture
         let engines = entries.values.compactMap { $0.running?.engine }
         if let next = engines.map({ $0.lookAtClock() }).min() { look(at: next) }
+    }
+
+    /// A task goes on as another of the same number.
+    func replace(_ task: URLSessionTask, by other: URLSessionTask) {
+        other.engine = task.engine
+        task.engine = nil
+        entries[task.taskIdentifier] = Entry(running: other)
     }
 
     func finished(_ task: URLSessionTask) {
@@ -184,6 +191,17 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     }
 
     func resetResources() { for resource in resources.values { resource.reset() } }
+
+    /// Calls back, from any thread, when all that the session's stores hold is on disk or could not be written.
+    func flushStores(_ completion: @escaping @Sendable () -> Void) {
+        let (cookies, credentials, cache) = (
+            settings.httpCookieStorage ?? HTTPCookieStorage(), settings.credentialStorage ?? URLCredentialStorage(),
+            settings.urlCache ?? URLCache(memoryCapacity: 0)
+        )
+        cookies.flush { [settings] _ in
+            credentials.flush { cache.flush { settings.strictTransport.flush(completion) } }
+        }
+    }
 
     // MARK: Invalidation, on the loop
 

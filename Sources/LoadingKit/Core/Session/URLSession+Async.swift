@@ -9,7 +9,14 @@ extension URLSession {
     public func data(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        let task = AwaitedTask(self, request, identifier: core.nextIdentifier())
+        try await whole(
+            URLSessionDataTask(self, request, identifier: core.nextIdentifier(), consumer: nil), delegate)
+    }
+
+    /// What a task that has not begun loads.
+    func whole(
+        _ task: URLSessionTask, _ delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> (Data, URLResponse) {
         if let delegate { task.delegate = delegate }
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
@@ -39,7 +46,7 @@ extension URLSession {
     public func bytes(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {
-        let task = AwaitedTask(self, request, identifier: core.nextIdentifier())
+        let task = URLSessionDataTask(self, request, identifier: core.nextIdentifier(), consumer: nil)
         if let delegate { task.delegate = delegate }
         let feed = BodyFeed(core.loop)
         let bytes = AsyncBytes(task: task, reader: BodyReader(feed))
@@ -56,16 +63,5 @@ extension URLSession {
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {
         try await bytes(for: URLRequest(url: url), delegate: delegate)
-    }
-}
-
-/// The task of an asynchronous caller, who learns of its end where it begins, also if it was cancelled before.
-final class AwaitedTask: URLSessionDataTask, @unchecked Sendable {  // as its superclass
-    func begin(_ consumer: TaskConsumer) {
-        guard let session else { return }
-        switch shared.withLock({ $0.lifecycle.resume() }) {
-        case .start, .none: session.core.begin(self, consumer)
-        case .change, .cancel: break
-        }
     }
 }

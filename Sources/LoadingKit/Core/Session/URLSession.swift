@@ -80,8 +80,8 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
 
     // MARK: Tasks and storage
 
-    /// Closes idle connections and empties the session's cache, cookie and credential storage, which others may share;
-    /// requests made later begin afresh. The handler is called on the delegate queue.
+    /// Closes idle connections and empties the session's cache, cookie and credential storage, which others may share, in
+    /// memory and on disk; requests made later begin afresh. The handler is called on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         core.settings.credentialStorage?.removeAll()
         core.settings.urlCache?.removeAllCachedResponses()
@@ -90,12 +90,12 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
         flush(completionHandler: completionHandler)
     }
 
-    /// Writes what is stored to disk, and makes requests made later open new connections.
-    /// The handler is called on the delegate queue.
+    /// Writes cookies, credentials and responses to disk, and makes requests made later open new connections.
+    /// The handler is called on the delegate queue, when all is written or could not be.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.loop.execute {
             self.core.resetResources()
-            self.core.mailbox.post(completionHandler)
+            self.core.flushStores { self.core.loop.execute { self.core.mailbox.post(completionHandler) } }
         }
     }
 
@@ -116,10 +116,34 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
         }
     }
 
+    /// Gives the data, upload and download tasks that are not over, on the delegate queue.
+    open func getTasksWithCompletionHandler(
+        _ completionHandler:
+            @escaping @Sendable ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) -> Void
+    ) {
+        getAllTasks { tasks in
+            let (data, uploads, downloads) = Self.sorted(tasks)
+            completionHandler(data, uploads, downloads)
+        }
+    }
+
+    /// The data, upload and download tasks that are not over.
+    open var tasks: ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
+        get async { Self.sorted(await allTasks) }
+    }
+
+    private static func sorted(
+        _ tasks: [URLSessionTask]
+    ) -> ([URLSessionDataTask], [URLSessionUploadTask], [URLSessionDownloadTask]) {
+        let uploads = tasks.compactMap { $0 as? URLSessionUploadTask }
+        let data = tasks.compactMap { $0 is URLSessionUploadTask ? nil : $0 as? URLSessionDataTask }
+        return (data, uploads, tasks.compactMap { $0 as? URLSessionDownloadTask })
+    }
+
     // MARK: Data tasks
 
     /// A task that loads a request for the delegate.
-    open func dataTask(with request: URLRequest) -> URLSessionDataTask { remember(makeDataTask(request)) }
+    open func dataTask(with request: URLRequest) -> URLSessionDataTask { remember(makeDataTask(request, .delegate)) }
 
     /// A task that loads a URL for the delegate.
     open func dataTask(with url: URL) -> URLSessionDataTask { dataTask(with: URLRequest(url: url)) }
@@ -128,8 +152,7 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     open func dataTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDataTask {
-        remember(
-            CompletionTask(self, request, identifier: core.nextIdentifier(), consumer: .completion(completionHandler)))
+        remember(makeDataTask(request, .completion(completionHandler)))
     }
 
     /// A task that loads a URL for a completion handler, which is called once, on the delegate queue.
@@ -139,11 +162,11 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
         dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    private func makeDataTask(_ request: URLRequest) -> URLSessionDataTask {
-        URLSessionDataTask(self, request, identifier: core.nextIdentifier())
+    private func makeDataTask(_ request: URLRequest, _ consumer: TaskConsumer) -> URLSessionDataTask {
+        URLSessionDataTask(self, request, identifier: core.nextIdentifier(), consumer: consumer)
     }
 
-    private func remember(_ task: URLSessionDataTask) -> URLSessionDataTask {
+    func remember<Task: URLSessionTask>(_ task: Task) -> Task {
         core.remember(task)
         return task
     }
@@ -156,6 +179,18 @@ extension URLSession {
         case cancel = 0
         /// Go on.
         case allow = 1
+        /// Go on as a download, which takes the data task's place.
+        case becomeDownload = 2
+    }
+
+    /// What to do with a task whose `earliestBeginDate` has come.
+    public enum DelayedRequestDisposition: Int, Sendable {
+        /// Load the request that the task was made with.
+        case continueLoading = 0
+        /// Load another.
+        case useNewRequest = 1
+        /// End the task with `URLError.cancelled`.
+        case cancel = 2
     }
 
     /// What to do with an authentication challenge.
@@ -172,14 +207,4 @@ extension URLSession {
 
     /// Takes the answer to a challenge.
     typealias ChallengeAnswer = @Sendable (AuthChallengeDisposition, URLCredential?) -> Void
-}
-
-/// A data task that was made with a completion handler.
-final class CompletionTask: URLSessionDataTask, @unchecked Sendable {  // as its superclass
-    let consumer: TaskConsumer
-
-    init(_ session: URLSession, _ request: URLRequest, identifier: Int, consumer: TaskConsumer) {
-        self.consumer = consumer
-        super.init(session, request, identifier: identifier)
-    }
 }

@@ -8,8 +8,20 @@ enum TaskConsumer: Sendable {
     case completion(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
     /// An asynchronous caller, whole; and whether it runs on the session's loop.
     case continuation(UnsafeContinuation<(Data, URLResponse), any Error>, isOnLoop: Bool)
+    /// A file, and whoever is told where it is.
+    case file(FileRecipient)
     /// An asynchronous caller that waits for the response, and will read the body piece by piece.
     case bytes(BodyFeed, UnsafeContinuation<URLResponse, any Error>)
     /// An asynchronous caller that has the response, and reads the body piece by piece.
     case reading(BodyFeed)
+}
+
+/// Who is told where the file of a download is.
+enum FileRecipient: Sendable {
+    /// The session's delegate; then the file is deleted.
+    case delegate
+    /// A completion handler, on the delegate queue; then the file is deleted.
+    case completion(@Sendable (URL?, URLResponse?, (any Error)?) -> Void)
+    /// An asynchronous caller, whose file it is from then on.
+    case continuation(UnsafeContinuation<(URL, URLResponse), any Error>)
 }

@@ -8,6 +8,7 @@ struct TaskDelegates: Sendable {
     private let base: (any URLSessionDelegate)?
     private let task: (any URLSessionTaskDelegate)?
     private let data: (any URLSessionDataDelegate)?
+    private let download: (any URLSessionDownloadDelegate)?
 
     init(_ session: URLSession, _ task: URLSessionTask) {
         let own = task.delegate
@@ -15,6 +16,7 @@ struct TaskDelegates: Sendable {
         base = own ?? shared
         self.task = own ?? (shared as? any URLSessionTaskDelegate)
         data = own as? any URLSessionDataDelegate ?? (shared as? any URLSessionDataDelegate)
+        download = own as? any URLSessionDownloadDelegate ?? (shared as? any URLSessionDownloadDelegate)
     }
 
     var exist: Bool { base != nil }
@@ -22,6 +24,18 @@ struct TaskDelegates: Sendable {
 
     func didCreate(_ session: URLSession, _ task: URLSessionTask) {
         self.task?.urlSession(session, didCreateTask: task)
+    }
+
+    func willBegin(
+        _ request: URLRequest, _ session: URLSession, _ task: URLSessionTask,
+        _ decide: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        guard let delegate = self.task else { return decide(.continueLoading, nil) }
+        delegate.urlSession(session, task: task, willBeginDelayedRequest: request, completionHandler: decide)
+    }
+
+    func didReceive(informational response: HTTPURLResponse, _ session: URLSession, _ task: URLSessionTask) {
+        self.task?.urlSession(session, task: task, didReceiveInformationalResponse: response)
     }
 
     func didReceive(
@@ -34,6 +48,26 @@ struct TaskDelegates: Sendable {
 
     func didReceive(_ piece: Data, _ session: URLSession, _ task: URLSessionDataTask) {
         data?.urlSession(session, dataTask: task, didReceive: piece)
+    }
+
+    func didBecome(_ download: URLSessionDownloadTask, _ session: URLSession, _ task: URLSessionDataTask) {
+        data?.urlSession(session, dataTask: task, didBecome: download)
+    }
+
+    func didWrite(
+        _ count: Int64, _ session: URLSession, _ task: URLSessionDownloadTask, total: Int64, expected: Int64
+    ) {
+        download?.urlSession(
+            session, downloadTask: task, didWriteData: count, totalBytesWritten: total,
+            totalBytesExpectedToWrite: expected)
+    }
+
+    func didResume(_ session: URLSession, _ task: URLSessionDownloadTask, at offset: Int64, expected: Int64) {
+        download?.urlSession(session, downloadTask: task, didResumeAtOffset: offset, expectedTotalBytes: expected)
+    }
+
+    func didFinish(_ session: URLSession, _ task: URLSessionDownloadTask, at location: URL) {
+        download?.urlSession(session, downloadTask: task, didFinishDownloadingTo: location)
     }
 
     func willCache(

@@ -21,6 +21,8 @@ extension TaskEngine {
             break
         case .delegate:
             askDisposition(response)
+        case .file:
+            place(response)
         }
     }
 
@@ -38,6 +40,7 @@ extension TaskEngine {
         switch disposition {
         case .allow: release(.undecided)
         case .cancel: end(with: URLError(.cancelled))
+        case .becomeDownload: becomeDownload()
         }
     }
 
@@ -45,7 +48,7 @@ extension TaskEngine {
         switch consumer {
         case .completion, .continuation:
             if !collector.append(bytes) { endOutOfMemory() }
-        case .bytes, .reading, .delegate:
+        case .bytes, .reading, .delegate, .file:
             fillChunk(bytes)
         }
     }
@@ -54,7 +57,7 @@ extension TaskEngine {
         switch consumer {
         case .completion, .continuation:
             if !collector.append(data) { endOutOfMemory() }
-        case .bytes, .reading, .delegate:
+        case .bytes, .reading, .delegate, .file:
             flushChunk()
             deliverPiece(data)
         }
@@ -64,7 +67,7 @@ extension TaskEngine {
         switch consumer {
         case .completion, .continuation:
             return collector.space(atMost: count)
-        case .bytes, .reading, .delegate:
+        case .bytes, .reading, .delegate, .file:
             return haveChunk() ? chunk?.room : nil
         }
     }
@@ -73,7 +76,7 @@ extension TaskEngine {
         switch consumer {
         case .completion, .continuation:
             collector.filled(count)
-        case .bytes, .reading, .delegate:
+        case .bytes, .reading, .delegate, .file:
             chunk?.filled(count)
             flushChunkSoon()
         }
@@ -123,6 +126,8 @@ extension TaskEngine {
         switch consumer {
         case .bytes(let feed, _), .reading(let feed):
             if feed.append(data) == .wait, !isOver { hold(for: .behind) }
+        case .file:
+            spoolPiece(data)
         case .delegate:
             tellDelegate(data)
         case .completion, .continuation:
@@ -179,6 +184,8 @@ extension TaskEngine {
         case .delegate:
             guard delegate.exist else { return }
             core.mailbox.post { [delegate, session, task] in delegate.didComplete(error, session, task) }
+        case .file(let recipient):
+            tellEnd(recipient, error)
         case .completion(let handler):
             let response = task.response
             let data = error == nil ? collector.take() : nil
@@ -203,7 +210,7 @@ extension TaskConsumer {
 }
 
 extension LoadFailure {
-    fileprivate static var withoutResponse: LoadFailure {
+    static var withoutResponse: LoadFailure {
         LoadFailure(.badServerResponse, "the load finished without a response")
     }
 }

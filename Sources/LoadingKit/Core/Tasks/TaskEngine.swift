@@ -18,6 +18,14 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         static let undecided = Hold(rawValue: 2)
         /// The delegate, or the reader of `bytes`, is behind.
         static let behind = Hold(rawValue: 4)
+        /// A download's file is not yet complete.
+        static let writing = Hold(rawValue: 8)
+    }
+
+    /// Holds the challenge, so that no other is taken for it.
+    private struct OpenChallenge {
+        let challenge: URLAuthenticationChallenge
+        let decide: ChallengeDecision
     }
 
     private enum Stage {
@@ -28,7 +36,8 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         case ended
     }
 
-    let task: URLSessionTask
+    /// Another one from then on when a data task becomes a download.
+    var task: URLSessionTask
     let core: SessionCore
     let session: URLSession
     var loop: EventLoop { core.loop }
@@ -36,13 +45,15 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private var stage = Stage.new
     private(set) var hold: Hold = []
     private var isHandlerWaiting = false
-    /// Whether the delegate was asked for credentials and has not answered.
-    private var isChallenged = false
+    /// The challenges that the delegate was given and has not answered: an answer counts once, the first time.
+    private var openChallenges: [ObjectIdentifier: OpenChallenge] = [:]
     /// How the load ended while the consumer could not be told.
     private var heldEnd: Result<Void, any Error>?
     /// What the delegate is to be asked before that.
     var heldQuestion: (() -> Void)?
     private var redirectCount = 0
+    /// The stream that the load under way takes its body from.
+    private var sentStream: InputStream?
 
     var consumer: TaskConsumer
     var collector = BodyCollector()
@@ -51,6 +62,11 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     var willFlushChunk = false
     /// Body bytes that wait in the delegate's mailbox.
     private(set) lazy var backlog = Backlog()
+    /// Writes a download's file.
+    var spool: DownloadSpool?
+    var resuming: Resuming?
+    /// Where a download's file is, once it is complete.
+    var location: URL?
     let delegate: TaskDelegates
     private var transactions: [TransactionRecord] = []
     private let startTime: MonotonicTime
@@ -82,12 +98,10 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
             return end(with: LoadFailure(.badURL, "the task has no request"))
         }
         followState()
-        if let delay = task.earliestBeginDate?.timeIntervalSinceNow, delay > 0 {
-            // It holds this object until it fires, or until the task's end, which always comes.
-            timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { self.begin(request) }
-        } else {
-            begin(request)
-        }
+        guard let delay = task.earliestBeginDate?.timeIntervalSinceNow else { return begin(request) }
+        guard delay > 0 else { return beginDelayed(request) }
+        // It holds this object until it fires, or until the task's end, which always comes.
+        timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { self.beginDelayed(request) }
     }
 
     /// Holds the load back, or lets it go on, as the task's state says. Of two calls from two threads at once the notes
@@ -128,6 +142,29 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
 
     // MARK: Loading
 
+    /// The program may have another wish than when it made the task.
+    private func beginDelayed(_ request: URLRequest) {
+        guard delegate.exist else { return begin(request) }
+        core.mailbox.post { [delegate, session, task, loop] in
+            delegate.willBegin(request, session, task) { disposition, other in
+                loop.perform { [self] in decide(disposition, request, other) }
+            }
+        }
+    }
+
+    private func decide(
+        _ disposition: URLSession.DelayedRequestDisposition, _ request: URLRequest, _ other: URLRequest?
+    ) {
+        switch disposition {
+        case .continueLoading: begin(request)
+        case .cancel: cancel()
+        case .useNewRequest:
+            let request = other ?? request
+            task.currentRequest = request
+            begin(request)
+        }
+    }
+
     private func begin(_ request: URLRequest) {
         guard case .new = stage else { return }
         timer = nil
@@ -136,7 +173,10 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         if hold.contains(.suspended) { clock.pause(loop.now) }
         look(at: clock.firstLook)
         if delegate.exist { core.mailbox.post { [delegate, session, task] in delegate.didCreate(session, task) } }
-        loadUnlessSuspended(request)
+        prepare(request) { [self] request in
+            if request != task.currentRequest { task.currentRequest = request }
+            loadUnlessSuspended(request)
+        }
     }
 
     private func loadUnlessSuspended(_ request: URLRequest) {
@@ -167,6 +207,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         do {
             let handler = try core.makeLoad(request, task: task, isOwnRequest: true, from: 0)
             stage = .loading(handler)
+            sentStream = request.httpBodyStream
             handler.begin(self)
         } catch {
             end(with: error)
@@ -174,10 +215,15 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     }
 
     private func follow(_ request: URLRequest) {
+        task.currentRequest = request
+        loadAnew(request)
+    }
+
+    /// Loads another request in place of the one that is being loaded.
+    func loadAnew(_ request: URLRequest) {
         guard case .loading(let handler) = stage else { return }
         isHandlerWaiting = false
         handler.end()
-        task.currentRequest = request
         hold.remove(.undecided)
         loadUnlessSuspended(request)
     }
@@ -198,7 +244,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     }
 
     private func updateHeld() {
-        clock.isHeld = !hold.isEmpty || isChallenged
+        clock.isHeld = !hold.isEmpty || !openChallenges.isEmpty
         if !clock.isHeld { noteActivity() }
     }
 
@@ -224,25 +270,45 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private func endInOrder(_ result: Result<Void, any Error>) {
         if isOver { return }
         if task.state == .suspended { holdSuspended() }
+        if let spool, case .success = result {
+            hold(for: .writing)
+            heldEnd = result
+            return finishFile(spool)
+        }
         if hold.isEmpty { conclude(result) } else { heldEnd = result }
     }
 
     private func conclude(_ result: Result<Void, any Error>) {
+        stop()
+        let error = failure(of: result)
+        if let spool, case .failure = result { settleFile(spool, error) { [self] in tell($0) } } else { tell(error) }
+    }
+
+    private func stop() {
         let last = stage
         stage = .ended
         heldEnd = nil
         heldQuestion = nil
+        openChallenges = [:]
         nextLook = .distantFuture
         timer?.cancel()
         timer = nil
         if case .loading(let handler) = last { handler.end() }
         flushChunk()
-        let error = failure(of: result)
+    }
+
+    private func tell(_ error: URLError?) {
         task.shared.withLock { shared in
             shared.error = error
+            // How much there was to receive is known now at the latest.
+            if error == nil, shared.expectedToReceive < 0 {
+                shared.expectedToReceive = task.receivedCount.load(ordering: .relaxed)
+            }
             shared.lifecycle.complete()
         }
         if let progress = task.shared.withLock({ $0.progress }) { task.updateProgress(progress) }
+        if error == nil, let location { tellLocation(location) }
+        (task as? URLSessionDownloadTask)?.produce(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
         if delegate.exist { tellMetrics() }
         tellEnd(error)
         core.finished(task)
@@ -306,6 +372,12 @@ extension TaskEngine: LoadReceiver {
         if state == .suspended { holdSuspended() }
     }
 
+    func receive(informational response: HTTPURLResponse) {
+        noteActivity()
+        guard delegate.exist else { return }
+        core.mailbox.post { [delegate, session, task] in delegate.didReceive(informational: response, session, task) }
+    }
+
     func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
         noteActivity()
         redirectCount += 1
@@ -314,9 +386,15 @@ extension TaskEngine: LoadReceiver {
         }
         let settle = { [self] (request: URLRequest?) in
             guard case .loading = stage else { return }
-            release(.undecided)
-            decide(request != nil)
-            if let request { follow(request) }
+            guard let request else {
+                release(.undecided)
+                return decide(false)
+            }
+            renewBody(of: request) { [self] request in
+                release(.undecided)
+                decide(true)
+                follow(request)
+            }
         }
         guard delegate.exist, let response = response as? HTTPURLResponse else { return settle(request) }
         hold(for: .undecided)
@@ -328,22 +406,49 @@ extension TaskEngine: LoadReceiver {
         }
     }
 
+    /// A body's stream that was read from is of no use to the next request: the program is asked for another, unless it
+    /// has put one into the request.
+    private func renewBody(of request: URLRequest, _ proceed: @escaping (URLRequest) -> Void) {
+        guard let stream = request.httpBodyStream, stream === sentStream else {
+            return proceed(request)
+        }
+        needNewBodyStream { [self] stream in
+            guard case .loading = stage else { return }
+            guard let stream else {
+                return end(
+                    with: LoadFailure(
+                        .requestBodyStreamExhausted,
+                        "the redirect needs the request's body again, and the delegate gave no new body stream"))
+            }
+            var request = request
+            request.httpBodyStream = stream
+            proceed(request)
+        }
+    }
+
+    var answersChallenges: Bool { delegate.exist }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         noteActivity()
         guard delegate.exist else { return decide(.performDefaultHandling, nil) }
-        isChallenged = true
+        openChallenges[ObjectIdentifier(challenge)] = OpenChallenge(challenge: challenge, decide: decide)
         updateHeld()
-        let answer = LoopTransfer(decide)
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.didReceive(challenge, session, task) { disposition, credential in
                 loop.perform { [weak self] in
-                    guard let self else { return }
-                    isChallenged = false
-                    updateHeld()
-                    answer.value(disposition, credential)
+                    guard let self, let decide = takeDecision(of: challenge) else { return }
+                    decide(disposition, credential)
                 }
             }
         }
+    }
+
+    func withdraw(_ challenge: URLAuthenticationChallenge) { _ = takeDecision(of: challenge) }
+
+    private func takeDecision(of challenge: URLAuthenticationChallenge) -> ChallengeDecision? {
+        guard let open = openChallenges.removeValue(forKey: ObjectIdentifier(challenge)) else { return nil }
+        updateHeld()
+        return open.decide
     }
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {

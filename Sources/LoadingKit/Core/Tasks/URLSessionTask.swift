@@ -38,17 +38,34 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {  // `share
     /// A number that is unique among the session's tasks.
     public let taskIdentifier: Int
 
+    /// Who gets what is loaded; nil where an asynchronous caller comes with it, and then learns of the task's end in any
+    /// case.
+    let consumer: TaskConsumer?
+
     /// A task that belongs to no session and loads nothing.
     public override init() {
         session = nil
+        consumer = nil
         taskIdentifier = 0
         shared = Guarded(Shared())
     }
 
-    init(_ session: URLSession, _ request: URLRequest, identifier: Int) {
+    init(_ session: URLSession, _ request: URLRequest, identifier: Int, consumer: TaskConsumer?) {
         self.session = session
+        self.consumer = consumer
         taskIdentifier = identifier
         shared = Guarded(Shared(originalRequest: request, currentRequest: request))
+    }
+
+    /// Goes on in another task's place.
+    init(_ session: URLSession, continuing other: URLSessionTask) {
+        self.session = session
+        consumer = .delegate
+        taskIdentifier = other.taskIdentifier
+        var state = other.shared.withLock { LoopTransfer($0) }.value
+        state.progress = nil
+        shared = Guarded(state)
+        sentCount.store(other.countOfBytesSent, ordering: .relaxed)
     }
 
     deinit { if let session, !shared.withLock({ $0.lifecycle.hasStarted }) { session.core.forget(taskIdentifier) } }
@@ -71,6 +88,15 @@ open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {  // `share
 
     /// Ends the task with `URLError.cancelled`. Returns at once; the delegate or completion handler is told later.
     open func cancel() { perform { $0.cancel() } }
+
+    /// Starts the task of an asynchronous caller, who learns of its end also if it was cancelled before.
+    func begin(_ consumer: TaskConsumer) {
+        guard let session else { return }
+        switch shared.withLock({ $0.lifecycle.resume() }) {
+        case .start, .none: session.core.begin(self, consumer)
+        case .change, .cancel: break
+        }
+    }
 
     private func perform(_ change: (inout TaskLifecycle) -> TaskLifecycle.Action) {
         let action = shared.withLock { change(&$0.lifecycle) }

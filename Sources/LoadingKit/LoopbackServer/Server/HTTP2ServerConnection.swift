@@ -148,7 +148,10 @@ final class HTTP2ServerConnection {
             guard !endsAtOnce else { return }
             try body.withUnsafeBytes { try write($0, stream) }
             try finish(stream, response.trailers)
-        case .stream(_, let write):
+        case .stream(let framing, let write):
+            if case .length(let count) = framing, !fields.contains(.contentLength) {
+                fields.append(.contentLength, "\(count)")
+            }
             try machine.sendResponse(response.status, fields, on: stream, endStream: !hasBody, to: &output)
             guard hasBody else { return }
             let writer = ResponseBodyWriter(request, trailers: response.trailers) { try self.write($0, stream) }

@@ -1,11 +1,10 @@
 import Foundation
-import LoadingKitCore
 
 /// The path that a `file:` URL names on this machine (RFC 8089).
-struct FilePath {
-    let path: String
+package struct FilePath {
+    package let path: String
 
-    init(_ url: URL) throws {
+    package init(_ url: URL) throws {
         if let host = url.host(percentEncoded: false), !host.isEmpty, host.lowercased() != "localhost" {
             throw LoadFailure(.badURL, "the file is said to be on another machine, \(host)")
         }

@@ -1,14 +1,13 @@
 import Foundation
-import LoadingKitCore
 import LoadingKitTransport
 
-/// A regular file, open for reading, read on the pool of threads for what blocks.
-final class OpenFile: Sendable {
+/// A regular file, open for reading. Its functions may block; their asynchronous forms run on the pool of threads for that.
+package final class OpenFile: Sendable {
     /// Bytes read at a time, at most.
-    static let pieceSize: Int64 = 256 * 1024
+    package static let pieceSize: Int64 = 256 * 1024
 
     /// Bytes, as the system said when the file was opened.
-    let size: Int64
+    package let size: Int64
     private let descriptor: Int32
 
     private init(_ descriptor: Int32, size: Int64) {
@@ -18,11 +17,11 @@ final class OpenFile: Sendable {
 
     deinit { SystemCalls.close(descriptor) }
 
-    static func open(_ path: FilePath) async throws -> OpenFile {
-        try await onPool { try openBlocking(path.path) }
+    package static func open(_ path: FilePath) async throws -> OpenFile {
+        try await onPool { try open(path.path) }
     }
 
-    private static func openBlocking(_ path: String) throws -> OpenFile {
+    static func open(_ path: String) throws -> OpenFile {
         var status = stat()
         // Looked at before: opening may do something to a device, or to the program at a pipe's other end.
         try check(SystemCalls.stat(path, &status), path)
@@ -62,12 +61,12 @@ final class OpenFile: Sendable {
     }
 
     /// The next bytes, at most ``pieceSize``; none at the file's end.
-    func read(at position: Int64, upTo end: Int64) async throws -> Data {
-        try await Self.onPool { try self.readBlocking(position, min(end - position, Self.pieceSize)) }
+    package func read(at position: Int64, upTo end: Int64) async throws -> Data {
+        try await Self.onPool { try self.read(at: position, upTo: end) }
     }
 
-    private func readBlocking(_ position: Int64, _ count: Int64) throws -> Data {
-        var piece = Data(count: Int(clamping: count))
+    func read(at position: Int64, upTo end: Int64) throws -> Data {
+        var piece = Data(count: Int(clamping: min(end - position, Self.pieceSize)))
         let result = piece.withUnsafeMutableBytes { SystemCalls.read(descriptor, $0, at: position) }
         guard result >= 0 else {
             let reason = SystemCalls.text(ofError: Int32(clamping: -result))

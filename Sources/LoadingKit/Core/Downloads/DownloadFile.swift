@@ -1,0 +1,103 @@
+import Foundation
+import Glibc
+import LoadingKitTransport
+
+/// The file that a download is put together in: of mode 0600, in the ``DownloadFolder``. Its functions may block.
+final class DownloadFile: @unchecked Sendable {  // used by one thread at a time, whom `DownloadSpool` sees to
+    enum Operation: Sendable {
+        case write(Data)
+        /// Bytes come from the beginning again.
+        case startOver
+    }
+
+    let name: String
+    private var descriptor: Int32 = -1
+    /// Bytes from the beginning that are written.
+    private(set) var count: Int64 = 0
+    private(set) var path: String?
+
+    init() { name = DownloadFolder.newName() }
+
+    /// One that an earlier download has left; what is behind its first `count` bytes is dropped. Where there is none any
+    /// more the download begins anew.
+    init(resuming name: String, count: Int64) throws {
+        self.name = name
+        let path = try DownloadFolder.path(of: name)
+        self.path = path
+        try open(O_RDWR | O_CREAT)
+        let size = SystemCalls.seek(descriptor, to: 0) < 0 ? 0 : fileSize
+        self.count = min(max(count, 0), size)
+        try truncate()
+    }
+
+    deinit { if descriptor >= 0 { SystemCalls.close(descriptor) } }
+
+    /// Does one after the other, and gives how many bytes were written.
+    func perform(_ operations: [Operation]) throws -> Int64 {
+        try create()
+        var written: Int64 = 0
+        for operation in operations {
+            switch operation {
+            case .startOver:
+                count = 0
+                try truncate()
+            case .write(let data):
+                try write(data)
+                written += Int64(data.count)
+            }
+        }
+        return written
+    }
+
+    /// All is written; makes the file where nothing was.
+    func close() throws {
+        try create()
+        let result = SystemCalls.close(descriptor)
+        descriptor = -1
+        guard result >= 0 else { throw failure(.cannotCloseFile, "closed", result) }
+    }
+
+    func remove() {
+        if let path { _ = SystemCalls.unlink(path) }
+    }
+
+    private func create() throws {
+        guard descriptor < 0 else { return }
+        if path == nil { path = try DownloadFolder.path(of: name) }
+        try open(O_RDWR | O_CREAT | O_EXCL)
+    }
+
+    private func open(_ flags: Int32) throws {
+        guard let path else { return }
+        let result = SystemCalls.open(path, flags | O_NOFOLLOW)
+        guard result >= 0 else { throw failure(.cannotCreateFile, "made", result) }
+        descriptor = Int32(truncatingIfNeeded: result)
+    }
+
+    private var fileSize: Int64 {
+        var status = stat()
+        guard SystemCalls.fstat(descriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return 0 }
+        return Int64(status.st_size)
+    }
+
+    private func truncate() throws {
+        let result = SystemCalls.truncate(descriptor, to: count)
+        guard result >= 0 else { throw failure(.cannotWriteToFile, "shortened", result) }
+    }
+
+    private func write(_ data: Data) throws {
+        try data.withUnsafeBytes { bytes in
+            var rest = bytes[...]
+            while !rest.isEmpty {
+                let result = SystemCalls.write(descriptor, UnsafeRawBufferPointer(rebasing: rest), at: count)
+                guard result > 0 else { throw failure(.cannotWriteToFile, "written", result == 0 ? -Int(EIO) : result) }
+                rest = rest.dropFirst(result)
+                count += Int64(result)
+            }
+        }
+    }
+
+    private func failure(_ code: URLError.Code, _ verb: String, _ result: Int) -> LoadFailure {
+        DownloadFailure.make(code, "the download's file \(path ?? name) cannot be \(verb)", result)
+    }
+}

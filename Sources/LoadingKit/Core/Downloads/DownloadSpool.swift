@@ -1,0 +1,101 @@
+import Foundation
+import LoadingKitTransport
+
+/// Puts a download's bytes into its file, a batch at a time on the pool of threads for what blocks. Confined to its loop.
+final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
+    /// Bytes that may wait to be written before the load is told to wait.
+    static let highWater = 2 << 20
+
+    /// A batch was written, of so many bytes.
+    var onWritten: ((Int64) -> Void)?
+    var onFailure: ((any Error) -> Void)?
+
+    private let loop: EventLoop
+    private let file: DownloadFile
+    private var waiting: [DownloadFile.Operation] = []
+    private var waitingBytes = 0
+    private var isWorking = false
+    private var hasFailed = false
+    private var whenIdle: (() -> Void)?
+
+    init(_ loop: EventLoop, _ file: DownloadFile) {
+        self.loop = loop
+        self.file = file
+    }
+
+    var name: String { file.name }
+    /// Whether the load should wait before it brings more.
+    var isBehind: Bool { waitingBytes >= Self.highWater }
+
+    func append(_ data: Data) {
+        waiting.append(.write(data))
+        waitingBytes += data.count
+        work()
+    }
+
+    /// What was written is dropped.
+    func startOver() {
+        waiting = [.startOver]
+        waitingBytes = 0
+        work()
+    }
+
+    /// Closes the file when all is written, and gives its place.
+    func finish(_ done: @escaping (Result<URL, any Error>) -> Void) {
+        let done = LoopTransfer(done)
+        settle { [self] in
+            BlockingPool.shared.run { [file, loop] in
+                let result = Result {
+                    try file.close()
+                    return URL(fileURLWithPath: file.path ?? file.name)
+                }
+                loop.perform { done.value(result) }
+            }
+        }
+    }
+
+    /// Gives how many bytes the file has when all is written that was to be, or cannot be.
+    func settle(_ done: @escaping () -> Void) {
+        whenIdle = done
+        tellIfIdle()
+    }
+
+    /// How many bytes the file has. Right when nothing is being written.
+    var count: Int64 { file.count }
+
+    /// Deletes the file. Nothing may follow.
+    func remove() { BlockingPool.shared.run { [file] in file.remove() } }
+
+    private func work() {
+        guard !isWorking, !waiting.isEmpty, !hasFailed else { return }
+        isWorking = true
+        let batch = waiting
+        let bytes = waitingBytes
+        waiting = []
+        BlockingPool.shared.run { [self] in
+            let result = Result { try file.perform(batch) }
+            loop.perform { self.worked(result, bytes) }
+        }
+    }
+
+    private func worked(_ result: Result<Int64, any Error>, _ bytes: Int) {
+        isWorking = false
+        waitingBytes = max(0, waitingBytes - bytes)
+        switch result {
+        case .success(let count):
+            work()
+            onWritten?(count)
+        case .failure(let error):
+            hasFailed = true
+            waiting = []
+            waitingBytes = 0
+            onFailure?(error)
+        }
+        tellIfIdle()
+    }
+
+    private func tellIfIdle() {
+        guard !isWorking, let done = whenIdle.take() else { return }
+        done()
+    }
+}

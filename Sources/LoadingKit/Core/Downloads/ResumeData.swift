@@ -1,0 +1,161 @@
+import Foundation
+
+/// What a download is resumed from: where its bytes are, and which version of the resource they are of.
+///
+/// It travels as a property list. Nothing in it is secret: of the request's fields those stay that ask for a form of the
+/// resource, and the user name and password in a URL are left out.
+struct ResumeData: Equatable {
+    private enum Key {
+        static let version = "LoadingKitResumeDataVersion"
+        static let url = "NSURLSessionDownloadURL"
+        static let count = "NSURLSessionResumeBytesReceived"
+        static let entityTag = "NSURLSessionResumeEntityTag"
+        static let lastModified = "NSURLSessionResumeServerDownloadDate"
+        static let fileName = "NSURLSessionResumeInfoTempFileName"
+        static let fields = "LoadingKitResumeRequestFields"
+    }
+
+    private static let version = 1
+    private static let keptFields = ["Accept", "Accept-Language", "User-Agent"]
+
+    var url: URL
+    var fields: [String: String]
+    /// A file of the ``DownloadFolder``.
+    var fileName: String
+    /// Bytes that the file has of the resource, from its beginning.
+    var count: Int64
+    /// What `If-Range` is sent with: a strong entity tag, or the date of the last change (RFC 9110 §13.1.5).
+    var validator: Validator
+
+    enum Validator: Equatable {
+        case entityTag(String)
+        case lastModified(String)
+
+        var text: String {
+            switch self {
+            case .entityTag(let text), .lastModified(let text): text
+            }
+        }
+    }
+
+    /// Nil where a download cannot be resumed: only a GET over http or https can, of a resource that says which version it
+    /// is, and whose bytes come as they are.
+    init?(_ request: URLRequest, _ response: URLResponse?, fileName: String, count: Int64) {
+        guard count > 0, let url = request.url, url.hasScheme("http") || url.hasScheme("https"),
+            (request.httpMethod ?? "GET") == "GET", let response = response as? HTTPURLResponse,
+            response.statusCode == 200 || response.statusCode == 206,
+            response.value(forHTTPHeaderField: "Content-Encoding") == nil,
+            response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none",
+            let validator = Validator(response)
+        else { return nil }
+        // A part that the program asked for is not the beginning of the whole.
+        if response.statusCode == 206, request.value(forHTTPHeaderField: "If-Range") == nil { return nil }
+        self.url = url.withoutCredentials
+        self.fileName = fileName
+        self.count = count
+        self.validator = validator
+        fields = [:]
+        for name in Self.keptFields { fields[name] = request.value(forHTTPHeaderField: name) }
+    }
+
+    /// Reads what ``encoded`` made. Throws when it is anything else.
+    init(_ data: Data) throws {
+        guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any] else {
+            throw Self.invalid("it is no property list")
+        }
+        guard let version = list[Key.version] as? Int else { throw Self.invalid("it says no version") }
+        guard version == Self.version else { throw Self.invalid("it is of version \(version), not \(Self.version)") }
+        guard let text = list[Key.url] as? String, let url = URL(string: text),
+            url.hasScheme("http") || url.hasScheme("https")
+        else { throw Self.invalid("it names no http or https URL") }
+        guard let count = (list[Key.count] as? NSNumber)?.int64Value, count > 0 else {
+            throw Self.invalid("it says no number of bytes")
+        }
+        guard let name = list[Key.fileName] as? String, DownloadFolder.isName(name) else {
+            throw Self.invalid("it names no file of a download")
+        }
+        if let tag = list[Key.entityTag] as? String {
+            validator = .entityTag(tag)
+        } else if let date = list[Key.lastModified] as? String {
+            validator = .lastModified(date)
+        } else {
+            throw Self.invalid("it does not say of which version of the resource the bytes are")
+        }
+        self.url = url
+        self.count = count
+        fileName = name
+        let fields = list[Key.fields] as? [String: String] ?? [:]
+        self.fields = fields.filter { Self.keptFields.contains($0.key) }
+    }
+
+    private static func invalid(_ reason: String) -> LoadFailure {
+        LoadFailure(.cannotDecodeRawData, "the resume data cannot be used: \(reason)")
+    }
+
+    /// As a property list in XML; nil never happens for what the initialisers let through.
+    var encoded: Data? {
+        var list: [String: Any] = [
+            Key.version: Self.version, Key.url: url.absoluteString, Key.count: count, Key.fileName: fileName,
+            Key.fields: fields,
+        ]
+        switch validator {
+        case .entityTag(let text): list[Key.entityTag] = text
+        case .lastModified(let text): list[Key.lastModified] = text
+        }
+        return try? PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+    }
+
+    /// Asks for the resource, without a range.
+    var request: URLRequest {
+        var request = URLRequest(url: url)
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+
+    /// Asks for what comes behind the bytes that are there, of the same version; else for all.
+    func rest(of request: URLRequest, from offset: Int64) -> URLRequest {
+        var request = request
+        request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range")
+        request.setValue(validator.text, forHTTPHeaderField: "If-Range")
+        // The bytes that are there are as they are.
+        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        return request
+    }
+
+    /// Whether the response brings what comes behind `offset` bytes of the same version.
+    func isContinued(by response: HTTPURLResponse, from offset: Int64) -> Bool {
+        guard response.statusCode == 206, response.value(forHTTPHeaderField: "Content-Encoding") == nil,
+            let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init),
+            range.first == offset
+        else { return false }
+        guard case .entityTag(let tag) = validator, let now = response.value(forHTTPHeaderField: "ETag") else {
+            return true
+        }
+        return now == tag
+    }
+}
+
+extension ResumeData.Validator {
+    /// A weak tag says nothing of the bytes (RFC 9110 §8.8.1).
+    init?(_ response: HTTPURLResponse) {
+        if let tag = response.value(forHTTPHeaderField: "ETag"), tag.hasPrefix("\""), tag.count > 2 {
+            self = .entityTag(tag)
+        } else if let date = response.value(forHTTPHeaderField: "Last-Modified"), !date.isEmpty {
+            self = .lastModified(date)
+        } else {
+            return nil
+        }
+    }
+}
+
+extension URL {
+    /// Without the user name and password that may stand before the host.
+    fileprivate var withoutCredentials: URL {
+        guard user != nil || password != nil,
+            var parts = URLComponents(url: self, resolvingAgainstBaseURL: true)
+        else { return absoluteURL }
+        parts.user = nil
+        parts.password = nil
+        return parts.url ?? absoluteURL
+    }
+}

@@ -1,0 +1,16 @@
+import Foundation
+
+/// Gives a request's body a piece at a time, without blocking who asks.
+package protocol BodySource: AnyObject, Sendable {
+    /// Gives the next piece, on a thread that may block; nil at the end. One at a time.
+    func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void)
+}
+
+extension BodySource {
+    /// The next piece; nil at the end.
+    func read() async throws -> Data? {
+        try await withUnsafeThrowingContinuation { continuation in
+            read { continuation.resume(with: $0) }
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+
+extension URLSession {
+    // MARK: Download tasks
+
+    /// A task that loads a request into a file, for the delegate.
+    public func downloadTask(with request: URLRequest) -> URLSessionDownloadTask {
+        remember(makeDownload(request, .file(.delegate)))
+    }
+
+    /// A task that loads a URL into a file, for the delegate.
+    public func downloadTask(with url: URL) -> URLSessionDownloadTask { downloadTask(with: URLRequest(url: url)) }
+
+    /// A task that goes on with a download that broke or was cancelled, for the delegate.
+    ///
+    /// The server is asked for the rest, and the download begins anew when the resource has changed. With data that is
+    /// no resume data the task fails with `URLError.cannotDecodeRawData`.
+    public func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
+        remember(makeDownload(resumeData, .file(.delegate)))
+    }
+
+    /// A task that loads a request into a file, for a completion handler, which is called once, on the delegate queue. The
+    /// file is deleted when it returns.
+    public func downloadTask(
+        with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        remember(makeDownload(request, .file(.completion(completionHandler))))
+    }
+
+    /// A task that loads a URL into a file, for a completion handler, which is called once, on the delegate queue. The
+    /// file is deleted when it returns.
+    public func downloadTask(
+        with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
+    }
+
+    /// A task that goes on with a download that broke or was cancelled, for a completion handler, which is called once, on
+    /// the delegate queue. The file is deleted when it returns.
+    public func downloadTask(
+        withResumeData resumeData: Data,
+        completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionDownloadTask {
+        remember(makeDownload(resumeData, .file(.completion(completionHandler))))
+    }
+
+    /// Loads a request into a file, which is the caller's to move or delete.
+    ///
+    /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
+    /// - Parameter delegate: a delegate for this load alone, asked before the session's.
+    public func download(
+        for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await file(makeDownload(request, nil), delegate)
+    }
+
+    /// Loads a URL into a file, which is the caller's to move or delete; see ``download(for:delegate:)``.
+    public func download(
+        from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await download(for: URLRequest(url: url), delegate: delegate)
+    }
+
+    /// Goes on with a download that broke or was cancelled, into a file which is the caller's to move or delete; see
+    /// ``downloadTask(withResumeData:)``.
+    public func download(
+        resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (URL, URLResponse) {
+        try await file(makeDownload(resumeData, nil), delegate)
+    }
+
+    private func file(
+        _ task: URLSessionDownloadTask, _ delegate: (any URLSessionTaskDelegate)?
+    ) async throws -> (URL, URLResponse) {
+        if let delegate { task.delegate = delegate }
+        return try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { task.begin(.file(.continuation($0))) }
+        } onCancel: {
+            task.cancel()
+        }
+    }
+
+    private func makeDownload(_ request: URLRequest, _ consumer: TaskConsumer?) -> URLSessionDownloadTask {
+        URLSessionDownloadTask(self, request, identifier: core.nextIdentifier(), consumer: consumer)
+    }
+
+    private func makeDownload(_ resumeData: Data, _ consumer: TaskConsumer?) -> URLSessionDownloadTask {
+        let resumption = Result { try ResumeData(resumeData) }
+        let request = (try? resumption.get())?.request ?? URLRequest(url: URL(fileURLWithPath: "/"))
+        return URLSessionDownloadTask(
+            self, request, identifier: core.nextIdentifier(), consumer: consumer, resumption: resumption)
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+
+extension URLSession {
+    // MARK: Upload tasks
+
+    /// A task that sends a file as the request's body, for the delegate. The request's own body is ignored.
+    public func uploadTask(with request: URLRequest, fromFile fileURL: URL) -> URLSessionUploadTask {
+        remember(makeUpload(request.sending(fileURL), .delegate))
+    }
+
+    /// A task that sends data as the request's body, for the delegate. The request's own body is ignored.
+    public func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
+        remember(makeUpload(request.sending(bodyData), .delegate))
+    }
+
+    /// A task that sends a stream as the request's body, for the delegate, which is asked for the stream by
+    /// `needNewBodyStream` when the task begins. Where it gives none the request's own is sent.
+    ///
+    /// Without a `Content-Length` in the request the body is sent in chunks (HTTP/1.1); with one, the stream has to have
+    /// exactly so many bytes.
+    public func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
+        remember(
+            URLSessionUploadTask(
+                self, request, identifier: core.nextIdentifier(), consumer: .delegate, asksForStream: true))
+    }
+
+    /// A task that sends a file as the request's body, for a completion handler, which is called once, on the delegate
+    /// queue.
+    public func uploadTask(
+        with request: URLRequest, fromFile fileURL: URL,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        remember(makeUpload(request.sending(fileURL), .completion(completionHandler)))
+    }
+
+    /// A task that sends data as the request's body, for a completion handler, which is called once, on the delegate
+    /// queue.
+    public func uploadTask(
+        with request: URLRequest, from bodyData: Data?,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        remember(makeUpload(request.sending(bodyData), .completion(completionHandler)))
+    }
+
+    /// Sends a file as the request's body, and gives the response whole.
+    ///
+    /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
+    /// - Parameter delegate: a delegate for this load alone, asked before the session's.
+    public func upload(
+        for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await whole(makeUpload(request.sending(fileURL), nil), delegate)
+    }
+
+    /// Sends data as the request's body, and gives the response whole.
+    ///
+    /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
+    /// - Parameter delegate: a delegate for this load alone, asked before the session's.
+    public func upload(
+        for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await whole(makeUpload(request.sending(bodyData), nil), delegate)
+    }
+
+    private func makeUpload(_ request: URLRequest, _ consumer: TaskConsumer?) -> URLSessionUploadTask {
+        URLSessionUploadTask(self, request, identifier: core.nextIdentifier(), consumer: consumer)
+    }
+}
+
+extension URLRequest {
+    fileprivate func sending(_ file: URL) -> URLRequest {
+        var request = self
+        request.bodyFile = BodyFile(file)
+        return request
+    }
+
+    fileprivate func sending(_ data: Data?) -> URLRequest {
+        var request = self
+        request.httpBody = data
+        return request
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// What the two ends of a bound pair do alike: their status, and their delegate's events in a run loop.
+final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is Sendable
+    private struct State: @unchecked Sendable {  // stream and delegate are used in their run loop alone
+        var status = Stream.Status.notOpen
+        weak var stream: Stream?
+        weak var delegate: (any StreamDelegate)?
+    }
+
+    let pipe: BoundPipe
+    private let side: BoundPipe.Side
+    private let schedule = RunLoopSchedule()
+    private let state = Guarded(State())
+
+    init(_ pipe: BoundPipe, _ side: BoundPipe.Side) {
+        self.pipe = pipe
+        self.side = side
+    }
+
+    var isOpen: Bool { state.withLock { $0.status } == .open }
+
+    var status: Stream.Status {
+        let status = state.withLock { $0.status }
+        guard status == .open else { return status }
+        switch side {
+        case .reading: return pipe.isAtEnd ? .atEnd : .open
+        case .writing: return pipe.isBroken ? .error : .open
+        }
+    }
+
+    var delegate: (any StreamDelegate)? {
+        get { state.withLock { LoopTransfer($0.delegate) }.value }
+        set {
+            let delegate = LoopTransfer(newValue)
+            state.withLock { $0.delegate = delegate.value }
+        }
+    }
+
+    func open(_ stream: Stream) {
+        let stream = LoopTransfer(stream)
+        let opens = state.withLock { state -> Bool in
+            guard state.status == .notOpen else { return false }
+            state.status = .open
+            state.stream = stream.value
+            return true
+        }
+        guard opens else { return }
+        pipe.observe(side) { [weak self] in self?.tell() }
+        tell(.openCompleted)
+        tell()
+    }
+
+    func close() {
+        state.withLock { $0.status = .closed }
+        pipe.observe(side, nil)
+        pipe.close(side)
+        schedule.removeAll()
+    }
+
+    func schedule(in loop: RunLoop, _ mode: RunLoop.Mode) {
+        schedule.add(loop, mode)
+        if isOpen { tell() }
+    }
+
+    func remove(from loop: RunLoop, _ mode: RunLoop.Mode) { schedule.remove(loop, mode) }
+
+    /// Tells the delegate what can be done without waiting.
+    func tell() {
+        switch side {
+        case .reading where pipe.hasBytes: tell(.hasBytesAvailable)
+        case .reading where pipe.isAtEnd: tell(.endEncountered)
+        case .writing where pipe.isBroken: tell(.errorOccurred)
+        case .writing where pipe.hasRoom: tell(.hasSpaceAvailable)
+        case .reading, .writing: break
+        }
+    }
+
+    private func tell(_ event: Stream.Event) {
+        schedule.perform { [weak self] in
+            guard let self, status != .closed else { return }
+            let stream = state.withLock { LoopTransfer($0.stream) }.value
+            if let stream { delegate?.stream(stream, handle: event) }
+        }
+    }
+}

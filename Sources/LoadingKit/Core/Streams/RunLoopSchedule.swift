@@ -1,0 +1,67 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// The run loops that a stream is scheduled in, where its delegate is told of events.
+///
+/// In each there is a timer of the stream's, which keeps the loop from ending for want of a source, and is due when there
+/// is something to tell: giving a run loop a block does not wake it.
+final class RunLoopSchedule: @unchecked Sendable {  // its state is guarded by its mutex
+    private struct Entry: @unchecked Sendable {  // a run loop's timers may be set from any thread
+        let loop: RunLoop
+        let mode: RunLoop.Mode
+        let timer: Timer
+    }
+
+    private struct State {
+        var entries: [Entry] = []
+        var waiting: [@Sendable () -> Void] = []
+    }
+
+    /// In seconds; the timer is set earlier when there is something to tell.
+    private static let longTime: TimeInterval = 1_000_000_000
+
+    private let state = Guarded(State())
+
+    deinit { for entry in state.withLock({ $0.entries }) { entry.timer.invalidate() } }
+
+    func add(_ loop: RunLoop, _ mode: RunLoop.Mode) {
+        let timer = Timer(fire: .distantFuture, interval: Self.longTime, repeats: true) { [weak self] _ in self?.tell()
+        }
+        loop.add(timer, forMode: mode)
+        let entry = Entry(loop: loop, mode: mode, timer: timer)
+        state.withLock { $0.entries.append(entry) }
+    }
+
+    func remove(_ loop: RunLoop, _ mode: RunLoop.Mode) {
+        let loop = LoopTransfer(loop)
+        invalidate { $0.loop === loop.value && $0.mode == mode }
+    }
+
+    func removeAll() { invalidate { _ in true } }
+
+    private func invalidate(_ isRemoved: @Sendable (Entry) -> Bool) {
+        let removed = state.withLock { state -> [Entry] in
+            defer { state.entries.removeAll(where: isRemoved) }
+            return state.entries.filter(isRemoved)
+        }
+        for entry in removed { entry.timer.invalidate() }
+    }
+
+    /// Runs `body` in one of the run loops; not at all where there is none.
+    func perform(_ body: @escaping @Sendable () -> Void) {
+        let entry = state.withLock { state -> Entry? in
+            guard let first = state.entries.first else { return nil }
+            state.waiting.append(body)
+            return first
+        }
+        entry?.timer.fireDate = Date()
+    }
+
+    private func tell() {
+        let waiting = state.withLock { state -> [@Sendable () -> Void] in
+            defer { state.waiting = [] }
+            return state.waiting
+        }
+        for body in waiting { body() }
+    }
+}

@@ -1,0 +1,69 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// A task that puts the response's body into a file.
+///
+/// The file is private (mode 0600) and temporary: it is deleted when the delegate's `didFinishDownloadingTo` or the
+/// completion handler returns, unless it was moved by then. An asynchronous caller gets it to keep.
+open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as its superclass; `waiting` has its mutex
+    /// What the download goes on from; an error where the resume data was none.
+    let resumption: Result<ResumeData, any Error>?
+    /// Those who wait for the data to resume from.
+    let waiting = Guarded<[@Sendable (Data?) -> Void]>([])
+
+    init(
+        _ session: URLSession, _ request: URLRequest, identifier: Int, consumer: TaskConsumer?,
+        resumption: Result<ResumeData, any Error>? = nil
+    ) {
+        self.resumption = resumption
+        super.init(session, request, identifier: identifier, consumer: consumer)
+    }
+
+    /// A data task goes on as a download.
+    override init(_ session: URLSession, continuing task: URLSessionTask) {
+        resumption = nil
+        super.init(session, continuing: task)
+    }
+
+    /// A task that belongs to no session and loads nothing.
+    public override init() {
+        resumption = nil
+        super.init()
+    }
+
+    /// Cancels the task, and gives what ``URLSession/downloadTask(withResumeData:)`` goes on from.
+    ///
+    /// The task ends with `URLError.cancelled`, in whose `userInfo` the data is, too. There is none when the download
+    /// cannot be resumed: it can for a GET over http or https, of a resource with an `ETag` or `Last-Modified`, from a
+    /// server that sends ranges of bytes.
+    /// - Parameter completionHandler: called once, on the delegate queue.
+    open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
+        // Apple's signature is not `@Sendable`; the handler goes to the delegate queue and nowhere else.
+        let handler = LoopTransfer(completionHandler)
+        waiting.withLock { $0.append { handler.value($0) } }
+        cancel()
+        if state == .completed || session == nil { produce(nil) }
+    }
+
+    /// Cancels the task, and gives what ``URLSession/downloadTask(withResumeData:)`` goes on from; nil when the download
+    /// cannot be resumed.
+    public func cancelByProducingResumeData() async -> Data? {
+        await withCheckedContinuation { continuation in
+            cancel { continuation.resume(returning: $0) }
+        }
+    }
+
+    /// Tells those who wait for the data.
+    func produce(_ data: Data?) {
+        let handlers = waiting.withLock { waiting in
+            defer { waiting = [] }
+            return waiting
+        }
+        for handler in handlers {
+            if let session { session.core.mailbox.post { handler(data) } } else { handler(data) }
+        }
+    }
+}
+
+/// The key in an error's `userInfo` under which a broken download's resume data is, as `Data`.
+public let NSURLSessionDownloadTaskResumeData: String = "NSURLSessionDownloadTaskResumeData"

@@ -1,0 +1,225 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+@Suite struct ResumeTests {
+    static let body = RangedResource.bytes(2_000_000)
+
+    /// What a broken download of the resource can be resumed from.
+    private static func broken(
+        _ session: URLSession, _ server: LoopbackServer, _ resource: RangedResource, after count: Int
+    ) async throws -> Data {
+        resource.change { $0.breaksAfter = count }
+        defer { resource.change { $0.breaksAfter = nil } }
+        do {
+            _ = try await session.download(for: BothVersions.request(server, "/file"))
+            throw POSIXError(.EIO)
+        } catch let error as URLError {
+            return try #require(error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data, "\(error)")
+        }
+    }
+
+    @Test(arguments: BothVersions.all) func aBrokenDownloadGoesOnWhereItEnded(_ version: String) async throws {
+        for usesDate in [false, true] {
+            let resource = RangedResource(Self.body)
+            if usesDate {
+                resource.change {
+                    $0.entityTag = nil
+                    $0.lastModified = "Sat, 21 Nov 2026 08:00:00 GMT"
+                }
+            }
+            let recorder = TransferRecorder()
+            try await BothVersions.withServer(version, { resource.answer($0) }) { session, server in
+                let data = try await Self.broken(session, server, resource, after: 1_200_000)
+                let task = session.downloadTask(withResumeData: data)
+                task.delegate = recorder
+                task.resume()
+                let events = await recorder.all()
+                // Over HTTP/2 the server's reset may overtake what it has sent.
+                let offset = try #require(
+                    version == "h2"
+                        ? resource.ranges.snapshot.last.flatMap { Int($0.dropFirst(6).dropLast()) } : 1_200_000)
+                #expect(events == ["resumed at \(offset) of 2000000", "file", "metrics", "complete ok"])
+                let isSame = recorder.files.snapshot == [Data(Self.body)]
+                #expect(isSame)
+                #expect(resource.ranges.snapshot == ["", "bytes=\(offset)-"])
+                #expect(task.countOfBytesReceived == 2_000_000)
+            }
+        }
+    }
+
+    struct Change: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        let apply: @Sendable (inout RangedResource.State) -> Void
+        let ranges: [String]
+    }
+
+    static let changes = [
+        Change(
+            testDescription: "the resource has changed", apply: { $0.entityTag = "\"two\"" }, ranges: ["bytes=900000-"]),
+        Change(
+            testDescription: "the server sends no ranges", apply: { $0.hasRanges = false }, ranges: ["bytes=900000-"]),
+        Change(
+            testDescription: "the resource is shorter", apply: { $0.body = Array(ResumeTests.body.prefix(500)) },
+            ranges: ["bytes=900000-", ""]),
+    ]
+
+    @Test(arguments: changes) func aDownloadBeginsAnewWhereItCannotGoOn(_ change: Change) async throws {
+        let resource = RangedResource(Self.body)
+        let recorder = TransferRecorder()
+        try await BothVersions.withServer("http/1.1", { resource.answer($0) }) { session, server in
+            let data = try await Self.broken(session, server, resource, after: 900_000)
+            resource.change(change.apply)
+            let task = session.downloadTask(withResumeData: data)
+            task.delegate = recorder
+            task.resume()
+            #expect(await recorder.all() == ["file", "metrics", "complete ok"])
+            let isSame = recorder.files.snapshot.last == Data(resource.state.withLock { $0.body })
+            #expect(isSame)
+            #expect(resource.ranges.snapshot == [""] + change.ranges)
+        }
+    }
+
+    @Test func cancellingGivesResumeDataToTheHandlerAndTheDelegate() async throws {
+        let resource = RangedResource(Self.body)
+        resource.change { $0.stallsAfter = 700_000 }
+        let recorder = TransferRecorder()
+        try await BothVersions.withServer("http/1.1", { resource.answer($0) }, delegate: recorder) { session, server in
+            let task = session.downloadTask(with: try BothVersions.request(server, "/"))
+            task.resume()
+            while recorder.written.snapshot.last?[1] != 700_000 {
+                _ = await recorder.written.count(reaches: recorder.written.snapshot.count + 1)
+            }
+            let data = try #require(await task.cancelByProducingResumeData())
+            #expect(await recorder.all() == ["metrics", "complete \(URLError.cancelled.rawValue)"])
+            #expect(recorder.errors.snapshot.first?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data == data)
+            resource.change { $0.stallsAfter = nil }
+            let (location, _) = try await session.download(resumeFrom: data)
+            let isSame = try Data(contentsOf: location) == Data(Self.body)
+            #expect(isSame)
+            #expect(resource.ranges.snapshot == ["", "bytes=700000-"])
+            try FileManager.default.removeItem(at: location)
+        }
+    }
+
+    /// Also where the second attempt does not get as far as a response.
+    @Test func resumeDataSurvivesAnAttemptThatFails() async throws {
+        let resource = RangedResource(Self.body)
+        let server = try LoopbackServer { resource.answer($0) }
+        defer { server.stop() }
+        try await withTimeout {
+            let session = makeSession()
+            resource.change { $0.breaksAfter = 300_000 }
+            var data: Data?
+            let request = try BothVersions.request(server, "/")
+            for attempt in 0..<3 {
+                do {
+                    let previous = data
+                    if let previous {
+                        _ = try await session.download(resumeFrom: previous)
+                    } else {
+                        _ = try await session.download(for: request)
+                    }
+                    Issue.record("attempt \(attempt) succeeded")
+                } catch let error as URLError {
+                    data = try #require(error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+                }
+            }
+            resource.change { $0.breaksAfter = nil }
+            let (location, _) = try await session.download(resumeFrom: try #require(data))
+            let isSame = try Data(contentsOf: location) == Data(Self.body)
+            #expect(isSame)
+            #expect(resource.ranges.snapshot == ["", "bytes=300000-", "bytes=600000-", "bytes=900000-"])
+            try FileManager.default.removeItem(at: location)
+        }
+    }
+
+    @Test func aPartialFileThatIsGoneOrShorterIsLoadedAnew() async throws {
+        for keeps in [0, 1000] {
+            let resource = RangedResource(Self.body)
+            try await BothVersions.withServer("http/1.1", { resource.answer($0) }) { session, server in
+                let data = try await Self.broken(session, server, resource, after: 900_000)
+                let list = try #require(
+                    PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
+                let name = try #require(list["NSURLSessionResumeInfoTempFileName"] as? String)
+                let path = NSTemporaryDirectory() + "LoadingKit-\(getuid())/\(name)"
+                if keeps == 0 {
+                    try FileManager.default.removeItem(atPath: path)
+                } else {
+                    try #require(FileHandle(forWritingAtPath: path)).truncate(atOffset: UInt64(keeps))
+                }
+                let (location, _) = try await session.download(resumeFrom: data)
+                let isSame = try Data(contentsOf: location) == Data(Self.body)
+                #expect(isSame)
+                #expect(resource.ranges.snapshot == ["", keeps == 0 ? "" : "bytes=\(keeps)-"])
+                try FileManager.default.removeItem(at: location)
+            }
+        }
+    }
+
+    @Test func nothingSecretIsInResumeData() async throws {
+        let resource = RangedResource(Self.body)
+        resource.change { $0.breaksAfter = 1000 }
+        let server = try LoopbackServer { resource.answer($0) }
+        defer { server.stop() }
+        try await withTimeout {
+            var request = URLRequest(
+                url: try #require(URL(string: server.url("/").replacingOccurrences(of: "//", with: "//name:hidden1@"))))
+            for name in ["Authorization", "Cookie", "X-Api-Key"] {
+                request.setValue("hidden2", forHTTPHeaderField: name)
+            }
+            request.setValue("text/plain", forHTTPHeaderField: "Accept")
+            do {
+                _ = try await makeSession().download(for: request)
+                Issue.record("it succeeded")
+            } catch let error as URLError {
+                let data = try #require(error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+                let text = String(decoding: data, as: UTF8.self)
+                #expect(!text.contains("hidden") && text.contains("text/plain"))
+            }
+        }
+    }
+
+    private static var garbage: [(String, [String: Any]?)] {
+        let name = "CFNetworkDownload_\(UUID().uuidString).tmp"
+        let good: [String: Any] = [
+            "LoadingKitResumeDataVersion": 1, "NSURLSessionDownloadURL": "http://127.0.0.1:9/",
+            "NSURLSessionResumeBytesReceived": 10, "NSURLSessionResumeEntityTag": "\"a\"",
+            "NSURLSessionResumeInfoTempFileName": name,
+        ]
+        func changed(_ key: String, _ value: Any?) -> [String: Any] {
+            var list = good
+            list[key] = value
+            return list
+        }
+        return [
+            ("nothing", nil), ("another list", ["a": 1]),
+            ("another version", changed("LoadingKitResumeDataVersion", 2)),
+            ("no URL", changed("NSURLSessionDownloadURL", nil)),
+            ("a URL of a file", changed("NSURLSessionDownloadURL", "file:///etc/passwd")),
+            ("no bytes", changed("NSURLSessionResumeBytesReceived", 0)),
+            ("negative bytes", changed("NSURLSessionResumeBytesReceived", -5)),
+            ("another file", changed("NSURLSessionResumeInfoTempFileName", "../../etc/passwd")),
+            ("no version of the resource", changed("NSURLSessionResumeEntityTag", nil)),
+        ]
+    }
+
+    @Test func whatIsNoResumeDataIsAnError() async throws {
+        for (name, list) in Self.garbage {
+            let data = try list.map {
+                try PropertyListSerialization.data(fromPropertyList: $0, format: .xml, options: 0)
+            }
+            try await withTimeout {
+                do {
+                    _ = try await makeSession().download(resumeFrom: data ?? Data("no list".utf8))
+                    Issue.record("\(name) was taken")
+                } catch let error as URLError {
+                    #expect(error.code == .cannotDecodeRawData, "\(name)")
+                }
+            }
+        }
+    }
+}

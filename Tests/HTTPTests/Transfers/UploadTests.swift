@@ -1,0 +1,228 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+@Suite struct UploadTests {
+    private static func temporaryFile(_ bytes: Data) throws -> URL {
+        let url = FileManager.default.temporaryDirectory.appendingPathComponent("LoadingKit-\(UUID().uuidString)")
+        try bytes.write(to: url)
+        return url
+    }
+
+    private static func echo(_ request: ServerRequest) -> ServerResponse {
+        switch request.path {
+        case "/again": .redirect(to: "/", status: 307)
+        default: .bytes(request.body)
+        }
+    }
+
+    private enum Source: CaseIterable {
+        case data, file, stream, sizedStream
+    }
+
+    private static func task(
+        _ source: Source, _ session: URLSession, _ request: URLRequest, _ body: Data, _ file: URL
+    ) -> URLSessionUploadTask {
+        var request = request
+        switch source {
+        case .data: return session.uploadTask(with: request, from: body)
+        case .file: return session.uploadTask(with: request, fromFile: file)
+        case .stream: return session.uploadTask(withStreamedRequest: request)
+        case .sizedStream:
+            request.setValue("\(body.count)", forHTTPHeaderField: "Content-Length")
+            return session.uploadTask(withStreamedRequest: request)
+        }
+    }
+
+    /// From every source, and once more where the server redirects with 307.
+    @Test(arguments: BothVersions.all) func bodiesOfEveryKindArrive(_ version: String) async throws {
+        let body = Data(RangedResource.bytes(700_001))
+        let file = try Self.temporaryFile(body)
+        defer { try? FileManager.default.removeItem(at: file) }
+        try await BothVersions.withServer(version, Self.echo) { session, server in
+            for source in Source.allCases {
+                for path in ["/", "/again"] {
+                    let recorder = TransferRecorder(streams: [{ InputStream(data: body) }, { InputStream(data: body) }])
+                    let task = Self.task(source, session, try BothVersions.request(server, path, "POST"), body, file)
+                    task.delegate = recorder
+                    task.resume()
+                    let events = await recorder.all()
+                    let received = recorder.files.snapshot.reduce(Data(), +)
+                    // Not compared in the macro, which lists the differences.
+                    let isSame = received == body
+                    #expect(isSame, "\(source) \(path): \(received.count) bytes")
+                    let isStream = source == .stream || source == .sizedStream
+                    let streams = events.count { $0 == "stream" }
+                    #expect(streams == (isStream ? path == "/" ? 1 : 2 : 0), "\(source) \(path)")
+                    let times: Int64 = path == "/" ? 1 : 2
+                    #expect(task.countOfBytesSent == 700_001 * times, "\(source) \(path)")
+                    let last = events.last { $0.hasPrefix("sent") }
+                    let expected = source == .stream ? "-1" : "700001"
+                    #expect(last == "sent \(700_001 * times) of \(expected)", "\(source) \(path)")
+                    let request = try #require(server.requests.last)
+                    let length = request.fields[.contentLength]
+                    #expect(length == (source == .stream ? nil : "700001"), "\(source) \(path)")
+                    if version == "http/1.1" {
+                        #expect(request.fields[.transferEncoding] == (source == .stream ? "chunked" : nil))
+                    }
+                }
+            }
+        }
+    }
+
+    @Test func theAsynchronousAndCompletionForms() async throws {
+        let body = Data("some bytes".utf8)
+        let file = try Self.temporaryFile(body)
+        defer { try? FileManager.default.removeItem(at: file) }
+        let server = try LoopbackServer { Self.echo($0) }
+        defer { server.stop() }
+        try await withTimeout {
+            let session = makeSession()
+            let request = try BothVersions.request(server, "/", "PUT")
+            #expect(try await session.upload(for: request, from: body).0 == body)
+            #expect(try await session.upload(for: request, fromFile: file).0 == body)
+            let answers = Recorder<Data?>()
+            session.uploadTask(with: request, from: body) { data, _, _ in answers.append(data) }.resume()
+            session.uploadTask(with: request, fromFile: file) { data, _, _ in answers.append(data) }.resume()
+            session.uploadTask(with: request, from: nil) { data, _, _ in answers.append(data) }.resume()
+            #expect(Set(await answers.count(reaches: 3)) == [body, Data()])
+        }
+    }
+
+    @Test func aFileThatIsNotThereOrShrinksIsAnError() async throws {
+        let server = try LoopbackServer { Self.echo($0) }
+        defer { server.stop() }
+        try await withTimeout {
+            let session = makeSession()
+            let request = try BothVersions.request(server, "/", "PUT")
+            let missing = URL(fileURLWithPath: "/nowhere/\(UUID().uuidString)")
+            for (url, code) in [
+                (missing, URLError.Code.fileDoesNotExist), (URL(fileURLWithPath: "/tmp"), .fileIsDirectory),
+                (try #require(URL(string: "http://127.0.0.1/")), .unsupportedURL),
+            ] {
+                await #expect(throws: URLError.self) {
+                    do { _ = try await session.upload(for: request, fromFile: url) } catch let error as URLError {
+                        #expect(error.code == code, "\(error)")
+                        throw error
+                    }
+                }
+            }
+        }
+    }
+
+    @Test(arguments: BothVersions.all) func aFileThatIsMadeShorterMeanwhileIsAnError(_ version: String) async throws {
+        let file = try Self.temporaryFile(Data())
+        defer { try? FileManager.default.removeItem(at: file) }
+        // Of nothing but a hole, so that it costs neither disk nor memory.
+        truncate(file.path, 64 << 20)
+        let recorder = ShrinkingRecorder(file)
+        try await BothVersions.withServer(version, Self.echo) { session, server in
+            let task = session.uploadTask(with: try BothVersions.request(server, "/", "PUT"), fromFile: file)
+            task.delegate = recorder
+            task.resume()
+            #expect(await recorder.all().last == "complete \(URLError.requestBodyStreamExhausted.rawValue)")
+            #expect("\(try #require(recorder.errors.last))".contains("made shorter"))
+        }
+    }
+
+    /// Makes the file shorter once some of it is sent.
+    private final class ShrinkingRecorder: TransferRecorder, @unchecked Sendable {  // as its superclass
+        private let file: URL
+
+        init(_ file: URL) { self.file = file }
+
+        override func urlSession(
+            _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+            totalBytesExpectedToSend: Int64
+        ) { truncate(file.path, 1000) }
+    }
+
+    @Test func aStreamOfAnotherLengthThanAnnouncedIsAnError() async throws {
+        let server = try LoopbackServer { Self.echo($0) }
+        defer { server.stop() }
+        try await withTimeout {
+            let session = makeSession()
+            for length in [5, 20] {
+                let recorder = TransferRecorder(streams: [{ InputStream(data: Data(count: 10)) }])
+                var request = try BothVersions.request(server, "/", "PUT")
+                request.setValue("\(length)", forHTTPHeaderField: "Content-Length")
+                let task = session.uploadTask(withStreamedRequest: request)
+                task.delegate = recorder
+                task.resume()
+                #expect(await recorder.all().last == "complete \(URLError.requestBodyStreamExhausted.rawValue)")
+            }
+        }
+    }
+
+    @Test func anUploadWithoutAStreamIsAnError() async throws {
+        try await withTimeout {
+            let recorder = TransferRecorder()
+            let session = makeSession(delegate: recorder)
+            session.uploadTask(withStreamedRequest: URLRequest(url: try #require(URL(string: "http://127.0.0.1:9/"))))
+                .resume()
+            #expect(await recorder.all().last == "complete \(URLError.requestBodyStreamExhausted.rawValue)")
+            session.invalidateAndCancel()
+        }
+    }
+
+    /// The response comes while the body is still to be sent: the rest of it is not, and who writes it learns of that.
+    @Test func anEarlyResponseStopsTheUpload() async throws {
+        let peer = try ScriptedPeer([
+            .expectHead, .send("HTTP/1.1 413 Too Large\r\nContent-Length: 2\r\nConnection: close\r\n\r\nno"),
+            .readUntilClose,
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let stopped = Signal()
+            let input = BoundBody.endless { stopped.fire() }
+            let session = makeSession()
+            // Waits for no `100 Continue`, which would keep the body from being sent at all.
+            var request = peer.request(method: "POST")
+            request.setValue("100000000", forHTTPHeaderField: "Content-Length")
+            let recorder = TransferRecorder(streams: [{ input.take() }])
+            let task = session.uploadTask(withStreamedRequest: request)
+            task.delegate = recorder
+            task.resume()
+            #expect(await recorder.all().last == "complete ok")
+            #expect((task.response as? HTTPURLResponse)?.statusCode == 413)
+            await stopped.wait()
+        }
+    }
+
+    @Test func cancellingFreesWhoeverWritesTheBody() async throws {
+        let peer = try ScriptedPeer([.expectHead, .send("HTTP/1.1 100 Continue\r\n\r\n"), .expectBytes(100_000), .hold])
+        defer { peer.stop() }
+        try await withTimeout {
+            let stopped = Signal()
+            let input = BoundBody.endless { stopped.fire() }
+            let recorder = TransferRecorder(streams: [{ input.take() }])
+            let session = makeSession()
+            let task = session.uploadTask(withStreamedRequest: peer.request(method: "POST"))
+            task.delegate = recorder
+            task.resume()
+            _ = await recorder.events.count(reaches: 3)
+            task.cancel()
+            #expect(await recorder.all().last == "complete \(URLError.cancelled.rawValue)")
+            await stopped.wait()
+        }
+    }
+
+    /// As Apple's guide has it: a bound pair, the delegate gives the input, and the output's delegate in a run loop writes
+    /// when there is room.
+    @Test(arguments: BothVersions.all) func aBoundPairIsSentAsItIsWritten(_ version: String) async throws {
+        let body = Data(RangedResource.bytes(300_000))
+        try await BothVersions.withServer(version, Self.echo) { session, server in
+            let input = BoundBody.sending(body)
+            let recorder = TransferRecorder(streams: [{ input.take() }])
+            let task = session.uploadTask(withStreamedRequest: try BothVersions.request(server, "/", "POST"))
+            task.delegate = recorder
+            task.resume()
+            #expect(await recorder.all().last == "complete ok")
+            let isSame = recorder.files.snapshot.reduce(Data(), +) == body
+            #expect(isSame)
+        }
+    }
+}
