@@ -21,10 +21,10 @@ extension HTTPFields {
             }
         }
 
-        /// An empty one with room for so much, and a little more.
+        /// An empty one with room for so much.
         @usableFromInline
         static func make(capacity: Int, byteCapacity: Int) -> Storage {
-            let words = Swift.max(0, byteCapacity) / MemoryLayout<UInt32>.stride + 1
+            let words = (Swift.max(0, byteCapacity) + MemoryLayout<UInt32>.stride - 1) / MemoryLayout<UInt32>.stride
             let entryWords = MemoryLayout<Entry>.stride / MemoryLayout<UInt32>.stride
             let header = Header(capacity: capacity, byteCapacity: words * MemoryLayout<UInt32>.stride)
             let storage = Storage.create(minimumCapacity: capacity * entryWords + words) { _ in header }
@@ -135,9 +135,10 @@ extension HTTPFields {
     /// The same where this is known to be the only owner of its storage, as something has just been added to it.
     @inlinable @inline(__always)
     package mutating func appendToOwn(bytes: UnsafeRawBufferPointer) {
-        let state = storage.unsafelyUnwrapped.state
-        guard state.pointee.byteCapacity &- state.pointee.byteCount >= bytes.count else { return append(bytes: bytes) }
+        let header = storage.unsafelyUnwrapped.state.pointee
+        if header.byteCapacity &- header.byteCount < bytes.count { replaceStorage(fields: 0, bytes: bytes.count) }
         guard let source = bytes.baseAddress else { return }
+        let state = storage.unsafelyUnwrapped.state
         let place = storage.unsafelyUnwrapped.byteMemory + state.pointee.byteCount
         place.copyMemory(from: source, byteCount: bytes.count)
         state.pointee.byteCount &+= bytes.count
@@ -152,12 +153,13 @@ extension HTTPFields {
         state.pointee.count &+= 1
     }
 
-    /// Adds the fields that `body` puts where there is room for them; it gives their number.
+    /// Adds the fields that `body` puts where there is room for them; it gives their number. `bytes` are those that will
+    /// follow, as far as that is known.
     @inlinable @inline(__always)
     package mutating func appendEntries<R>(
-        atLeast fields: Int, _ body: (_ room: UnsafeMutablePointer<Entry>, _ capacity: Int) -> (Int, R)
+        atLeast fields: Int, bytes: Int, _ body: (_ room: UnsafeMutablePointer<Entry>, _ capacity: Int) -> (Int, R)
     ) -> R {
-        prepare(fields: fields, bytes: 0)
+        prepare(fields: fields, bytes: bytes)
         // `prepare` leaves a storage, which this only refers to: so nothing counts who does.
         let state = storage.unsafelyUnwrapped.state
         let room = storage.unsafelyUnwrapped.entryMemory + state.pointee.count

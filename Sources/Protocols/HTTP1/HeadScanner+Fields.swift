@@ -30,7 +30,9 @@ extension HeadScanner {
     mutating func readPlainLines(
         _ bytes: UnsafePointer<UInt8>, from start: Int, to end: Int, shift: Int, atMost allowed: Int
     ) -> Int {
-        section.appendEntries(atLeast: section.isEmpty ? Self.expectedFields : 1) { room, capacity in
+        let isFirst = section.isEmpty
+        let bytesAhead = isFirst ? expected.bytes : 0
+        return section.appendEntries(atLeast: isFirst ? expected.fields : 1, bytes: bytesAhead) { room, capacity in
             let capacity = Swift.min(capacity, allowed)
             room.withMemoryRebound(to: lk_field.self, capacity: capacity) {
                 // No section is as long as Int32.max.

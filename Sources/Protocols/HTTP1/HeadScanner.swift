@@ -27,9 +27,6 @@ struct HeadScanner: Sendable {
     /// Memory for more than this is not kept for the next section.
     private static let keptBytes = 4096
     private static let keptFields = 64
-    /// What there is room for at first: a common head fits in, and the memory is of a size that is had quickly.
-    static let expectedFields = 16
-    static let expectedBytes = 512
 
     let subject: Subject
     let limits: HTTP1Limits
@@ -37,6 +34,9 @@ struct HeadScanner: Sendable {
     var step: Step
     /// The fields read, and the section's bytes from earlier pieces of input.
     var section = HTTPFields()
+    /// What there is room for at first: what a common head has, or a little more than the section before, which mostly is
+    /// of the same sender.
+    var expected = SectionSize(bytes: 512, fields: 16)
     /// What was last read of whole lines.
     var lines = lk_lines()
     var startLine = StartLine()
@@ -187,6 +187,10 @@ extension HeadScanner {
 
     private mutating func reset(to step: Step) {
         self.step = step
+        if !section.isEmpty {
+            expected.bytes = Swift.min(section.byteCount &+ section.byteCount / 8, Self.keptBytes)
+            expected.fields = Swift.min(section.count &+ 2, Self.keptFields)
+        }
         // The memory is used again when nobody has the fields any more, and they were not unusually many.
         section.removeAll(keepingFields: Self.keptFields, bytes: Self.keptBytes)
         lines.is_complete = 0

@@ -12,21 +12,35 @@ static inline int lk_is_line_end(const uint8_t *bytes) {
 
 static const lk_known_name lk_unknown_name;
 
+// Whether all bytes of a name, of which `room` may be read, are a token's.
+static inline int lk_is_token(const uint8_t *name, size_t length, size_t room) {
+#if defined(LK_VECTORS)
+    if (length > 0 && length <= 16 && room >= 16) {
+        const uint64_t unusual = lk_not(lk_bits_of(lk_usual_in_names(lk_load(name))));
+        if (unusual << (64 - length * lk_bits_a_byte) == 0) return 1;
+    }
+#endif
+    return length > 0 && lk_token_end(name, length) == length;
+}
+
 // A name that is not where it is looked for first: a well-known one elsewhere, or an unknown one. Null if it is no token.
 static __attribute__((noinline)) const lk_known_name *lk_recognise_other(
-    const lk_known_name *names, const lk_folded_name *folded, const uint8_t *name, size_t length) {
+    const lk_known_name *names, const lk_folded_name *folded, const uint8_t *name, size_t length, size_t room) {
     const lk_known_name *known = lk_find_known_name(names, folded);
     if (known != NULL) return known;
-    return length > 0 && lk_token_end(name, length) == length ? &lk_unknown_name : NULL;
+    return lk_is_token(name, length, room) ? &lk_unknown_name : NULL;
 }
 
 // The well-known name that `folded` is, whose bytes need no second look, or another.
-static inline __attribute__((always_inline)) const lk_known_name *
-lk_recognise(const lk_known_name *names, const lk_folded_name *folded, const uint8_t *name, size_t length) {
+static inline __attribute__((always_inline)) const lk_known_name *lk_recognise(
+    const lk_known_name *names, const lk_folded_name *folded, const uint8_t *name, size_t length, size_t room) {
     const lk_known_name *place = lk_first_place(names, folded);
-    if (__builtin_expect(lk_is_same_name(&place->name, folded), 1)) return place;
+    if (__builtin_expect(lk_is_same_name(&place->name, folded), 1)) {
+        if (place == NULL) __builtin_unreachable();
+        return place;
+    }
     const lk_folded_name other = *folded;
-    return lk_recognise_other(names, &other, name, length);
+    return lk_recognise_other(names, &other, name, length, room);
 }
 
 // Whatever the name: the steps below are for what is usual.
@@ -37,7 +51,7 @@ lk_read_any_name(const uint8_t *line, size_t room, const lk_known_name *names, s
     if (end == 0 || end == room || line[end] != ':') return NULL;
     if (end > lk_longest_known_name) return &lk_unknown_name;
     const lk_folded_name folded = lk_fold_name(line, end);
-    return lk_recognise(names, &folded, line, end);
+    return lk_recognise(names, &folded, line, end, room);
 }
 
 #if defined(LK_VECTORS)
@@ -57,7 +71,7 @@ lk_read_long_name(const uint8_t *line, size_t room, const lk_known_name *names, 
     lk_fold_vector(lk_load(line), 16, folded.words);
     lk_fold_vector(lk_load(line + 16), end + 1, folded.words + 2);
     *length = 16 + end;
-    return lk_recognise(names, &folded, line, 16 + end);
+    return lk_recognise(names, &folded, line, 16 + end, room);
 }
 #endif
 
@@ -72,7 +86,7 @@ lk_read_name(const uint8_t *line, const uint8_t *end, const lk_known_name *names
         lk_folded_name folded = {{0, 0, 0, 0}};
         *length = lk_first(colons);
         lk_fold_vector(bytes, *length + 1, folded.words);
-        return lk_recognise(names, &folded, line, *length);
+        return lk_recognise(names, &folded, line, *length, (size_t)(end - line));
     }
 #endif
     return lk_read_any_name(line, (size_t)(end - line), names, length);
