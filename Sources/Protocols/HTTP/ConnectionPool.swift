@@ -155,7 +155,7 @@ final class ConnectionPool: SessionResource {
         if let tls = tls[choice] { return try tls.get() }
         let made: Result<TLSContext, TransportError>
         do {
-            var options = TLSOptions(settings, offersHTTP2: offersHTTP2)
+            var options = TLSOptions(settings, alpn: offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"])
             if let version = choice.minimumVersion { options.minimumVersion = version }
             options.requiresForwardSecrecy = choice.requiresForwardSecrecy
             options.requiresStrongCertificates = choice.requiresStrongCertificates
@@ -195,21 +195,5 @@ final class ConnectionPool: SessionResource {
         isClosed = true
         sweepTimer?.cancel()
         reset()
-    }
-}
-
-extension TLSOptions {
-    fileprivate init(_ settings: SessionSettings, offersHTTP2: Bool) {
-        self.init()
-        minimumVersion = settings.tlsMinimumVersion.rawValue
-        maximumVersion = settings.tlsMaximumVersion.rawValue
-        verifiesPeer = settings.verifiesServer
-        alpn = offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
-        trustRoots =
-            switch settings.trustRoots {
-            case .system: .system
-            case .file(let path): .file(path: path)
-            case .pem(let text): .pem(Array(text.utf8))
-            }
     }
 }

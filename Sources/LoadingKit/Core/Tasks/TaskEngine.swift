@@ -5,7 +5,7 @@ import Synchronization
 
 /// Runs one task on its session's event loop, whatever the scheme: finds the handler, follows redirects, keeps the
 /// time, and tells the task's consumer. It is the one owner of the task's state.
-final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
+final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.loop`
     /// Redirects that a task follows; one more is `URLError.httpTooManyRedirects`.
     static let maximumRedirects = 20
 
