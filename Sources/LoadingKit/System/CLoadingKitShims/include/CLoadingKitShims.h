@@ -34,5 +34,6 @@ static inline void lk_compose(void) {
     if (lk_install_disk_stores) lk_install_disk_stores();
 }
 
+#include "chunk_line.h"
 #include "field_lines.h"
 #include "http_scan.h"
