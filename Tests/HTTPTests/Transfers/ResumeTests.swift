@@ -137,6 +137,51 @@ import Testing
         }
     }
 
+    /// By reset, by silence until the time is over, and by cancelling: twenty times, at points that a seed gives.
+    @Test func aDownloadThatIsInterruptedAgainAndAgainIsWhole() async throws {
+        let body = RangedResource.bytes(6_000_000)
+        let resource = RangedResource(body)
+        let server = try LoopbackServer { resource.answer($0) }
+        defer { server.stop() }
+        try await withTimeout(120) {
+            var random = SeededGenerator(seed: 20)
+            var data: Data?
+            var received: Int64 = 0
+            for attempt in 0...20 {
+                let session = makeSession { $0.timeoutIntervalForRequest = 0.5 }
+                defer { session.invalidateAndCancel() }
+                let recorder = TransferRecorder()
+                let task =
+                    try data.map { session.downloadTask(withResumeData: $0) }
+                    ?? session.downloadTask(with: BothVersions.request(server, "/"))
+                task.delegate = recorder
+                let point = Int.random(in: 50_000..<250_000, using: &random)
+                let interruption = attempt < 20 ? attempt % 3 : 3
+                resource.change {
+                    $0.breaksAfter = interruption == 0 ? point : nil
+                    $0.stallsAfter = interruption == 1 || interruption == 2 ? point : nil
+                }
+                task.resume()
+                if interruption == 2 {
+                    _ = await recorder.written.count(reaches: 1)
+                    task.cancel { _ in }
+                }
+                let last = await recorder.all().last
+                received += recorder.written.snapshot.map { $0[0] }.reduce(0, +)
+                if interruption == 3 {
+                    #expect(last == "complete ok")
+                    let isSame = recorder.files.snapshot == [Data(body)]
+                    #expect(isSame)
+                } else {
+                    let error = try #require(recorder.errors.last)
+                    data = error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data ?? data
+                }
+            }
+            // Nothing was written twice.
+            #expect(received == 6_000_000)
+        }
+    }
+
     @Test func aPartialFileThatIsGoneOrShorterIsLoadedAnew() async throws {
         for keeps in [0, 1000] {
             let resource = RangedResource(Self.body)

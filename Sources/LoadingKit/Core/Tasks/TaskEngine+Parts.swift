@@ -8,7 +8,9 @@ extension TaskEngine {
         guard let fields = (response as? HTTPURLResponse)?.fields else { return nil }
         var isMultipart = false
         // Most are not, and no string need be made to see that.
-        fields.forEachValue(of: .contentType) { if $0.first.map({ $0 | 0x20 }) == UInt8(ascii: "m") { isMultipart = true } }
+        fields.forEachValue(of: .contentType) {
+            if $0.first.map({ $0 | 0x20 }) == UInt8(ascii: "m") { isMultipart = true }
+        }
         guard isMultipart else { return nil }
         if case .file = consumer { return nil }
         return MixedReplaceReader(fields[.contentType])
