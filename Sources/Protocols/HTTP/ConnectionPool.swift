@@ -60,7 +60,9 @@ final class ConnectionPool: SessionResource {
 
     func fields(of request: URLRequest, to origin: Origin) -> HTTPFields { requestFields.make(request, origin) }
 
-    func route(to origin: Origin) -> Route { Route(origin: origin, proxy: proxies.proxy(for: origin)) }
+    func route(to origin: Origin, isForUpgrade: Bool) -> Route {
+        Route(origin: origin, proxy: proxies.proxy(for: origin), isForUpgrade: isForUpgrade)
+    }
 
     /// Whether transport security lets cleartext go to a host. The last answer is remembered: most requests of a session
     /// go to the same host.
@@ -73,6 +75,8 @@ final class ConnectionPool: SessionResource {
 
     func submit(_ exchange: HTTPExchange, needsFreshConnection: Bool) {
         guard let route = exchange.route else { return }
+        // A connection of its own, unless there is one that a stream may switch on (RFC 8441).
+        if route.isForUpgrade, origins[route.shared]?.carriesUpgrade(exchange) == true { return }
         pool(for: route).submit(exchange, needsFreshConnection: needsFreshConnection)
     }
 

@@ -58,10 +58,16 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     /// What the cache adds to the request: conditions, and what it says to other caches.
     private let cacheFields: HTTPFields
+    /// The protocol that the connection is to switch to. It holds this object until the exchange is over.
+    let upgrade: (any HTTPUpgrade)?
 
-    init(_ request: URLRequest, _ resources: LoadResources, cacheFields: HTTPFields = HTTPFields()) {
+    init(
+        _ request: URLRequest, _ resources: LoadResources, cacheFields: HTTPFields = HTTPFields(),
+        upgrade: (any HTTPUpgrade)? = nil
+    ) {
         self.request = request
         self.cacheFields = cacheFields
+        self.upgrade = upgrade
         self.resources = resources
         method = request.httpMethod ?? "GET"
         content = RequestBody(request)
@@ -88,7 +94,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             let target = try pool.target(of: url)
             try allow(target.origin)
             self.target = target
-            route = pool.route(to: target.origin)
+            route = pool.route(to: target.origin, isForUpgrade: upgrade != nil)
             makeFields(for: target)
             mayAuthenticate = !fields.contains(.authorization)
             recallLogin(target)
@@ -138,6 +144,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private func makeFields(for target: RequestTarget) {
         fields = pool.fields(of: request, to: target.origin)
         for field in cacheFields { fields.append(name: field.name, value: field.value) }
+        upgrade?.addFields(to: &fields)
         let isForwarded = route?.isForwarded == true
         if fields.contains(.proxyAuthorization) {
             if !isForwarded { fields.remove(.proxyAuthorization) }
@@ -210,7 +217,13 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream) }
         do {
             if try isUndecided(head, stream, hasBody: hasBody) { return .wait }
-            guard let redirect = try Redirect(head, of: request) else { return deliver(head, hasBody: hasBody) }
+            if let upgrade, stream.grantsUpgrade(head) {
+                try upgrade.granted(head)
+                return deliver(head, hasBody: hasBody)
+            }
+            guard let redirect = try Redirect(head, of: request, mayUpgrade: upgrade != nil) else {
+                return deliver(head, hasBody: hasBody)
+            }
             state = .redirecting(stream, head)
             follow(redirect, response: HTTPURLResponse(head, to: request), hasBody: hasBody)
         } catch {
@@ -296,7 +309,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     func deliver(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard let receiver else { return .wait }
-        if hasBody, let coding = head.fields[.contentEncoding] {
+        if hasBody, upgrade == nil, let coding = head.fields[.contentEncoding] {
             decoding = BodyDecoding(coding, buffer: pool.decodeBuffer)
         }
         let response = HTTPURLResponse(head, to: request, isCoded: decoding != nil)
@@ -376,6 +389,11 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         guard let receiver else { return }
         collect()
         receiver.fail(error)
+    }
+
+    /// The upgrade has something to send.
+    func hasOutput() {
+        if case .active(let stream) = state { stream.hasOutput() }
     }
 
     func collect(_ received: HTTPURLResponse? = nil) {

@@ -43,7 +43,7 @@ final class OriginPool {
         self.pool = pool
         limit = max(1, pool.settings.httpMaximumConnectionsPerHost)
         if route.origin.isSecure {
-            speaks = pool.settings.allowsHTTP2 ? .unknown : .http1
+            speaks = pool.settings.allowsHTTP2 && !route.isForUpgrade ? .unknown : .http1
         } else {
             speaks = pool.settings.assumesHTTP2 && !route.isForwarded ? .http2 : .http1
         }
@@ -51,6 +51,9 @@ final class OriginPool {
 
     var logger: Logger { pool.settings.logger }
     var isProxied: Bool { route.proxy != nil }
+
+    /// Whether its exchanges ask their connections to switch to another protocol.
+    var isForUpgrade: Bool { route.isForUpgrade }
 
     var hasIdle: Bool { !idle.isEmpty || multiplexed.contains(where: \.isIdle) }
 
@@ -108,6 +111,15 @@ final class OriginPool {
     private func carry(_ exchange: HTTPExchange, on connection: HTTP2Connection) {
         exchange.isQueued(false)
         connection.carry(exchange)
+    }
+
+    /// Whether there is an HTTP/2 connection for an exchange that switches to another protocol, which it carries then.
+    func carriesUpgrade(_ exchange: HTTPExchange) -> Bool {
+        guard exchange.login?.bindsToConnection != true,
+            let connection = multiplexed.first(where: { $0.takesUpgrades && $0.room > 0 })
+        else { return false }
+        carry(exchange, on: connection)
+        return true
     }
 
     // MARK: Connections

@@ -134,6 +134,9 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
 
     func cancel() { end(with: URLError(.cancelled)) }
 
+    /// A WebSocket's handshake is done.
+    func isEstablished() { clock.endIdleLimit() }
+
     // MARK: Loading
 
     private func begin(_ request: URLRequest) {
@@ -278,6 +281,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         if let progress = task.shared.withLock({ $0.progress }) { task.updateProgress(progress) }
         if error == nil, let location { tellLocation(location) }
         (task as? URLSessionDownloadTask)?.produce(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+        (task as? URLSessionWebSocketTask)?.link.end(error)
         if delegate.exist { tellMetrics() }
         tellEnd(error)
         core.finished(task)
