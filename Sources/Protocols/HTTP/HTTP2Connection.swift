@@ -52,6 +52,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private var watchTimer: LoopTimer?
     private var reading = Reading.active
     private var isFirst = true
+    private var hasSettings = false
     private var log: HTTP2FrameLog?
     private let firstMetrics: TransactionTimings
     private let reusedMetrics: TransactionTimings
@@ -91,6 +92,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         guard case .open = state, !watch.isOld(loop.now), !pool.isForUpgrade || takesUpgrades else { return 0 }
         return codec.availableStreams
     }
+
+    /// Whether the server has yet to say if it can carry what the pool is for.
+    var awaitsSettings: Bool { pool.isForUpgrade && !hasSettings }
 
     /// Whether the server lets streams switch to other protocols (RFC 8441 §3).
     var takesUpgrades: Bool { codec.peerSettings.enableConnectProtocol }
@@ -394,6 +398,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         case .goAway(_, let code, let debugData, let unprocessed):
             leave(unprocessed, code, String(decoding: debugData, as: UTF8.self))
         case .ready, .settingsChanged:
+            hasSettings = true
             if pool.isForUpgrade, !takesUpgrades { pool.requireHTTP1() }
             pool.hasRoom(self)
             if !bodies.isEmpty { flushLater() }

@@ -75,7 +75,7 @@ final class OriginPool {
     private var served: Int {
         switch speaks {
         case .http1: attempts.count
-        case .unknown, .http2: attempts.isEmpty ? 0 : waiting.count
+        case .unknown, .http2: attempts.isEmpty && !multiplexed.contains(where: \.awaitsSettings) ? 0 : waiting.count
         }
     }
 
@@ -155,7 +155,7 @@ final class OriginPool {
     private var wantedAttempts: Int {
         switch speaks {
         case .http1: waiting.count
-        case .unknown, .http2: min(1, waiting.count)
+        case .unknown, .http2: multiplexed.contains(where: \.awaitsSettings) ? 0 : min(1, waiting.count)
         }
     }
 
@@ -208,6 +208,7 @@ final class OriginPool {
 
     /// A stream has ended, or more are allowed.
     func hasRoom(_ connection: HTTP2Connection) {
+        if connection.awaitsSettings { return }
         while connection.room > 0, let next = waiting.popFirst() { carry(next.exchange, on: connection) }
         cancelSurplusAttempts()
         guard connection.isIdle else { return }

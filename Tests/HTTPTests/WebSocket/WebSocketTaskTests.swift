@@ -275,6 +275,30 @@ import Testing
         #expect(server.openings.count == (allowsConnectProtocol ? 1 : 2))
     }
 
+    /// Where HTTP/2 is known to be spoken without TLS, its server is asked first.
+    @Test(arguments: [true, false])
+    func cleartextHTTP2(_ allowsConnectProtocol: Bool) async throws {
+        var options = LoopbackServer.Options()
+        options.speaksHTTP2 = true
+        options.allowsConnectProtocol = allowsConnectProtocol
+        let server = try LoopbackServer(options) { .webSocket($0) { try $0.echo() } }
+        defer { server.stop() }
+        let session = makeSession { $0.assumesCleartextHTTP2 = true }
+        defer { session.invalidateAndCancel() }
+        let task = session.webSocketTask(with: try WebSocketServing.url(server))
+        task.resume()
+        guard allowsConnectProtocol else {
+            // It speaks no HTTP/1.1 either, and says so in its own way.
+            await expectFailure(.cannotParseResponse) { _ = try await task.receive() }
+            #expect(server.openings.count == 2)
+            return
+        }
+        try await task.send(.string("a"))
+        try await expect(task, "a")
+        #expect(server.openings.count == 1)
+        task.cancel(with: .normalClosure, reason: nil)
+    }
+
     /// More connections than a host may have at a time for requests.
     @Test func manyAtATime() async throws {
         try await WebSocketServing.withSession(

@@ -188,7 +188,7 @@ package final class WebSocketLink {
 
     /// The task is over.
     func end(_ error: (any Error)?) {
-        let error = error ?? closedError
+        let error = error ?? unopenedError ?? closedError
         phase = .ended(error)
         outbox = []
         pingsToSend = []
@@ -203,6 +203,13 @@ package final class WebSocketLink {
 
     private var closedByProgram: any Error {
         URLError(LoadFailure(.cancelled, "the program has closed the WebSocket"), url: task.currentRequest?.url)
+    }
+
+    private var unopenedError: (any Error)? {
+        guard case .connecting = phase else { return nil }
+        return URLError(
+            LoadFailure(.badServerResponse, "the load has ended without a WebSocket: a custom handler cannot open one"),
+            url: task.currentRequest?.url)
     }
 
     private var closedError: any Error {

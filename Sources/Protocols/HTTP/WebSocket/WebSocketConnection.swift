@@ -72,6 +72,12 @@ final class WebSocketConnection: WebSocketChannel {
 
     func close(_ code: WebSocketCloseCode, reason: String) {
         put(.close(code, reason: reason))
+        awaitAnswer()
+    }
+
+    /// From now on anew: the server is still taking what was sent before.
+    private func awaitAnswer() {
+        closingTimer?.cancel()
         closingTimer = loop.schedule(at: loop.now.advanced(bySeconds: Self.closingTime)) { [weak self] in
             self?.end(
                 .failed(
@@ -100,6 +106,7 @@ final class WebSocketConnection: WebSocketChannel {
 
     /// Takes what was received; what the link has no room for waits here.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
+        if isOver { return .more }
         guard !isLinkFull, held.isEmpty else {
             held.append(contentsOf: bytes)
             return .wait
@@ -186,6 +193,7 @@ final class WebSocketConnection: WebSocketChannel {
     // MARK: Sending
 
     func takeOutput(_ buffer: inout [UInt8]) {
+        defer { if closingTimer != nil, !buffer.isEmpty { awaitAnswer() } }
         if handedOut > 0 {
             link.sent(handedOut)
             handedOut = 0
