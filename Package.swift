@@ -78,7 +78,7 @@ let package = Package(
         module(
             "LoadingKitPersistence", at: "LoadingKit/Persistence",
             [
-                "LoadingKitCore", "LoadingKitTransport", "LoadingKitPrimitives",
+                "LoadingKitCore", "LoadingKitTransport", "LoadingKitPrimitives", "COpenSSL",
                 .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Persistence"])),
             ]),
         module(
@@ -114,8 +114,11 @@ let package = Package(
             ],
             path: "Sources/LoadingKit/CommandLine", swiftSettings: settings),
 
+        // Gives the tests' process folders of its own for what it keeps on disk, before anything else runs.
+        .target(name: "CTestFolders", path: "Tests/TestFolders"),
         .target(
-            name: "TestSupport", dependencies: ["LoadingKitLoopbackServer", "LoadingKitPrimitives", "COpenSSL"],
+            name: "TestSupport",
+            dependencies: ["LoadingKitLoopbackServer", "LoadingKitPrimitives", "COpenSSL", "CTestFolders"],
             path: "Tests/TestSupport",
             swiftSettings: settings),
         tests("PrimitivesTests", ["LoadingKitPrimitives"]),
@@ -126,12 +129,17 @@ let package = Package(
         tests("WebSocketTests", ["LoadingKitWebSocket"]),
         tests("TransportTests", ["LoadingKitTransport", "COpenSSL"]),
         tests("CoreTests", ["LoadingKitCore"]),
-        // What the tests kill while it stores cookies.
+        // What the tests kill while it stores cookies and responses.
         .executableTarget(
             name: "StoreWriter", dependencies: ["LoadingKitPersistence", "LoadingKitCore"], path: "Tests/StoreWriter",
             swiftSettings: settings),
-        tests("PersistenceTests", ["LoadingKitPersistence", "LoadingKitCore", "StoreWriter"]),
-        tests("HTTPTests", ["LoadingKitHTTP", "LoadingKitHTTP2", "LoadingKitWebSocket", "LoadingKit"]),
+        tests("PersistenceTests", ["LoadingKitPersistence", "LoadingKitCore", "StoreWriter", "COpenSSL"]),
+        // What the tests run in a network namespace of its own.
+        .target(name: "CTestNetworks", path: "Tests/CTestNetworks"),
+        .executableTarget(
+            name: "NetworkProbe", dependencies: ["LoadingKit", "CTestNetworks"], path: "Tests/NetworkProbe",
+            swiftSettings: settings),
+        tests("HTTPTests", ["LoadingKitHTTP", "LoadingKitHTTP2", "LoadingKitWebSocket", "LoadingKit", "NetworkProbe"]),
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
         tests("CommandLineTests", ["loadkit"]),

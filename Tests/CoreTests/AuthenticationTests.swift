@@ -55,8 +55,7 @@ struct AuthenticationTests {
         }
         #expect(Set([space(), space(), space("i"), space("h", 2), space("h", 1, nil)]).count == 4)
         let names = URLProtectionSpace(
-            tlsHost: "h", port: 1, authenticationMethod: NSURLAuthenticationMethodClientCertificate,
-            distinguishedNames: [Data([1]), Data([2])])
+            tlsHost: "h", port: 1, distinguishedNames: [Data([1]), Data([2])])
         let proxy = URLProtectionSpace(proxyHost: "p", port: 3, type: "SOCKS", realm: nil, authenticationMethod: nil)
         for original in [space(), space("h", 1, nil), names, proxy] {
             let data = try NSKeyedArchiver.archivedData(withRootObject: original, requiringSecureCoding: true)

@@ -21,6 +21,9 @@ import Testing
         func removeAll(since date: Date) {
             entries.withLock { $0 = $0.mapValues { $0.filter { $0.date < date } } }
         }
+        func mayHave(_ key: CacheKey) -> Bool { true }
+        func noteUse(of key: CacheKey) {}
+        func flush(_ completion: @escaping @Sendable () -> Void) { completion() }
         func setCapacity(_ capacity: Int) { self.capacity.withLock { $0 = capacity } }
     }
 

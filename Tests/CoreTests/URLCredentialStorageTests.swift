@@ -133,7 +133,7 @@ struct URLCredentialStorageTests {
         storage.set(Self.credential("b"), for: Self.space)
         #expect(store.load().map(\.credential) == [synchronizable])
         storage.removeAll()
-        #expect(store.load().isEmpty && store.revisions == [1, 2, 3, 4])
+        #expect(store.load().isEmpty && store.count == 4)
     }
 }
 
@@ -142,16 +142,24 @@ private final class Counter: Sendable {
 }
 
 private final class MemoryStore: CredentialStore {
-    private let state = Guarded<(credentials: [StoredCredential], revisions: [Int])>(([], []))
+    private let changes = Guarded<[CredentialChange]>([])
 
-    var revisions: [Int] { state.withLock { $0.revisions } }
+    var count: Int { changes.withLock { $0.count } }
 
-    func load() -> [StoredCredential] { state.withLock { $0.credentials } }
-
-    func save(_ credentials: [StoredCredential], revision: Int) {
-        state.withLock { state in
-            state.credentials = credentials
-            state.revisions.append(revision)
+    /// What the changes come to.
+    func load() -> [StoredCredential] {
+        changes.withLock { $0 }.reduce(into: []) { kept, change in
+            switch change {
+            case .forgetAll: kept = []
+            case .forget(let user, let space): kept.removeAll { $0.space == space && $0.credential.user == user }
+            case .keep(let new):
+                kept.removeAll { $0.space == new.space && $0.credential.user == new.credential.user }
+                kept.append(new)
+            }
         }
     }
+
+    func save(_ changes: [CredentialChange]) { self.changes.withLock { $0 += changes } }
+
+    func flush(_ completion: @escaping @Sendable () -> Void) { completion() }
 }

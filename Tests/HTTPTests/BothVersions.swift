@@ -12,10 +12,12 @@ enum BothVersions {
     static func withServer(
         _ version: String, _ route: @escaping LoopbackServer.Route,
         delegate: (any URLSessionDelegate)? = nil, _ configure: (URLSessionConfiguration) -> Void = { _ in },
+        tls change: (inout TLSServerOptions) -> Void = { _ in },
         body: @escaping @Sendable (URLSession, LoopbackServer) async throws -> Void
     ) async throws {
         let authority = try CertificateAuthority()
-        let options = TLSServerOptions(try authority.issue(), applicationProtocols: [version])
+        var options = TLSServerOptions(try authority.issue(), applicationProtocols: [version])
+        change(&options)
         let server = try LoopbackServer(LoopbackServer.Options(tls: options), route: route)
         defer { server.stop() }
         let session = makeSession(delegate: delegate) {
@@ -33,5 +35,17 @@ enum BothVersions {
         request.httpMethod = method
         if isStreamed { request.httpBodyStream = body.map { InputStream(data: $0) } } else { request.httpBody = body }
         return request
+    }
+}
+
+/// The versions of TLS that both sides speak, for tests that run over each.
+enum TLSGeneration: CaseIterable {
+    case tls12, tls13
+
+    var version: TLSVersion {
+        switch self {
+        case .tls12: .v1_2
+        case .tls13: .v1_3
+        }
     }
 }

@@ -33,9 +33,9 @@ enum Outcome: Equatable, Sendable {
 
 extension URLSession {
     /// Loads a request, and says what came of it.
-    func outcome(_ request: URLRequest) async -> Outcome {
+    func outcome(_ request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil) async -> Outcome {
         do {
-            let (data, response) = try await data(for: request)
+            let (data, response) = try await data(for: request, delegate: delegate)
             return .loaded(
                 status: (response as? HTTPURLResponse)?.statusCode ?? 0, body: String(decoding: data, as: UTF8.self))
         } catch let error as URLError {

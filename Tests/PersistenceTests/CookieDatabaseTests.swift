@@ -93,6 +93,24 @@
             #expect(try folder.contents().contains("c.sqlite.damaged") != content.isEmpty)
         }
 
+        @Test("leaves alone what a newer version wrote, and says so once")
+        func newerVersion() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("c.sqlite")
+            let first = storage(file)
+            first.setCookie(try cookie("a"))
+            try await first.flush()
+            let queue = try DatabaseQueue(path: file.path)
+            try await queue.write { try $0.execute(sql: "PRAGMA user_version = 2") }
+            let log = RecordedLog()
+            let second = HTTPCookieStorage(persistence: CookieDatabase(url: file, log: log.log))
+            second.setCookie(try cookie("b"))
+            await #expect(throws: (any Error).self) { try await second.flush() }
+            #expect(second.cookies?.map(\.name) == ["b"] && log.lines.count == 1 && log.lines[0].contains("newer"))
+            let names = try await queue.read { try String.fetchAll($0, sql: "SELECT name FROM cookie") }
+            #expect(names == ["a"])
+        }
+
         @Test("passes over rows that are no cookies")
         func strangeRows() async throws {
             let folder = try TemporaryFolder()

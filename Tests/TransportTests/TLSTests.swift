@@ -119,10 +119,6 @@ import Testing
             #expect(await client.info?.tls?.protocolVersion == TLSOptions.tls13)
             let timings = await client.info?.timings
             #expect(timings?.connectEnd != nil && timings?.tlsEnd != nil)
-            guard case .configuration = await client.secure(context, "localhost")?.cause else {
-                Issue.record("TLS in TLS")
-                return
-            }
             await client.close()
         }
         #expect(peer.failures == [])

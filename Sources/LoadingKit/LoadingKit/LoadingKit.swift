@@ -2,6 +2,7 @@
 import LoadingKitDataURL
 import LoadingKitFile
 import LoadingKitHTTP
+import LoadingKitPersistence
 
 extension URLSessionConfiguration {
     /// The handlers of the schemes that come with LoadingKit, in the order in which they are asked.
@@ -13,6 +14,7 @@ extension URLSessionConfiguration {
     public class var `default`: URLSessionConfiguration {
         let configuration = URLSessionConfiguration(builtIn: builtInHandlers, cache: .shared)
         configuration.httpCookieStorage = .shared
+        configuration.urlCredentialStorage = .shared
         configuration.settings.strictTransport = .shared
         return configuration
     }
@@ -22,7 +24,7 @@ extension URLSessionConfiguration {
     public class var ephemeral: URLSessionConfiguration {
         let configuration = URLSessionConfiguration(
             builtIn: builtInHandlers,
-            cache: URLCache(memoryCapacity: URLCache.defaultMemoryCapacity, diskCapacity: 0, diskPath: nil))
+            cache: URLCache(memoryCapacity: URLCache.defaultMemoryCapacity))
         configuration.httpCookieStorage = HTTPCookieStorage()
         configuration.urlCredentialStorage = URLCredentialStorage()
         return configuration

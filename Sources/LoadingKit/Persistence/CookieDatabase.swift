@@ -9,32 +9,32 @@
         private let database: StoreDatabase
 
         /// - Parameter url: The file; it is made with the first cookie.
-        package init(url: URL) { database = StoreDatabase(url: url, migrator: Self.migrator) }
-
-        private static var migrator: DatabaseMigrator {
-            var migrator = DatabaseMigrator()
-            // Dates are seconds since 2001, in which Foundation counts: they come back as they were.
-            migrator.registerMigration("cookie") { database in
-                try database.execute(
-                    sql: """
-                        CREATE TABLE cookie (
-                            domain TEXT NOT NULL, isHostOnly INTEGER NOT NULL, path TEXT NOT NULL, name TEXT NOT NULL,
-                            value TEXT NOT NULL, expires REAL NOT NULL, creation REAL NOT NULL, stored REAL NOT NULL,
-                            isSecure INTEGER NOT NULL, isHTTPOnly INTEGER NOT NULL, sameSite TEXT NOT NULL, legacy BLOB,
-                            PRIMARY KEY (domain, isHostOnly, path, name)
-                        ) WITHOUT ROWID
-                        """)
-            }
-            return migrator
+        package init(url: URL, log: StoreLog = StoreLog()) {
+            database = StoreDatabase(url: url, schema: Self.schema, log: log)
         }
+
+        // Dates are seconds since 2001, in which Foundation counts: they come back as they were.
+        private static let schema = StoreSchema(steps: [
+            """
+            CREATE TABLE IF NOT EXISTS cookie (
+                domain TEXT NOT NULL, isHostOnly INTEGER NOT NULL, path TEXT NOT NULL, name TEXT NOT NULL,
+                value TEXT NOT NULL, expires REAL NOT NULL, creation REAL NOT NULL, stored REAL NOT NULL,
+                isSecure INTEGER NOT NULL, isHTTPOnly INTEGER NOT NULL, sameSite TEXT NOT NULL, legacy BLOB,
+                PRIMARY KEY (domain, isHostOnly, path, name)
+            ) WITHOUT ROWID
+            """
+        ])
 
         package func load() throws -> [CookieRecord] {
             do {
                 return try database.read { database in
                     try Row.fetchAll(database, sql: "SELECT * FROM cookie").compactMap { CookieRecord($0) }
                 } ?? []
-            } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
+            } catch let error where StoreFailure.isDamage(error) {
                 return []
+            } catch {
+                database.report(error, "its cookies cannot be read")
+                throw error
             }
         }
 
@@ -44,6 +44,7 @@
                     try database.write { try Self.apply(batch, to: $0) }
                     completion(nil)
                 } catch {
+                    database.report(error, "cookies are kept in memory alone until it can be written")
                     completion(error)
                 }
             }

@@ -1,60 +1,153 @@
 #if Persistence
     import Foundation
     import GRDB
+    import LoadingKitCore
     import LoadingKitPrimitives
     import LoadingKitTransport
 
     /// An SQLite database that is a store's own: made when there is first something to keep, readable by its user alone,
     /// put aside and begun anew when its file is damaged. Its methods block.
     final class StoreDatabase: Sendable {
+        /// How sure a transaction is when it has ended.
+        enum Durability: String {
+            /// It outlives the process and the machine.
+            case full = "FULL"
+            /// It outlives the process; should the machine lose power the last ones may be missing.
+            case process = "NORMAL"
+        }
+
+        private struct Connection: Sendable {
+            let writer: DatabaseQueue
+            /// Reads while the other one writes; nil where there is no such hurry.
+            let reader: DatabaseQueue?
+            /// The number of the file that it is open on.
+            let file: UInt64
+        }
+
         /// How long another process may hold the file.
         private static let patience: TimeInterval = 5
 
         let url: URL
-        private let migrator: DatabaseMigrator
-        private let connection = Guarded<DatabaseQueue?>(nil)
+        private let schema: StoreSchema
+        private let durability: Durability
+        private let log: StoreLog
+        private let connection = Guarded<Connection?>(nil)
+        /// Held while the database is opened.
+        private let opening = Guarded(())
 
-        init(url: URL, migrator: DatabaseMigrator) {
+        init(url: URL, schema: StoreSchema, durability: Durability = .full, log: StoreLog = StoreLog()) {
             self.url = url
-            self.migrator = migrator
+            self.schema = schema
+            self.durability = durability
+            self.log = log
         }
 
-        /// Reads; nil when nothing was ever kept.
-        func read<Result: Sendable>(_ body: @Sendable (Database) throws -> Result) throws -> Result? {
-            var status = stat()
-            guard SystemCalls.stat(url.path, &status) == 0 else { return nil }
-            return try perform { try $0.read(body) }
+        /// Whether there is a file.
+        var exists: Bool { fileNumber != nil }
+
+        /// Reads; nil when nothing was ever kept. What one call reads need not be of one moment.
+        func read<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result? {
+            guard let file = fileNumber else { return nil }
+            return try perform(on: file) { try ($0.reader ?? $0.writer).unsafeRead(body) }
         }
 
-        /// Writes, in a transaction: when this returns, what was written survives the process and the machine.
-        func write(_ body: @Sendable (Database) throws -> Void) throws {
-            try perform { try $0.write(body) }
+        /// Writes, in a transaction. Tried again when the file was damaged, and is begun anew.
+        func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+            do {
+                return try perform(on: fileNumber) { try $0.writer.write(body) }
+            } catch let error where StoreFailure.isDamage(error) {
+                return try perform(on: fileNumber) { try $0.writer.write(body) }
+            }
+        }
+
+        /// Says, once, what is wrong with the store.
+        func report(_ error: any Error, _ consequence: String) {
+            log.warn("\(url.path): \(consequence) (\(error))")
         }
 
         /// Opens the database if it is not open yet; when it turns out to be damaged the next use begins anew.
-        private func perform<Result>(_ body: (DatabaseQueue) throws -> Result) throws -> Result {
+        private func perform<Result>(
+            on file: UInt64?, _ body: (Connection) throws -> Result
+        ) throws -> Result {
             do {
-                return try body(try connected())
-            } catch let error as DatabaseError where [.SQLITE_CORRUPT, .SQLITE_NOTADB].contains(error.resultCode) {
-                putAside()
-                throw error
+                let connection = try connected(to: file)
+                do {
+                    return try body(connection)
+                } catch {
+                    throw Failed(file: connection.file, error: error)
+                }
+            } catch let failed as Failed {
+                guard StoreFailure.isDamage(failed.error) else { throw failed.error }
+                report(failed.error, "damaged; it is put aside as \(url.lastPathComponent).damaged, and begun anew")
+                putAside(failed.file)
+                throw failed.error
             }
         }
 
-        private func connected() throws -> DatabaseQueue {
-            if let open = connection.withLock({ $0 }) { return open }
+        /// What went wrong, and with which file.
+        private struct Failed: Error {
+            let file: UInt64
+            let error: any Error
+        }
+
+        private func connected(to file: UInt64?) throws -> Connection {
+            if let open = open(on: file) { return open }
+            return try opening.withLock { _ in
+                if let open = open(on: fileNumber) { return open }
+                let opened = try Self.patiently(open)
+                connection.withLock { $0 = opened }
+                return opened
+            }
+        }
+
+        /// The open connection, unless its file is gone, or another one is in its place: who clears a folder of caches, or
+        /// another process that found the file damaged, does not ask.
+        private func open(on file: UInt64?) -> Connection? {
+            connection.withLock { $0 }.flatMap { $0.file == file ? $0 : nil }
+        }
+
+        /// What tells the file from another of its name; nil where there is none.
+        private var fileNumber: UInt64? {
+            var status = stat()
+            return SystemCalls.stat(url.path, &status) == 0 ? UInt64(status.st_ino) : nil
+        }
+
+        /// While the first process makes the database, SQLite does not let others wait for it.
+        private static func patiently<Result>(_ body: () throws -> Result) throws -> Result {
+            for _ in 0..<10 {
+                do { return try body() } catch let error where StoreFailure.isBusy(error) { continue }
+            }
+            return try body()
+        }
+
+        private func open() throws -> Connection {
             try makeFile()
+            let file = fileNumber ?? 0
             var configuration = Configuration()
             configuration.journalMode = .wal
             configuration.busyMode = .timeout(Self.patience)
-            configuration.prepareDatabase { database in
-                // What was written is on the disk, and not only on its way there, when a transaction ends.
-                try database.execute(sql: "PRAGMA synchronous = FULL")
+            configuration.prepareDatabase { [durability] database in
+                try database.execute(sql: "PRAGMA synchronous = \(durability.rawValue)")
             }
-            let queue = try DatabaseQueue(path: url.path, configuration: configuration)
-            try migrator.migrate(queue)
-            connection.withLock { $0 = queue }
-            return queue
+            do {
+                let writer = try DatabaseQueue(path: url.path, configuration: configuration)
+                guard try schema.apply(to: writer) else { throw StoreFailure.newer(path: url.path) }
+                let reader =
+                    switch durability {
+                    case .full: nil as DatabaseQueue?
+                    case .process: try DatabaseQueue(path: url.path, configuration: Self.forReading)
+                    }
+                return Connection(writer: writer, reader: reader, file: file)
+            } catch let error where StoreFailure.isDamage(error) {
+                throw Failed(file: file, error: error)
+            }
+        }
+
+        private static var forReading: Configuration {
+            // One that may write, too, so that whichever is closed last puts what is in the log into the database.
+            var configuration = Configuration()
+            configuration.busyMode = .timeout(patience)
+            return configuration
         }
 
         /// SQLite gives the files beside it the mode that this one has.
@@ -63,18 +156,23 @@
                 at: url.deletingLastPathComponent(), withIntermediateDirectories: true,
                 attributes: [.posixPermissions: 0o700])
             let descriptor = SystemCalls.open(url.path, O_RDWR | O_CREAT, mode: 0o600)
-            guard descriptor >= 0 else { throw POSIXError(POSIXErrorCode(rawValue: Int32(-descriptor)) ?? .EIO) }
-            _ = SystemCalls.close(Int32(descriptor))
+            try StoreFailure.check("open", url.path, descriptor)
+            SystemCalls.close(Int32(descriptor))
         }
 
-        private func putAside() {
-            let open = connection.withLock { connection in
-                defer { connection = nil }
-                return connection
+        /// Whoever finds it first does it.
+        private func putAside(_ file: UInt64) {
+            opening.withLock { _ in
+                guard fileNumber == file else { return }
+                let open = connection.withLock { connection in
+                    defer { connection = nil }
+                    return connection
+                }
+                try? open?.reader?.close()
+                try? open?.writer.close()
+                for suffix in ["-wal", "-shm"] { _ = SystemCalls.unlink(url.path + suffix) }
+                _ = SystemCalls.rename(url.path, url.path + ".damaged")
             }
-            try? open?.close()
-            for suffix in ["-wal", "-shm"] { _ = SystemCalls.unlink(url.path + suffix) }
-            _ = SystemCalls.rename(url.path, url.path + ".damaged")
         }
     }
 #endif

@@ -1,7 +1,8 @@
 import Foundation
 import LoadingKitCore
 
-/// Where a program's stores are: a folder of its own below `~/.local/share`, or `XDG_DATA_HOME`.
+/// Where a program's stores are: a folder of its own below `~/.local/share` (or `XDG_DATA_HOME`), and for what can be had
+/// again below `~/.cache` (or `XDG_CACHE_HOME`).
 package enum StoreLocation {
     /// What a storage keeps its cookies with; nil where the package was built without stores on disk.
     ///
@@ -19,8 +20,40 @@ package enum StoreLocation {
         #endif
     }
 
-    static func folder(group: String?) -> URL? {
-        let base = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
+    /// What a cache keeps its responses with.
+    ///
+    /// - Parameter folder: Nil for the program's own.
+    package static func responses(in folder: URL?, log: StoreLog = StoreLog()) -> (any DiskResponseStore)? {
+        #if Persistence
+            let own = Self.folder(.cachesDirectory)?.appendingPathComponent("Responses", isDirectory: true)
+            return (folder ?? own).map { ResponseDatabase(folder: $0, log: log) }
+        #else
+            return nil
+        #endif
+    }
+
+    /// What the program's permanent credentials are kept with.
+    package static func credentials() -> (any CredentialStore)? {
+        #if Persistence
+            return folder().map { CredentialDatabase(folder: $0) }
+        #else
+            return nil
+        #endif
+    }
+
+    /// What the program's hosts of strict transport security are kept with.
+    package static func strictTransport() -> (any StrictTransportPersistence)? {
+        #if Persistence
+            return folder().map { StrictTransportDatabase(url: $0.appendingPathComponent("StrictTransport.sqlite")) }
+        #else
+            return nil
+        #endif
+    }
+
+    static func folder(
+        _ directory: FileManager.SearchPathDirectory = .applicationSupportDirectory, group: String? = nil
+    ) -> URL? {
+        let base = FileManager.default.urls(for: directory, in: .userDomainMask).first
         let owner = group.map { "Groups/\(fileName($0))" } ?? fileName(program)
         return base?.appendingPathComponent("LoadingKit/\(owner)", isDirectory: true)
     }

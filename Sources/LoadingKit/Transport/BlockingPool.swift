@@ -42,8 +42,9 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         work.append(item)
         let needsThread = work.count > idleThreads && threads < maximumThreads
         if needsThread { threads += 1 }
-        pthread_cond_signal(condition)
         pthread_mutex_unlock(mutex)
+        // After the lock is free: who wakes would wait for it otherwise.
+        pthread_cond_signal(condition)
         if needsThread { startThread() }
     }
 

@@ -140,16 +140,18 @@ package final class ByteStream {
         assert(loop.isCurrent)
         guard !socket.isClosed else { return }
         handler = nil
-        tls?.sendCloseNotify()
+        tls?.sendLastCloseNotify()
         socket.close()
     }
 
-    /// Gives the connection away, for TLS to be put on it; the stream is as good as closed. `nil` when it is closed, or
-    /// has TLS.
-    func handOver() -> Socket? {
-        guard !socket.isClosed, tls == nil else { return nil }
+    /// Gives the connection away, for TLS to be put on it, or inside the TLS that it has; the stream is as good as
+    /// closed. `nil` when it is closed.
+    func handOver() -> (socket: Socket, tls: TLSSession?)? {
+        guard !socket.isClosed else { return nil }
         handler = nil
-        return socket.handOver()
+        let socket = socket.handOver()
+        tls?.move(to: socket)
+        return (socket, tls)
     }
 
     // MARK: Failures

@@ -31,15 +31,34 @@ package struct Certificate: Sendable, Hashable {
     /// The last second at which it is valid, since 1970.
     package var notAfter: Int64? { withParsed { Self.seconds(X509_get0_notAfter($0)) } }
 
-    private func withParsed<R>(_ body: (OpaquePointer) -> R?) -> R? {
+    /// Its hash as the channel binding `tls-server-end-point` has it: by the hash function of the certificate's
+    /// signature, or by SHA-256 where that is MD5 or SHA-1 (RFC 5929 §4.1). `nil` where the signature has none.
+    package var endPointHash: [UInt8]? {
+        withParsed { certificate in
+            var digest: Int32 = 0
+            guard X509_get_signature_info(certificate, &digest, nil, nil, nil) == 1 else { return nil }
+            if digest == NID_md5 || digest == NID_sha1 { digest = NID_sha256 }
+            guard let function = EVP_get_digestbyname(OBJ_nid2sn(digest)) else { return nil }
+            var hash = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+            var count: UInt32 = 0
+            guard X509_digest(certificate, function, &hash, &count) == 1 else { return nil }
+            return Array(hash.prefix(Int(count)))
+        }
+    }
+
+    func withParsed<R>(_ body: (OpaquePointer) -> R?) -> R? {
+        guard let certificate = parse() else { return nil }
+        defer { X509_free(certificate) }
+        return body(certificate)
+    }
+
+    /// The certificate as OpenSSL has it, for the caller to free; nil when it is malformed.
+    func parse() -> OpaquePointer? {
         der.withUnsafeBufferPointer { buffer in
             var pointer = buffer.baseAddress
-            guard let certificate = d2i_X509(nil, &pointer, buffer.count) else {
-                ERR_clear_error()
-                return nil
-            }
-            defer { X509_free(certificate) }
-            return body(certificate)
+            let certificate = d2i_X509(nil, &pointer, buffer.count)
+            if certificate == nil { ERR_clear_error() }
+            return certificate
         }
     }
 

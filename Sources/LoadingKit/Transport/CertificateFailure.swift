@@ -1,9 +1,12 @@
 import COpenSSL
 
 /// Why a peer's certificate is not to be trusted.
-package struct CertificateFailure: Sendable, Hashable {
+package struct CertificateFailure: Error, Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
-        case expired, notYetValid, selfSigned, unknownAuthority, hostMismatch, revoked, other
+        case expired, notYetValid, selfSigned, unknownAuthority, hostMismatch, revoked, weak
+        /// The program has refused it.
+        case refused
+        case other
     }
 
     package var reason: Reason
@@ -16,12 +19,36 @@ package struct CertificateFailure: Sendable, Hashable {
     /// How far that certificate is from the peer's own in the chain, which is 0.
     package var depth: Int
 
-    init(code: Int32, subject: String, depth: Int) {
+    init(code: Int32, subject: String, depth: Int, text: String? = nil) {
         self.code = code
         self.subject = subject
         self.depth = depth
-        text = X509_verify_cert_error_string(Int(code)).map { String(cString: $0) } ?? "error \(code)"
+        self.text = text ?? X509_verify_cert_error_string(Int(code)).map { String(cString: $0) } ?? "error \(code)"
         reason = Self.reason(of: code)
+    }
+
+    /// What a verification has just found.
+    init(_ store: OpaquePointer) {
+        let subject = X509_STORE_CTX_get_current_cert(store).flatMap { X509_get_subject_name($0) }
+        self.init(
+            code: X509_STORE_CTX_get_error(store), subject: subject.map(Certificate.text(of:)) ?? "unknown",
+            depth: Int(X509_STORE_CTX_get_error_depth(store)))
+    }
+
+    static let malformed = CertificateFailure(
+        code: X509_V_ERR_UNSPECIFIED, subject: "unknown", depth: 0, text: "a certificate cannot be read")
+
+    static let unusableAnchors = CertificateFailure(noAnchors: "the trusted certificates cannot be read, or are none")
+
+    /// There is nothing to verify against.
+    init(noAnchors text: String) {
+        self.init(code: X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, subject: "unknown", depth: 0, text: text)
+    }
+
+    static func refused(_ leaf: Certificate?) -> CertificateFailure {
+        CertificateFailure(
+            code: X509_V_ERR_APPLICATION_VERIFICATION, subject: leaf?.subject ?? "unknown", depth: 0,
+            text: "refused by the program")
     }
 
     private static func reason(of code: Int32) -> Reason {
@@ -34,6 +61,8 @@ package struct CertificateFailure: Sendable, Hashable {
             .unknownAuthority
         case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .hostMismatch
         case X509_V_ERR_CERT_REVOKED: .revoked
+        case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK: .weak
+        case X509_V_ERR_APPLICATION_VERIFICATION: .refused
         case _: .other
         }
     }

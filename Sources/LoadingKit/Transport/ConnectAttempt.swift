@@ -12,20 +12,25 @@ package final class ConnectAttempt {
 
     private let endpoint: Endpoint
     private let tls: (context: TLSContext, serverName: String)?
+    private let decider: (any TLSDecider)?
+    private let use: NetworkUse
     private let loop: EventLoop
     private var completion: ((Result<ByteStream, TransportError>) -> Void)?
     private var state = State.waiting
+    private var timeout: UInt64?
     private var timer: LoopTimer?
     private var timings = ConnectTimings()
     /// Keeps this object while it has something to do.
     private var keepAlive: ConnectAttempt?
 
     init(
-        _ endpoint: Endpoint, tls: (context: TLSContext, serverName: String)?, on loop: EventLoop,
-        completion: @escaping (Result<ByteStream, TransportError>) -> Void
+        _ endpoint: Endpoint, tls: (context: TLSContext, serverName: String)?, asking decider: (any TLSDecider)?,
+        over use: NetworkUse, on loop: EventLoop, completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) {
         self.endpoint = endpoint
         self.tls = tls
+        self.decider = decider
+        self.use = use
         self.loop = loop
         self.completion = completion
     }
@@ -47,27 +52,37 @@ package final class ConnectAttempt {
     func start(over stream: ByteStream, timeout: UInt64?) {
         timings = stream.info.timings
         let remote = stream.info.remote
-        guard let socket = stream.handOver() else {
-            stream.close()
+        guard let (socket, carrier) = stream.handOver() else {
             start(timeout: nil) { attempt in
-                let cause = TransportError.Cause.configuration("TLS is put on an open connection that has none")
+                let cause = TransportError.Cause.configuration("TLS is put on an open connection")
                 attempt.end(.failure(attempt.error(.tls, cause)))
             }
             return
         }
-        start(timeout: timeout) { $0.connected(socket, remote) }
+        start(timeout: timeout) { $0.connected(socket, inside: carrier, remote) }
     }
 
     private func start(timeout: UInt64?, _ begin: @escaping (ConnectAttempt) -> Void) {
         keepAlive = self
-        if let timeout {
-            timer = loop.schedule(at: loop.now.advanced(byNanoseconds: timeout)) { [weak self] in self?.timedOut() }
-        }
+        self.timeout = timeout
+        startTimer()
         // Later, so that the caller has this object before it hears of the end.
         loop.executeLater { [weak self] in
             guard let self, case .waiting = self.state else { return }
             begin(self)
         }
+    }
+
+    private func startTimer() {
+        guard let timeout else { return }
+        timer = loop.schedule(at: loop.now.advanced(byNanoseconds: timeout)) { [weak self] in self?.timedOut() }
+    }
+
+    /// While somebody thinks about certificates no time runs; after that it begins anew.
+    private func askingChanged(_ isAsking: Bool) {
+        timer?.cancel()
+        timer = nil
+        if !isAsking, case .securing = state { startTimer() }
     }
 
     // MARK: Steps
@@ -77,20 +92,19 @@ package final class ConnectAttempt {
         case .tcp(let host, let port):
             timings.resolveStart = loop.currentTime
             let race = AddressRace(
-                host: host, port: port, on: loop, note: { [weak self] in self?.note($0) },
+                host: host, port: port, over: use, on: loop, note: { [weak self] in self?.note($0) },
                 completion: { [weak self] in self?.raced($0) })
             state = .racing(race)
             race.start(resolver)
         case .unix(let path):
             timings.connectStart = loop.currentTime
             let address = SocketAddress.unix(path: path)
-            let connect = SocketConnect(address, on: loop)
+            let connect = SocketConnect(address, over: use, on: loop)
             state = .connectingUnix(connect)
             connect.start { [weak self] result in
-                let failed = TransportError.Cause.init(_:)
                 self?.raced(
                     result.map { ($0, address) }
-                        .mapError { TransportError(.connect, path, failed($0)) })
+                        .mapError { TransportError(.connect, path, $0) })
             }
         }
     }
@@ -113,24 +127,29 @@ package final class ConnectAttempt {
         }
     }
 
-    private func connected(_ socket: Socket, _ remote: SocketAddress) {
+    private func connected(_ socket: Socket, inside carrier: TLSSession? = nil, _ remote: SocketAddress) {
         guard let tls else {
-            succeed(socket, nil, remote)
+            succeed(socket, carrier, remote)
             return
         }
-        secure(socket, remote, tls)
+        secure(socket, inside: carrier, remote, tls)
     }
 
     private func secure(
-        _ socket: Socket, _ remote: SocketAddress, _ tls: (context: TLSContext, serverName: String)
+        _ socket: Socket, inside carrier: TLSSession?, _ remote: SocketAddress,
+        _ tls: (context: TLSContext, serverName: String)
     ) {
         timings.tlsStart = loop.currentTime
         let key = "\(tls.serverName) \(endpoint)"
-        guard let session = TLSSession(tls.context, socket: socket, serverName: tls.serverName, sessionKey: key) else {
+        guard
+            let session = TLSSession(
+                tls.context, socket: socket, inside: carrier, serverName: tls.serverName, sessionKey: key)
+        else {
             socket.close()
             end(.failure(error(.tls, .configuration("“\(tls.serverName)” cannot be a server's name"))))
             return
         }
+        session.decider = decider
         let handshake = TLSHandshake(session, over: socket) { [weak self] outcome in
             guard let self else { return }
             switch outcome {
@@ -140,6 +159,7 @@ package final class ConnectAttempt {
             case .failure(let cause): self.end(.failure(self.error(.tls, cause)))
             }
         }
+        handshake.askingChanged = { [weak self] in self?.askingChanged($0) }
         state = .securing(handshake)
         handshake.start()
     }

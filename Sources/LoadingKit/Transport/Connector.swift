@@ -12,31 +12,39 @@ package final class Connector {
     ///
     /// - Parameters:
     ///   - tls: With it, the connection is secured; the name is verified, and sent when it is not a literal address.
+    ///   - decider: Who decides about certificates; nil: the verification alone, and the client has none.
+    ///   - use: The networks that the connection may go over.
     ///   - timeout: Nanoseconds for all of it; `nil` for no limit.
     ///   - completion: Called once, on the loop, after this call has returned; not when the attempt is cancelled.
     package func connect(
-        to endpoint: Endpoint, tls: (context: TLSContext, serverName: String)? = nil, timeout: UInt64? = nil,
+        to endpoint: Endpoint, tls: (context: TLSContext, serverName: String)? = nil,
+        asking decider: (any TLSDecider)? = nil, over use: NetworkUse = NetworkUse(), timeout: UInt64? = nil,
         completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) -> ConnectAttempt {
         loop.preconditionCurrent()
-        let attempt = ConnectAttempt(endpoint, tls: tls, on: loop, completion: completion)
+        let attempt = ConnectAttempt(endpoint, tls: tls, asking: decider, over: use, on: loop, completion: completion)
         attempt.start(resolver, timeout: timeout)
         return attempt
     }
 
-    /// Puts TLS on a connection that has none (a proxy's tunnel, a protocol's "start TLS"), as soon as the peer expects it
-    /// and nothing is left to read. The stream is used up, whatever comes of it.
+    /// Puts TLS on a connection (a proxy's tunnel, a protocol's "start TLS"), as soon as the peer expects it and nothing is
+    /// left to read: inside the TLS that the connection has, where a proxy is spoken to over TLS. The stream is used up,
+    /// whatever comes of it.
     ///
     /// - Parameters:
     ///   - endpoint: Whom the connection reaches, when that is not whom the stream was connected to.
+    ///   - decider: Who decides about certificates; nil: the verification alone, and the client has none.
     ///   - timeout: Nanoseconds; `nil` for no limit.
     ///   - completion: Called once, on the loop, after this call has returned; not when the attempt is cancelled.
     package func secure(
         _ stream: ByteStream, endpoint: Endpoint? = nil, tls: (context: TLSContext, serverName: String),
-        timeout: UInt64? = nil, completion: @escaping (Result<ByteStream, TransportError>) -> Void
+        asking decider: (any TLSDecider)? = nil, timeout: UInt64? = nil,
+        completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) -> ConnectAttempt {
         loop.preconditionCurrent()
-        let attempt = ConnectAttempt(endpoint ?? stream.info.endpoint, tls: tls, on: loop, completion: completion)
+        let attempt = ConnectAttempt(
+            endpoint ?? stream.info.endpoint, tls: tls, asking: decider, over: NetworkUse(), on: loop,
+            completion: completion)
         attempt.start(over: stream, timeout: timeout)
         return attempt
     }

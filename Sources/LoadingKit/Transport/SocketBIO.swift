@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// OpenSSL's way to the socket.
+/// OpenSSL's way to the socket, or to another TLS connection that carries this one: one to a proxy over TLS.
 ///
 /// It makes no call of which epoll has said that it would be in vain, never raises SIGPIPE, and goes through
 /// ``SystemCalls``. What the socket does not take it keeps, so that a record that OpenSSL has made counts as written,
@@ -10,31 +10,41 @@ final class SocketBIO {
     /// More than this is not kept: a record, and alerts or key updates after it.
     private static let maximumKept = 65_536
 
-    let socket: Socket
-    /// Bytes for the socket, from `keptStart` on.
+    private(set) var socket: Socket
+    /// The connection that carries this one; `nil` where the socket does itself.
+    let carrier: TLSSession?
+    /// Bytes for the socket or the carrier, from `keptStart` on.
     private var kept: [UInt8] = []
     private var keptStart = 0
     /// Why the last call failed, when it did for another reason than that it would block.
-    private(set) var failure: SystemCallFailure?
+    private(set) var failure: TransportError.Cause?
     /// The peer has ended its side.
     private(set) var sawEnd = false
     /// The first byte that the peer sent.
     private(set) var firstByte: UInt8?
 
-    init(socket: Socket) { self.socket = socket }
+    init(socket: Socket, carrier: TLSSession?) {
+        self.socket = socket
+        self.carrier = carrier
+    }
+
+    /// The descriptor has a new object.
+    func move(to socket: Socket) {
+        self.socket = socket
+        carrier?.move(to: socket)
+    }
 
     var hasKept: Bool { keptStart < kept.count }
 
+    /// Whether a read may give something.
+    var mayHaveInput: Bool { socket.isReadable || carrier?.hasPendingInput == true }
+
     /// Sends what was kept; `false` when some is left.
     func flush() -> Bool {
+        if let carrier, !carrier.flush() { return false }
         while hasKept {
-            let result = kept.withUnsafeBytes { bytes in
-                socket.send(UnsafeRawBufferPointer(rebasing: bytes[keptStart...]))
-            }
-            guard result > 0 else {
-                if result != -Int(EAGAIN) { fail(.send, result) }
-                return false
-            }
+            let result = kept.withUnsafeBytes { send(UnsafeRawBufferPointer(rebasing: $0[keptStart...])) }
+            guard result > 0 else { return false }
             keptStart += result
         }
         if !kept.isEmpty {
@@ -44,24 +54,34 @@ final class SocketBIO {
         return true
     }
 
+    /// The number of bytes read, 0 at the end, or a negated `errno`.
     fileprivate func read(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
-        let result = socket.receive(buffer, count)
+        let result = receive(buffer, count)
         if result > 0, firstByte == nil { firstByte = buffer.load(as: UInt8.self) }
         if result == 0 { sawEnd = true }
-        if result < 0, result != -Int(EAGAIN) { fail(.recv, result) }
         return result
+    }
+
+    private func receive(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        guard let carrier else {
+            let result = socket.receive(buffer, count)
+            return result < 0 ? failed(.recv, result) : result
+        }
+        switch carrier.read(buffer, count) {
+        case .bytes(let count): return count
+        case .wouldBlock: return -Int(EAGAIN)
+        case .end: return 0
+        case .failed(let cause): return failed(cause)
+        }
     }
 
     /// The number of bytes taken, all of them unless too much is kept; or a negated `errno`.
     fileprivate func write(_ bytes: UnsafeRawBufferPointer) -> Int {
-        if let failure { return -Int(failure.code) }
+        if failure != nil { return -Int(EIO) }
         var sent = 0
         if !hasKept {
-            let result = socket.send(bytes)
-            if result < 0, result != -Int(EAGAIN) {
-                fail(.send, result)
-                return result
-            }
+            let result = send(bytes)
+            if result < 0, result != -Int(EAGAIN) { return result }
             sent = max(result, 0)
         }
         let rest = bytes[sent...]
@@ -71,8 +91,28 @@ final class SocketBIO {
         return bytes.count
     }
 
-    private func fail(_ name: SystemCalls.Name, _ result: Int) {
-        failure = SystemCallFailure(name: name, code: Int32(truncatingIfNeeded: -result))
+    /// The number of bytes that the socket or the carrier has taken, or a negated `errno`.
+    private func send(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard let carrier else {
+            let result = socket.send(bytes)
+            return result < 0 ? failed(.send, result) : result
+        }
+        switch carrier.write(bytes) {
+        case .bytes(let count): return count
+        case .wouldBlock: return -Int(EAGAIN)
+        case .failed(let cause): return failed(cause)
+        }
+    }
+
+    private func failed(_ name: SystemCalls.Name, _ result: Int) -> Int {
+        guard result != -Int(EAGAIN) else { return result }
+        failure = .systemCall(name, errno: Int32(truncatingIfNeeded: -result))
+        return result
+    }
+
+    private func failed(_ cause: TransportError.Cause) -> Int {
+        failure = cause
+        return -Int(EIO)
     }
 
     // MARK: What OpenSSL calls

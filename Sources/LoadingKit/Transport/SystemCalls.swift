@@ -12,6 +12,7 @@ package enum SystemCalls {
         case socket, connect, recv, send, sendmsg, shutdown, close, getsockopt, setsockopt, getsockname, getpeername
         case epollCreate, epollControl, epollWait, eventfd
         case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fsync, unlink, rename, mkdir, rmdir, poll
+        case flock, link
     }
 
     /// Whether a fault plan is attached to this thread: then a short result need not be the system's.
@@ -71,6 +72,14 @@ extension SystemCalls {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         return call(.socket) { Int(Glibc.socket(family, type, 0)) }
     }
+
+    static func datagramSocket(_ family: Int32) -> Int {
+        let type = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        return call(.socket) { Int(Glibc.socket(family, type, 0)) }
+    }
+
+    /// A socket that is told of changes to the system's networks.
+    static func routeSocket() -> Int { call(.socket) { Int(lk_route_socket()) } }
 
     static func connect(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int {
         call(.connect) { Int(Glibc.connect(descriptor, address, length)) }
@@ -134,9 +143,14 @@ extension SystemCalls {
 
     @discardableResult
     static func enable(_ descriptor: Int32, level: Int32, option: Int32) -> Int {
-        var one: Int32 = 1
+        set(descriptor, level: level, option: option, to: 1)
+    }
+
+    @discardableResult
+    static func set(_ descriptor: Int32, level: Int32, option: Int32, to value: Int32) -> Int {
+        var value = value
         return call(.setsockopt) {
-            Int(Glibc.setsockopt(descriptor, level, option, &one, socklen_t(MemoryLayout<Int32>.size)))
+            Int(Glibc.setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)))
         }
     }
 
@@ -247,6 +261,14 @@ extension SystemCalls {
     package static func unlink(_ path: String) -> Int { call(.unlink) { Int(Glibc.unlink(path)) } }
 
     package static func rename(_ old: String, _ new: String) -> Int { call(.rename) { Int(Glibc.rename(old, new)) } }
+
+    /// Fails where the new name is taken.
+    package static func link(_ old: String, _ new: String) -> Int { call(.link) { Int(Glibc.link(old, new)) } }
+
+    /// Locks an open file against other openings of it, until the descriptor is closed.
+    package static func lock(_ descriptor: Int32, _ operation: Int32) -> Int {
+        call(.flock) { Int(lk_flock(descriptor, operation)) }
+    }
 
     package static func makeDirectory(_ path: String, mode: UInt32 = 0o700) -> Int {
         call(.mkdir) { Int(Glibc.mkdir(path, mode)) }

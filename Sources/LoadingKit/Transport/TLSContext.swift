@@ -21,6 +21,28 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
 
     static func misconfigured(_ text: String) -> TransportError { TransportError(.tls, "TLS", .configuration(text)) }
 
+    /// The authorities that its connections trust.
+    var anchors: TrustAnchors {
+        get throws(TransportError) {
+            // A context that verifies nothing has not read the system's.
+            if options.trustRoots == .system, !options.verifiesPeer { return try TrustAnchors.system() }
+            guard let anchors = TrustAnchors(sharing: SSL_CTX_get_cert_store(context)) else {
+                throw Self.misconfigured("no trust store")
+            }
+            return anchors
+        }
+    }
+
+    /// OpenSSL's measure of the weakest algorithms that it lets pass.
+    var securityLevel: Int32 { SSL_CTX_get_security_level(context) }
+
+    /// The same where there is no connection: what the system's configuration says.
+    static let defaultSecurityLevel: Int32 = {
+        guard let context = SSL_CTX_new(TLS_client_method()) else { return 2 }
+        defer { SSL_CTX_free(context) }
+        return SSL_CTX_get_security_level(context)
+    }()
+
     private func setUp() throws(TransportError) {
         guard lk_SSL_CTX_set_min_proto_version(context, Int32(options.minimumVersion)) == 1,
             lk_SSL_CTX_set_max_proto_version(context, Int32(options.maximumVersion)) == 1,
@@ -35,7 +57,13 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         SSL_CTX_set_default_read_buffer_len(context, 32_768)
         try setUpALPN()
         try TrustStore.install(options, in: context)
-        SSL_CTX_set_verify(context, options.verifiesPeer ? SSL_VERIFY_PEER : SSL_VERIFY_NONE, noteVerification)
+        if options.requiresForwardSecrecy, !ForwardSecrecy.require(in: context) {
+            throw Self.misconfigured("no cipher suite with forward secrecy can be used (\(OpenSSLError.text()))")
+        }
+        // The callback says yes where the options say not to verify.
+        SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+        SSL_CTX_set_cert_verify_callback(context, verifyPeer, nil)
+        SSL_CTX_set_cert_cb(context, provideCertificate, nil)
         lk_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
         SSL_CTX_sess_set_new_cb(context, keepSession)
         if keyLog != nil { SSL_CTX_set_keylog_callback(context, logKeys) }
@@ -69,15 +97,25 @@ private func session(of ssl: OpaquePointer?) -> TLSSession? {
     return Unmanaged<TLSSession>.fromOpaque(pointer).takeUnretainedValue()
 }
 
-private func noteVerification(_ isFine: Int32, _ store: OpaquePointer?) -> Int32 {
-    guard isFine == 0, let store else { return isFine }
+private func verifyPeer(_ store: OpaquePointer?, _: UnsafeMutableRawPointer?) -> Int32 {
     let index = SSL_get_ex_data_X509_STORE_CTX_idx()
-    let ssl = X509_STORE_CTX_get_ex_data(store, index).map { OpaquePointer($0) }
-    let subject = X509_STORE_CTX_get_current_cert(store).flatMap { X509_get_subject_name($0) }
-    session(of: ssl)?.certificateFailure = CertificateFailure(
-        code: X509_STORE_CTX_get_error(store), subject: subject.map(Certificate.text(of:)) ?? "unknown",
-        depth: Int(X509_STORE_CTX_get_error_depth(store)))
-    return 0
+    guard let store, let ssl = X509_STORE_CTX_get_ex_data(store, index).map({ OpaquePointer($0) }),
+        let session = session(of: ssl)
+    else { return 0 }
+    switch session.verify(store) {
+    case .yes: return 1
+    case .no: return 0
+    case .later: return lk_SSL_set_retry_verify(ssl)
+    }
+}
+
+private func provideCertificate(_ ssl: OpaquePointer?, _: UnsafeMutableRawPointer?) -> Int32 {
+    guard let session = session(of: ssl) else { return 1 }
+    switch session.provideCertificate() {
+    case .yes: return 1
+    case .no: return 0
+    case .later: return -1
+    }
 }
 
 private func keepSession(_ ssl: OpaquePointer?, _ resumable: OpaquePointer?) -> Int32 {

@@ -8,6 +8,10 @@ final class TLSHandshake: EventSource {
     private let socket: Socket
     private let session: TLSSession
     private var completion: ((Outcome) -> Void)?
+    /// Whether an answer of the decider's is waited for.
+    private(set) var isAsking = false { didSet { if isAsking != oldValue { askingChanged?(isAsking) } } }
+    /// Hears of it when the handshake begins and ceases to wait for an answer.
+    var askingChanged: ((Bool) -> Void)?
 
     init(_ session: TLSSession, over socket: Socket, completion: @escaping (Outcome) -> Void) {
         self.session = session
@@ -28,6 +32,7 @@ final class TLSHandshake: EventSource {
     func handle(events: UInt32) {
         guard completion != nil else { return }
         socket.note(events)
+        guard !isAsking else { return noteWhileAsking(events) }
         guard !socket.isWritable || session.flush() else { return }
         proceed()
     }
@@ -36,15 +41,49 @@ final class TLSHandshake: EventSource {
         switch session.handshake() {
         case .done: end(.success(session))
         case .wouldBlock: break
+        case .asksForTrust(let trust):
+            ask { [session] in
+                session.decider?.decide(trust, $0)
+            } then: { [session] in
+                session.decide($0)
+            }
+        case .asksForIdentity(let authorities):
+            ask { [session] in
+                session.decider?.chooseIdentity(authorities, $0)
+            } then: { [session] in
+                session.decide($0)
+            }
         case .failed(let cause):
             socket.close()
             end(.failure(cause))
         }
     }
 
+    /// Waits for the first answer, which may come at once.
+    private func ask<Answer>(
+        _ question: (@escaping (Answer) -> Void) -> Void, then decide: @escaping (Answer) -> Void
+    ) {
+        isAsking = true
+        var isAnswered = false
+        question { [weak self] answer in
+            guard let self, completion != nil, !isAnswered else { return }
+            isAnswered = true
+            isAsking = false
+            decide(answer)
+            proceed()
+        }
+    }
+
+    private func noteWhileAsking(_ events: UInt32) {
+        guard Socket.meansHangUp(events) else { return }
+        socket.close()
+        end(.failure(.handshake("the peer closed the connection while the program decided about the handshake")))
+    }
+
     private func end(_ outcome: Outcome) {
         guard let completion else { return }
         self.completion = nil
+        session.decider = nil
         completion(outcome)
     }
 }

@@ -24,6 +24,11 @@ package struct TLSOptions: Sendable, Hashable {
     package var additionalRoots: [UInt8] = []
     /// The application protocols that are offered, the most wanted first.
     package var alpn: [String] = []
+    /// Whether cipher suites are offered only whose keys nobody can find out later who learns the server's.
+    package var requiresForwardSecrecy = true
+    /// Whether the server's certificate has to have an RSA key of at least 2048 bits or an elliptic one of at least 256,
+    /// and a signature with SHA-256 or better.
+    package var requiresStrongCertificates = true
     /// A file to which the connections' keys are appended, for tools that decrypt captures. `nil`: the file that the
     /// environment variable `SSLKEYLOGFILE` names, if any.
     package var keyLogFile: String?

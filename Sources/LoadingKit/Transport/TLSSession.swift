@@ -1,7 +1,7 @@
 import COpenSSL
 import Glibc
 
-/// One TLS connection over a socket. Confined to the socket's loop.
+/// One TLS connection over a socket, or inside another TLS connection. Confined to the socket's loop.
 final class TLSSession {
     enum ReadResult {
         case bytes(Int)
@@ -19,16 +19,29 @@ final class TLSSession {
     enum HandshakeResult {
         case done
         case wouldBlock
+        /// It goes on once it was decided whether the server is trusted.
+        case asksForTrust(TrustEvaluation)
+        /// It goes on once an identity was chosen. The names of the authorities that the server accepts, in DER.
+        case asksForIdentity([[UInt8]])
         case failed(TransportError.Cause)
     }
 
+    /// What OpenSSL is told when it calls.
+    enum Reply {
+        case yes, no, later
+    }
+
     let context: TLSContext
+    /// Whom to ask about certificates; nobody where the rules decide alone.
+    var decider: (any TLSDecider)?
+    var decisions = TLSDecisions()
     /// What the verification of the peer's certificate found.
     var certificateFailure: CertificateFailure?
 
     private let bio: SocketBIO
-    private let ssl: OpaquePointer
+    let ssl: OpaquePointer
     private let sessionKey: String
+    let serverName: String
     /// A failure that was found after bytes had been read, and is told with the next read.
     private var deferred: TransportError.Cause?
     private var failed = false
@@ -37,10 +50,15 @@ final class TLSSession {
     static let maximumRecord = 16_384
 
     /// `nil` when memory is out, or when the name cannot be one.
-    init?(_ context: TLSContext, socket: Socket, serverName: String, sessionKey: String) {
+    ///
+    /// - Parameter carrier: the connection that this one goes through, over the same socket.
+    init?(
+        _ context: TLSContext, socket: Socket, inside carrier: TLSSession? = nil, serverName: String, sessionKey: String
+    ) {
         self.context = context
         self.sessionKey = sessionKey
-        bio = SocketBIO(socket: socket)
+        self.serverName = serverName
+        bio = SocketBIO(socket: socket, carrier: carrier)
         ERR_clear_error()
         guard let ssl = SSL_new(context.context) else { return nil }
         self.ssl = ssl
@@ -54,30 +72,27 @@ final class TLSSession {
 
     deinit { SSL_free(ssl) }
 
-    /// RFC 6066 §3: literal addresses are not sent as names. They are verified as addresses (RFC 9110 §4.3.5).
+    /// RFC 6066 §3: literal addresses are not sent as names.
     private func name(_ serverName: String) -> Bool {
-        let parameters = SSL_get0_param(ssl)
-        if let address = IPAddress(serverName) {
-            let text = address.description.prefix { $0 != "%" }
-            return X509_VERIFY_PARAM_set1_ip_asc(parameters, String(text)) == 1
-        }
-        // The dot of an absolute name is not part of what certificates hold.
-        let name = serverName.hasSuffix(".") ? String(serverName.dropLast()) : serverName
-        guard !name.isEmpty, !name.utf8.contains(0) else { return false }
-        X509_VERIFY_PARAM_set_hostflags(parameters, UInt32(X509_CHECK_FLAG_NO_PARTIAL_WILDCARDS))
-        return X509_VERIFY_PARAM_set1_host(parameters, name, 0) == 1 && lk_SSL_set_tlsext_host_name(ssl, name) == 1
+        guard PeerName.demand(serverName, in: SSL_get0_param(ssl)) else { return false }
+        return IPAddress(serverName) != nil || lk_SSL_set_tlsext_host_name(ssl, PeerName.withoutRoot(serverName)) == 1
     }
+
+    /// The descriptor has a new object, which this goes on over.
+    func move(to socket: Socket) { bio.move(to: socket) }
 
     // MARK: Handshake
 
     func handshake() -> HandshakeResult {
         ERR_clear_error()
         let result = SSL_do_handshake(ssl)
-        if result == 1 { return .done }
+        if result == 1 { return afterHandshake() }
         switch SSL_get_error(ssl, result) {
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
             _ = bio.flush()
             return .wouldBlock
+        case SSL_ERROR_WANT_RETRY_VERIFY: return .asksForTrust(evaluation)
+        case SSL_ERROR_WANT_X509_LOOKUP: return .asksForIdentity(acceptedAuthorities)
         case let code:
             failed = true
             _ = bio.flush()  // the alert
@@ -86,12 +101,24 @@ final class TLSSession {
     }
 
     private func handshakeCause(_ code: Int32) -> TransportError.Cause {
-        if let failure = bio.failure { return TransportError.Cause(failure) }
-        if let certificateFailure, context.options.verifiesPeer { return .certificate(certificateFailure) }
+        if case .systemCall(let name, let code) = bio.failure {
+            return TransportError.Cause(SystemCallFailure(name: name, code: code))
+        }
+        if let failure = bio.failure { return failure }
+        if let failure = decisions.failure(certificateFailure, context.options, peerCertificates.first) {
+            return failure
+        }
         // A record begins with 20 to 24 (RFC 8446 §5.1); a line of text does not.
         if let byte = bio.firstByte, (0x20...0x7E).contains(byte) { return .plainTextPeer }
         if bio.sawEnd { return .handshake("the peer closed the connection during the handshake") }
-        return .handshake(OpenSSLError.text())
+        return tlsFailure()
+    }
+
+    /// What OpenSSL's last failure was: often what the peer did not like.
+    private func tlsFailure() -> TransportError.Cause {
+        guard let alert = TLSAlert(error: ERR_peek_error()) else { return .handshake(OpenSSLError.text()) }
+        ERR_clear_error()
+        return .alert(alert, decisions.clientCertificate)
     }
 
     // MARK: Reading
@@ -112,7 +139,7 @@ final class TLSSession {
                 return total > 0 ? .bytes(total) : .failed(cause)
             }
             // No call that could only answer "try again".
-            if SSL_has_pending(ssl) == 0, !bio.socket.isReadable { break }
+            if SSL_has_pending(ssl) == 0, !bio.mayHaveInput { break }
         }
         return .bytes(total)
     }
@@ -132,12 +159,15 @@ final class TLSSession {
     }
 
     private func cause() -> TransportError.Cause {
-        if let failure = bio.failure { return .systemCall(failure.name, errno: failure.code) }
+        if TLSAlert(error: ERR_peek_error()) != nil { return tlsFailure() }
+        if let failure = bio.failure { return failure }
         return bio.sawEnd ? .truncated : .handshake(OpenSSLError.text())
     }
 
     /// Whether bytes wait that epoll does not know of.
-    var hasPendingInput: Bool { deferred != nil || SSL_has_pending(ssl) == 1 }
+    var hasPendingInput: Bool {
+        deferred != nil || SSL_has_pending(ssl) == 1 || bio.carrier?.hasPendingInput == true
+    }
 
     /// Whether the peer has sent nothing but what concerns TLS alone.
     func isQuiet() -> Bool {
@@ -173,12 +203,29 @@ final class TLSSession {
                 let code = SSL_get_error(ssl, result)
                 if code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE { break }
                 failed = true
-                return .failed(cause())
+                return .failed(refusal() ?? cause())
             }
             total += written
         }
         if total > 0 { return .bytes(total) }
-        return bio.failure.map { .failed(.systemCall($0.name, errno: $0.code)) } ?? .wouldBlock
+        guard let failure = bio.failure else { return .wouldBlock }
+        return .failed(refusal() ?? failure)
+    }
+
+    /// Why a peer refuses the client, which TLS 1.3 says when the client's handshake is over: what is written then may meet
+    /// the end of the connection before anyone has read the alert.
+    private func refusal() -> TransportError.Cause? {
+        guard decisions.clientCertificate != .notAsked, bio.failure != nil else { return nil }
+        bio.socket.assumeReadable()
+        ERR_clear_error()
+        var byte: UInt8 = 0
+        var read = 0
+        SSL_peek_ex(ssl, &byte, 1, &read)
+        defer { ERR_clear_error() }
+        guard TLSAlert(error: ERR_peek_error()) != nil else { return nil }
+        // OpenSSL does not say it again to whoever reads next.
+        deferred = tlsFailure()
+        return deferred
     }
 
     /// As one record, as far as they fit in one.
@@ -219,13 +266,22 @@ final class TLSSession {
         ERR_clear_error()
     }
 
+    /// The same, then to the peer of the connection that carries this one.
+    func sendLastCloseNotify() {
+        sendCloseNotify()
+        bio.carrier?.sendLastCloseNotify()
+    }
+
     // MARK: Sessions and information
 
     /// A session that this connection gave, for a later one. Takes the reference.
     func keep(_ resumable: OpaquePointer) {
         let session = ResumableSession(owning: resumable)
-        // A session of a peer that was not trusted is not kept: continuing it would verify nothing.
-        guard certificateFailure == nil, SSL_SESSION_is_resumable(resumable) == 1 else { return }
+        // A session of a peer that was not trusted is not kept: continuing it would verify nothing. Nor is one in which
+        // the client was asked who it is: continuing it would answer as before, whatever the program thinks now.
+        guard certificateFailure == nil, decisions.clientCertificate == .notAsked,
+            SSL_SESSION_is_resumable(resumable) == 1
+        else { return }
         context.sessions.put(session, for: sessionKey)
     }
 
@@ -244,10 +300,5 @@ final class TLSSession {
             certificateFailure: certificateFailure)
     }
 
-    private var peerCertificates: [Certificate] {
-        guard let chain = SSL_get_peer_cert_chain(ssl) else { return [] }
-        return (0..<max(0, OPENSSL_sk_num(chain))).compactMap { index in
-            OPENSSL_sk_value(chain, index).flatMap { Certificate(OpaquePointer($0)) }
-        }
-    }
+    var peerCertificates: [Certificate] { CertificateStack.certificates(in: SSL_get_peer_cert_chain(ssl)) }
 }

@@ -8,7 +8,7 @@ package struct TransportError: Error, Sendable, Hashable {
     }
 
     /// What happened.
-    package enum Cause: Sendable, Hashable {
+    package enum Cause: Error, Sendable, Hashable {
         /// A system call failed with this `errno`.
         case systemCall(SystemCalls.Name, errno: Int32)
         /// The name has no address; the resolver's text.
@@ -21,10 +21,14 @@ package struct TransportError: Error, Sendable, Hashable {
         case refused
         case timedOut
         case cancelled
+        /// The way there leads over a network that is not to be used.
+        case notAllowed(NetworkUse.Exclusion, interface: String)
         /// The peer's certificate is not to be trusted.
         case certificate(CertificateFailure)
         /// The TLS handshake or a TLS record was not right; OpenSSL's text.
         case handshake(String)
+        /// The peer ended TLS with this alert.
+        case alert(TLSAlert, ClientCertificateUse)
         /// The peer does not speak TLS on this port.
         case plainTextPeer
         /// The connection ended without TLS's closing message: bytes may be missing.

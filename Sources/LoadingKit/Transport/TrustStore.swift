@@ -40,17 +40,18 @@ enum TrustStore {
     }
 
     /// A trusted intermediate is enough; its root need not be known.
-    fileprivate static func allowPartialChains(_ store: OpaquePointer) {
+    static func allowPartialChains(_ store: OpaquePointer) {
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
     }
 
     /// Adds each certificate of a PEM text; there has to be one.
     private static func add(_ pem: [UInt8], to store: OpaquePointer) throws(TransportError) {
         ERR_clear_error()
-        guard let count = Int32(exactly: pem.count), let bio = BIO_new_mem_buf(pem, count) else {
-            throw TLSContext.misconfigured("the trusted certificates are too long")
-        }
-        defer { BIO_free(bio) }
+        try BytesBIO.reading(pem) { bio throws(TransportError) in try add(bio, to: store) }
+    }
+
+    private static func add(_ bio: OpaquePointer?, to store: OpaquePointer) throws(TransportError) {
+        guard let bio else { throw TLSContext.misconfigured("the trusted certificates are none, or too long") }
         var added = 0
         while let certificate = PEM_read_bio_X509_AUX(bio, nil, nil, nil) {
             defer { X509_free(certificate) }
@@ -59,9 +60,7 @@ enum TrustStore {
             }
             added += 1
         }
-        let last = ERR_peek_last_error()
-        let isEnd = lk_ERR_GET_LIB(last) == ERR_LIB_PEM && lk_ERR_GET_REASON(last) == PEM_R_NO_START_LINE
-        guard added > 0, isEnd else {
+        guard added > 0, OpenSSLError.lastIsEndOfPEM else {
             throw TLSContext.misconfigured("the trusted certificates are not PEM text (\(OpenSSLError.text()))")
         }
         ERR_clear_error()
@@ -114,7 +113,7 @@ enum TrustStore {
 }
 
 /// The system's authorities, read when they are first needed.
-private enum SharedSystemStore {
+enum SharedSystemStore {
     private struct Store: @unchecked Sendable {  // OpenSSL locks a store; it is not changed after it was made
         let pointer: OpaquePointer
     }

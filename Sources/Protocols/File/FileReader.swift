@@ -18,16 +18,16 @@ struct FileReader {
     /// - Parameter rangeField: the request's `Range` field.
     init(_ file: OpenFile, rangeField: String?) throws {
         self.file = file
-        switch ByteRange.parse(rangeField, size: file.size) {
-        case .whole:
+        guard let wanted = rangeField.flatMap(ByteRange.init) else {
             extent = .whole(size: file.size)
-        case .part(let range):
-            extent = .range(range)
-            position = range.lowerBound
-        case .unsatisfiable:
+            return
+        }
+        guard let range = wanted.resolved(total: file.size) else {
             throw LoadFailure(
                 .resourceUnavailable, "the range lies behind the end of the file, which has \(file.size) bytes")
         }
+        extent = .range(range)
+        position = range.lowerBound
     }
 
     /// How many bytes there are to read in all; nil when that shows only at the end. Right once a piece is read.

@@ -14,6 +14,8 @@ final class ConnectionPool: SessionResource {
         let offersHTTP2: Bool
         /// By its number on the wire; nil: the configuration's.
         let minimumVersion: UInt16?
+        let requiresForwardSecrecy: Bool
+        let requiresStrongCertificates: Bool
     }
 
     let loop: EventLoop
@@ -22,7 +24,8 @@ final class ConnectionPool: SessionResource {
     let decodeBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     let logins: AuthenticationMemory
     /// Ways to authenticate. Those of the program come first, so that one of them can take the place of a built-in one.
-    let authenticationSchemes: [any HTTPAuthenticationScheme.Type]
+    private let authenticationSchemes: [any HTTPAuthenticationScheme.Type]
+    private let turns = AuthenticationTurns()
     private let connector: Connector
     private var origins: [Route: OriginPool] = [:]
     private var tls: [TLSChoice: Result<TLSContext, TransportError>] = [:]
@@ -41,7 +44,9 @@ final class ConnectionPool: SessionResource {
             core.settings.connectionProxyDictionary, environment: ProcessInfo.processInfo.environment)
         logins = AuthenticationMemory(core.settings.credentialStorage)
         authenticationSchemes =
-            core.settings.authenticationSchemes + [NTLMScheme.self, DigestScheme.self, BasicScheme.self]
+            core.settings.authenticationSchemes + [
+                NTLMScheme.self, DigestScheme.self, BasicScheme.self, SOCKSPasswordScheme.self,
+            ]
         connector = Connector(loop: core.loop, resolver: Resolver.shared)
     }
 
@@ -60,8 +65,10 @@ final class ConnectionPool: SessionResource {
 
     func fields(of request: URLRequest, to origin: Origin) -> HTTPFields { requestFields.make(request, origin) }
 
-    func route(to origin: Origin, isForUpgrade: Bool) -> Route {
-        Route(origin: origin, proxy: proxies.proxy(for: origin), isForUpgrade: isForUpgrade)
+    func route(to origin: Origin, for request: URLRequest, isForUpgrade: Bool) -> Route {
+        Route(
+            origin: origin, proxy: proxies.proxy(for: origin), use: NetworkUse(request, settings),
+            isForUpgrade: isForUpgrade)
     }
 
     /// Whether transport security lets cleartext go to a host. The last answer is remembered: most requests of a session
@@ -88,6 +95,20 @@ final class ConnectionPool: SessionResource {
     /// Requests that go that way go out over HTTP/1.1 from now on.
     func requireHTTP1(_ route: Route) { origins[route]?.requireHTTP1() }
 
+    /// - Parameters:
+    ///   - isSecure: whether the request is for an `https` URL.
+    ///   - credential: what the URL, or the proxy's settings, name.
+    func authenticationContext(
+        _ site: AuthenticationSite, _ request: HTTPAuthenticationRequest, isSecure: Bool,
+        given credential: URLCredential?,
+        for task: URLSessionTask
+    ) -> AuthenticationContext {
+        AuthenticationContext(
+            site: site, isSecure: isSecure, request: request, givenCredential: credential,
+            schemes: authenticationSchemes, memory: logins, turns: turns, storage: settings.credentialStorage,
+            task: task)
+    }
+
     private func pool(for route: Route) -> OriginPool {
         if let pool = origins[route] { return pool }
         let pool = OriginPool(route, self)
@@ -98,21 +119,25 @@ final class ConnectionPool: SessionResource {
     // MARK: From origins' pools
 
     func connect(
-        _ route: Route, offersHTTP2: Bool, _ completion: @escaping (Result<ByteStream, any Error>) -> Void
+        _ route: Route, offersHTTP2: Bool, for owner: any TunnelOwner & TLSDecider,
+        _ completion: @escaping (Result<ByteStream, any Error>) -> Void
     ) -> (any PendingConnection)? {
         let origin = route.origin
         do {
             let context = origin.isSecure ? try tlsContext(offersHTTP2, for: origin.host) : nil
             if let proxy = route.proxy {
                 let security = ProxiedConnect.Security(
-                    proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context)
+                    proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context,
+                    decider: owner)
                 let attempt = ProxiedConnect(
-                    route, proxy, connector, security, timeout: connectTimeout, completion: completion)
+                    route, proxy, connector, security, for: owner, timeout: connectTimeout, completion: completion)
                 attempt.start()
                 return attempt
             }
             let secure = context.map { (context: $0, serverName: origin.host) }
-            return connector.connect(to: origin.endpoint, tls: secure, timeout: connectTimeout) { result in
+            return connector.connect(
+                to: origin.endpoint, tls: secure, asking: owner, over: route.use, timeout: connectTimeout
+            ) { result in
                 completion(result.mapError { $0 as any Error })
             }
         } catch {
@@ -128,14 +153,18 @@ final class ConnectionPool: SessionResource {
     }
 
     private func tlsContext(_ offersHTTP2: Bool, for host: String) throws(TransportError) -> TLSContext {
+        let rules = settings.appTransportSecurity
         let choice = TLSChoice(
-            offersHTTP2: offersHTTP2,
-            minimumVersion: settings.appTransportSecurity.minimumTLSVersion(for: host)?.rawValue)
+            offersHTTP2: offersHTTP2, minimumVersion: rules.minimumTLSVersion(for: host)?.rawValue,
+            requiresForwardSecrecy: rules.requiresForwardSecrecy(of: host),
+            requiresStrongCertificates: rules.requiresStrongCertificate(of: host))
         if let tls = tls[choice] { return try tls.get() }
         let made: Result<TLSContext, TransportError>
         do {
-            var options = TLSOptions(settings, offersHTTP2: offersHTTP2)
+            var options = TLSOptions(settings, alpn: offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"])
             if let version = choice.minimumVersion { options.minimumVersion = version }
+            options.requiresForwardSecrecy = choice.requiresForwardSecrecy
+            options.requiresStrongCertificates = choice.requiresStrongCertificates
             made = .success(try TLSContext(options))
         } catch {
             made = .failure(error)
@@ -172,21 +201,5 @@ final class ConnectionPool: SessionResource {
         isClosed = true
         sweepTimer?.cancel()
         reset()
-    }
-}
-
-extension TLSOptions {
-    fileprivate init(_ settings: SessionSettings, offersHTTP2: Bool) {
-        self.init()
-        minimumVersion = settings.tlsMinimumVersion.rawValue
-        maximumVersion = settings.tlsMaximumVersion.rawValue
-        verifiesPeer = settings.verifiesServer
-        alpn = offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
-        trustRoots =
-            switch settings.trustRoots {
-            case .system: .system
-            case .file(let path): .file(path: path)
-            case .pem(let text): .pem(Array(text.utf8))
-            }
     }
 }

@@ -78,7 +78,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         hasReceived = false
         hasResponse = false
         idleUntil = .distantFuture
-        exchange.use(isReused ? reusedMetrics : firstMetrics)
+        exchange.use(stream.info, isReused ? reusedMetrics : firstMetrics)
         do {
             sender = try RequestSender(exchange, &codec, buffer: &headBuffer)
             proceedSending(exchange)

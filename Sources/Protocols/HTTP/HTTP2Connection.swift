@@ -103,7 +103,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     func carry(_ exchange: HTTPExchange) {
         idleUntil = .distantFuture
-        exchange.use(isFirst ? firstMetrics : reusedMetrics)
+        exchange.use(stream.info, isFirst ? firstMetrics : reusedMetrics)
         isFirst = false
         do throws(HTTP2Error) {
             let before = output.count

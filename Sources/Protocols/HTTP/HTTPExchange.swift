@@ -43,20 +43,22 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     var fields = HTTPFields()
     /// The request's body, whether or not it is sent now.
     var content: RequestBody
-    var login: AuthenticationHandshake?
-    /// False where the caller's own `Authorization` is what the server gets, and nothing else.
-    var mayAuthenticate = true
+    var logins = ExchangeLogins()
     private(set) var expectsContinue = false
     private(set) var isInQueue = false
     /// The server has said that it does not know `Expect`.
     private var isExpectationRefused = false
     private(set) var response: HTTPURLResponse?
     private var decoding: BodyDecoding?
+    /// Looks at the response's body as it came, to see that the server has proved itself.
+    var bodyCheck: DigestBodyCheck?
     /// The response has ended, but its receiver has not taken all of it yet.
     private var hasEnded = false
     var timings = TransactionTimings()
+    /// Whether the receiver has the transaction's record.
+    private var isCollected = false
 
-    /// What the cache adds to the request: conditions, and what it says to other caches.
+    /// What the cache adds to the request: conditions, another range, and what it says to other caches.
     private let cacheFields: HTTPFields
     /// The protocol that the connection is to switch to. It holds this object until the exchange is over.
     let upgrade: (any HTTPUpgrade)?
@@ -82,7 +84,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
     var priority: Float { resources.task.priority }
     /// What is sent as body now: nothing as long as the server will ask for another step of authentication.
-    var body: RequestBody { login?.isLastStep == false ? .none : content }
+    var body: RequestBody { logins.isLastStep ? content : .none }
 
     // MARK: LoopHandler
 
@@ -94,10 +96,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             let target = try pool.target(of: url)
             try allow(target.origin)
             self.target = target
-            route = pool.route(to: target.origin, isForUpgrade: upgrade != nil)
+            route = pool.route(to: target.origin, for: request, isForUpgrade: upgrade != nil)
             makeFields(for: target)
-            mayAuthenticate = !fields.contains(.authorization)
-            recallLogin(target)
+            recallLogins(target)
             if case .stream(let reader, _) = body { try reader.claim() }
             addCookies(then: .submit)
         } catch {
@@ -109,10 +110,12 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     func end() {
         let last = state
+        if !isCollected, timings.fetchStart != nil { collect() }
         state = .over
         receiver = nil
         decoding = nil
         if case .stream(let reader, _) = content { reader.abandon() }
+        logins.end()
         switch last {
         case .queued: pool.withdraw(self)
         case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(self)
@@ -143,14 +146,12 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// What is for the proxy alone goes to it alone; to one that opens tunnels it is said when it opens one.
     private func makeFields(for target: RequestTarget) {
         fields = pool.fields(of: request, to: target.origin)
-        for field in cacheFields { fields.append(name: field.name, value: field.value) }
-        upgrade?.addFields(to: &fields)
-        let isForwarded = route?.isForwarded == true
-        if fields.contains(.proxyAuthorization) {
-            if !isForwarded { fields.remove(.proxyAuthorization) }
-        } else if isForwarded, let credential = route?.proxy?.credential {
-            fields.append(.proxyAuthorization, credential.basic)
+        for field in cacheFields {
+            fields.remove(name: field.name)
+            fields.append(name: field.name, value: field.value)
         }
+        upgrade?.addFields(to: &fields)
+        if route?.isForwarded != true, fields.contains(.proxyAuthorization) { fields.remove(.proxyAuthorization) }
     }
 
     /// Whether the body waits until the server wants it. A caller's own `Expect: 100-continue` is kept; over HTTP/1.1 a
@@ -168,7 +169,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
 
     func submit(needsFreshConnection: Bool) {
-        login?.changesConnection()
+        logins.changesConnection()
         state = .queued
         pool.submit(self, needsFreshConnection: needsFreshConnection)
     }
@@ -188,12 +189,12 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     // MARK: From the stream
 
     /// What is known of the connection that the request is about to be sent on. Says last what is sent.
-    func use(_ connection: TransactionTimings) {
+    func use(_ connection: ConnectionInfo, _ metrics: TransactionTimings) {
         let start = timings.fetchStart
-        timings = connection
+        timings = metrics
         timings.fetchStart = start
         timings.requestStart = loop.now
-        if let value = login?.authorization() { fields.set(.authorization, value) }
+        logins.authorize(&fields, on: connection)
     }
 
     func didSendHead(_ count: Int) {
@@ -207,7 +208,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         receiver?.sentBody(count, expected: body.expectedCount)
     }
 
-    func receive(interim head: ResponseHead) { receiver?.noteActivity() }
+    func receive(interim head: ResponseHead) { receiver?.receive(informational: HTTPURLResponse(head, to: request)) }
 
     func receive(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard case .active(let stream) = state else { return .wait }
@@ -236,6 +237,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     func beginAgain(_ target: RequestTarget) {
         timings = TransactionTimings()
         timings.fetchStart = loop.now
+        isCollected = false
         makeFields(for: target)
         if isExpectationRefused { fields.remove(.expect) }
     }
@@ -252,14 +254,15 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
         timings.responseBodyBytesReceived += Int64(bytes.count)
         guard let receiver else { return .wait }
+        bodyCheck?.update(bytes)
         guard decoding == nil else { return decode(bytes) }
         timings.responseBodyBytesAfterDecoding += Int64(bytes.count)
         return receiver.receive(bytes)
     }
 
-    /// Memory to read the body into, past this exchange; nil where it must pass through the decoder.
+    /// Memory to read the body into, past this exchange; nil where it must pass through the decoder or the check.
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? {
-        decoding == nil ? receiver?.bodyBuffer(atMost: count) : nil
+        decoding == nil && bodyCheck == nil ? receiver?.bodyBuffer(atMost: count) : nil
     }
 
     func bodyBufferFilled(_ count: Int) -> Flow {
@@ -268,7 +271,10 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         return receiver?.bodyBufferFilled(count) ?? .wait
     }
 
-    func receive(trailers: HTTPFields) {}
+    func receive(trailers: HTTPFields) {
+        guard let bodyCheck, let parameters = logins.server.handshake?.information(trailers) else { return }
+        bodyCheck.note(parameters)
+    }
 
     /// The response is complete; the stream has let go of this exchange.
     func ended() {
@@ -285,7 +291,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             state = .challenged(waiting)
             return
         }
-        if canReplay(failure.processing) {
+        if !failure.isRefusal, canReplay(failure.processing) {
             if failure.processing == .notSent { unsentReplays += 1 } else { replays += 1 }
             submit(needsFreshConnection: true)
         } else {
@@ -319,26 +325,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     private func follow(_ redirect: Redirect, response: HTTPURLResponse, hasBody: Bool) {
         self.response = response
-        guard redirect.keepsBody, request.httpBodyStream != nil else {
-            return ask(redirect.request, response, hasBody: hasBody)
-        }
-        receiver?.needNewBodyStream { [weak self] stream in
-            guard let self, case .redirecting = state else { return }
-            guard let stream else {
-                return fail(
-                    LoadFailure(
-                        .requestBodyStreamExhausted,
-                        "the redirect needs the request's body again, and the delegate gave no new body stream"))
-            }
-            var request = redirect.request
-            request.httpBodyStream = stream
-            ask(request, response, hasBody: hasBody)
-        }
-    }
-
-    private func ask(_ request: URLRequest, _ response: HTTPURLResponse, hasBody: Bool) {
-        collect()
-        receiver?.redirect(to: request, response: response) { [weak self] follows in
+        receiver?.redirect(to: redirect.request, response: response) { [weak self] follows in
             guard let self, !follows, case .redirecting(let stream, let head) = state else { return }
             state = .active(stream)
             if deliver(head, hasBody: hasBody) == .more { stream.exchangeIsReady(self) }
@@ -376,6 +363,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         guard let receiver else { return }
         do {
             try decoding?.finish()
+            try bodyCheck?.finish()
             state = .over
             collect()
             receiver.finish()
@@ -397,6 +385,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
 
     func collect(_ received: HTTPURLResponse? = nil) {
+        isCollected = true
         timings.resourceFetchType = .networkLoad
         receiver?.collect(TransactionRecord(timings: timings, request: request, response: received ?? response))
     }

@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitHTTP1
+import LoadingKitTransport
 
 /// One request and its response on a connection, as its exchange sees it.
 protocol HTTPStream: AnyObject {
@@ -34,6 +35,14 @@ struct StreamFailure: Error {
 
     let error: any Error
     let processing: Processing
+
+    /// Whether the server has refused the client itself: another connection would be refused, too.
+    var isRefusal: Bool {
+        guard case .alert(let alert, let use) = (error as? TransportError)?.cause, use != .notAsked else {
+            return false
+        }
+        return alert.wantsCertificate || alert.isAboutCertificate
+    }
 }
 
 extension HTTPStream {

@@ -30,13 +30,8 @@ final class OriginPool {
     private var busyCount = 0
     /// Connections that take new streams, or did and may again.
     private var multiplexed: [HTTP2Connection] = []
-    private var attempts: [ObjectIdentifier: Attempt] = [:]
+    private var attempts: [ObjectIdentifier: ConnectionAttempt] = [:]
     private var waiting = Deque<Waiting>()
-
-    /// A connection being made.
-    private final class Attempt {
-        var handle: (any PendingConnection)?
-    }
 
     init(_ route: Route, _ pool: ConnectionPool) {
         self.route = route
@@ -74,14 +69,29 @@ final class OriginPool {
     /// How many of those that wait, wait for a connection that is being made: they are in no queue, and their time runs.
     private var served: Int {
         switch speaks {
-        case .http1: attempts.count
-        case .unknown, .http2: attempts.isEmpty && !multiplexed.contains(where: \.awaitsSettings) ? 0 : waiting.count
+        case .http1: attempts.values.count { !$0.isHeld }
+        case .unknown, .http2:
+            attempts.values.contains { !$0.isHeld } || multiplexed.contains(where: \.awaitsSettings) ? waiting.count : 0
         }
     }
 
     /// Connections are made for others than before.
     private func tellServed() {
         for entry in waiting.prefix(served) where entry.exchange.isInQueue { entry.exchange.isQueued(false) }
+    }
+
+    /// The program is asked for a proxy's credential, or has answered.
+    func heldAttemptsChanged() {
+        let served = served
+        for (index, entry) in waiting.enumerated() where entry.exchange.isInQueue != (index >= served) {
+            entry.exchange.isQueued(index >= served)
+        }
+    }
+
+    /// The first of those that wait in whose name the program is not asked already.
+    var exchangeToAsk: HTTPExchange? {
+        let asked = attempts.values.compactMap(\.asked)
+        return (waiting.first { entry in !asked.contains { $0 === entry.exchange } } ?? waiting.first)?.exchange
     }
 
     /// Behind those of the same priority and before those of a lower one. A replay goes first: it has waited before.
@@ -97,6 +107,7 @@ final class OriginPool {
         guard let index = waiting.firstIndex(where: { $0.exchange === exchange }) else { return }
         waiting.remove(at: index)
         cancelSurplusAttempts()
+        openAsNeeded()
         if speaks == .http1 { tellServed() }
         retireIfUnused()
     }
@@ -115,7 +126,7 @@ final class OriginPool {
 
     /// Whether there is an HTTP/2 connection for an exchange that switches to another protocol, which it carries then.
     func carriesUpgrade(_ exchange: HTTPExchange) -> Bool {
-        guard exchange.login?.bindsToConnection != true,
+        guard !exchange.logins.bindsToConnection,
             let connection = multiplexed.first(where: { $0.takesUpgrades && $0.room > 0 })
         else { return false }
         carry(exchange, on: connection)
@@ -136,10 +147,10 @@ final class OriginPool {
         while attempts.count < wantedAttempts,
             busyCount + idle.count + streamTakers + attempts.count < limit || closeOneIdle()
         {
-            let attempt = Attempt()
+            let attempt = ConnectionAttempt(self, route.origin, storage: pool.settings.credentialStorage)
             let key = ObjectIdentifier(attempt)
             attempts[key] = attempt
-            let handle = pool.connect(route, offersHTTP2: speaks != .http1) { [weak self] result in
+            let handle = pool.connect(route, offersHTTP2: speaks != .http1, for: attempt) { [weak self] result in
                 // Kept alive by this closure, so that its identity is not given to another.
                 withExtendedLifetime(attempt) { self?.finish(key, result) }
             }
@@ -167,20 +178,30 @@ final class OriginPool {
     }
 
     private func finish(_ key: ObjectIdentifier, _ result: Result<ByteStream, any Error>) {
-        guard attempts.removeValue(forKey: key) != nil else { return }
+        guard let attempt = attempts.removeValue(forKey: key) else { return }
+        attempt.end()
         switch result {
-        case .success(let stream): begin(stream)
+        case .success(let stream): begin(stream, for: attempt)
         // Each exchange keeps its own time.
         case .failure(let error as TransportError) where error.cause == .timedOut: break
-        case .failure(let error as ProxyError): waiting.popFirst()?.exchange.failedToConnect(LoadFailure(error))
-        case .failure(let error): waiting.popFirst()?.exchange.failedToConnect(error)
+        case .failure(let error as ProxyError): takeNext(for: attempt)?.failedToConnect(LoadFailure(error))
+        case .failure(let error): takeNext(for: attempt)?.failedToConnect(error)
         }
+        cancelSurplusAttempts()
         openAsNeeded()
         tellServed()
         retireIfUnused()
     }
 
-    private func begin(_ stream: ByteStream) {
+    /// The exchange that an attempt was made for: the first, unless the program was asked in another's name.
+    private func takeNext(for attempt: ConnectionAttempt) -> HTTPExchange? {
+        guard let index = waiting.firstIndex(where: { $0.exchange === attempt.asked }) else {
+            return waiting.popFirst()?.exchange
+        }
+        return waiting.remove(at: index).exchange
+    }
+
+    private func begin(_ stream: ByteStream, for attempt: ConnectionAttempt) {
         let isHTTP2 = route.origin.isSecure ? stream.info.tls?.alpn == "h2" : speaks == .http2
         guard !isHTTP2 else {
             speaks = .http2
@@ -190,18 +211,25 @@ final class OriginPool {
         }
         speaks = .http1
         let connection = HTTP1Connection(stream, self)
-        if let next = waiting.popFirst() {
-            carry(next.exchange, on: connection, isReused: false)
+        if let next = takeNext(for: attempt) {
+            carry(next, on: connection, isReused: false)
         } else {
             keep(connection)
         }
     }
 
     private func cancelSurplusAttempts() {
-        while attempts.count > waiting.count, let (key, attempt) = attempts.first {
-            attempts[key] = nil
-            attempt.handle?.cancel()
-        }
+        for (key, attempt) in attempts where attempt.isHeld && !isWaiting(attempt.asked) { cancel(key) }
+        while attempts.count > waiting.count, let key = attempts.keys.first { cancel(key) }
+    }
+
+    /// Nobody would hear the answer of a program that was asked in the name of an exchange that is over.
+    func isWaiting(_ exchange: HTTPExchange?) -> Bool { waiting.contains { $0.exchange === exchange } }
+
+    private func cancel(_ attempt: ObjectIdentifier) {
+        guard let attempt = attempts.removeValue(forKey: attempt) else { return }
+        attempt.end()
+        attempt.handle?.cancel()
     }
 
     // MARK: From HTTP/2 connections

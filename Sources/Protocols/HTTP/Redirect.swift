@@ -6,8 +6,6 @@ import LoadingKitPrimitives
 /// Where a response redirects to, and with what request (RFC 9110 §15.4).
 struct Redirect {
     let request: URLRequest
-    /// Whether the body goes along, so that a stream must be had anew.
-    let keepsBody: Bool
 
     /// Nil when the response is none: another status, or no `Location`.
     ///
@@ -19,25 +17,28 @@ struct Redirect {
     init?(
         status: Int, _ fields: HTTPFields, of request: URLRequest, mayUpgrade: Bool = false
     ) throws(LoadFailure) {
-        guard [301, 302, 303, 307, 308].contains(status), let old = request.url, let location = fields[.location]
+        // An empty `Location` says nothing.
+        guard [301, 302, 303, 307, 308].contains(status), let old = request.url, let location = fields[.location],
+            !location.isEmpty
         else { return nil }
         let url = try Self.resolve(location, against: old, mayUpgrade: mayUpgrade)
+        guard let (source, target) = try? (RequestTarget(old), RequestTarget(url)) else {
+            throw .nowhere("the server redirects to a URL that is none: \(location)")
+        }
         var next = request
         next.url = url
-        keepsBody = Self.keepsMethod(status, request.httpMethod ?? "GET")
-        if !keepsBody { Self.makeGet(&next) }
-        if !Self.isSameOrigin(old, url) { Self.removeCredentials(&next) }
+        if !Self.keepsMethod(status, request.httpMethod ?? "GET") { Self.makeGet(&next) }
+        if source.origin != target.origin { Self.removeCredentials(&next) }
         self.request = next
     }
 
     private static func resolve(_ location: String, against old: URL, mayUpgrade: Bool) throws(LoadFailure) -> URL {
-        guard !location.isEmpty, var resolved = URL(string: location, relativeTo: old)?.absoluteURL else {
-            throw LoadFailure(.redirectToNonExistentLocation, "the server redirects to a URL that is none: \(location)")
+        guard var resolved = URL(string: location, relativeTo: old)?.absoluteURL else {
+            throw .nowhere("the server redirects to a URL that is none: \(location)")
         }
         if mayUpgrade { resolved = WebSocketURL.http(resolved) }
         guard resolved.hasScheme("http") || resolved.hasScheme("https") else {
-            throw LoadFailure(
-                .redirectToNonExistentLocation,
+            throw .nowhere(
                 "the server redirects to \(resolved.scheme ?? "no scheme"):, which only a program may ask for")
         }
         // The old URL's fragment goes along unless the new one has its own (RFC 9110 §10.2.2).
@@ -65,14 +66,13 @@ struct Redirect {
         }
     }
 
-    private static func isSameOrigin(_ a: URL, _ b: URL) -> Bool {
-        guard let a = try? RequestTarget(a), let b = try? RequestTarget(b) else { return false }
-        return a.origin == b.origin
-    }
-
     private static func removeCredentials(_ request: inout URLRequest) {
         for name in ["Authorization", "Proxy-Authorization", "Cookie", "Host"] {
             request.setValue(nil, forHTTPHeaderField: name)
         }
     }
+}
+
+extension LoadFailure {
+    fileprivate static func nowhere(_ text: String) -> LoadFailure { LoadFailure(.redirectToNonExistentLocation, text) }
 }

@@ -4,6 +4,8 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
+@testable import LoadingKitHTTP
+
 /// Challenges and their answers, over HTTP/1.1 and HTTP/2.
 @Suite struct BothVersionsAuthenticationTests {
     private static let right = URLCredential(user: "u", password: "p", persistence: .forSession)
@@ -241,6 +243,35 @@ import Testing
         try await BothVersions.withServer(version, site.route, delegate: ChallengeAnswerer("u", "p")) {
             session, server in
             #expect(await session.outcome(server, "/") == .failed(.badServerResponse))
+        }
+    }
+
+    /// What covers the response's body is looked at when all of that has come: in the fields, and in the trailers.
+    @Test(arguments: BothVersions.all, ["right", "wrong", "of another body", "none", "trailer", "wrong trailer"])
+    func theServerProvesItselfByTheBody(version: String, claim: String) async throws {
+        let body = String(repeating: "0123456789", count: 5000)
+        let route: LoopbackServer.Route = { request in
+            guard let value = request.fields[.authorization], let sent = ChallengeParser.challenges([value]).first
+            else {
+                return ServerResponse.text("", status: 401)
+                    .adding("WWW-Authenticate", "Digest realm=r, nonce=n, qop=\"auth-int\", algorithm=SHA-256")
+            }
+            let algorithm = try #require(DigestAlgorithm("SHA-256"))
+            let covered = claim == "of another body" ? "?" : body
+            let hash = algorithm.hash(covered).flatMap { algorithm.hash("", request.target, $0) } ?? ""
+            let proof = algorithm.hash(
+                algorithm.hash("u", "r", "p") ?? "", "n", sent["nc"] ?? "", sent["cnonce"] ?? "", "auth-int", hash)
+            let said = claim.hasPrefix("wrong") ? "0123" : proof ?? ""
+            var response = ServerResponse.text(body)
+            let information = "qop=auth-int, rspauth=\"\(said)\""
+            if claim.hasSuffix("trailer") { response.trailers.append(.authenticationInfo, information) }
+            return claim == "none" || claim.hasSuffix("trailer")
+                ? response : response.adding("Authentication-Info", information)
+        }
+        try await BothVersions.withServer(version, route, delegate: ChallengeAnswerer("u", "p")) { session, server in
+            let outcome = await session.outcome(server, "/")
+            #expect(
+                outcome == (["right", "none", "trailer"].contains(claim) ? .ok(body) : .failed(.badServerResponse)))
         }
     }
 

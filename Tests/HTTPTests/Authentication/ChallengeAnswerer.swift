@@ -11,16 +11,19 @@ class ChallengeNotes: NSObject, @unchecked Sendable {  // constants
     let seen: Recorder<String>
     let challenges = Recorder<URLAuthenticationChallenge>()
     let metrics = Recorder<URLSessionTaskMetrics>()
+    /// Whether trust in servers is to be answered; else it is left to default handling, and not noted.
+    private let takesTrust: Bool
     private let answer: @Sendable (URLAuthenticationChallenge) -> Answer
     private let bodies: @Sendable () -> InputStream?
 
     init(
-        _ name: String = "task", seen: Recorder<String> = Recorder(),
+        _ name: String = "task", seen: Recorder<String> = Recorder(), takesTrust: Bool = false,
         bodies: @escaping @Sendable () -> InputStream? = { nil },
         _ answer: @escaping @Sendable (URLAuthenticationChallenge) -> Answer
     ) {
         self.name = name
         self.seen = seen
+        self.takesTrust = takesTrust
         self.bodies = bodies
         self.answer = answer
     }
@@ -59,6 +62,7 @@ class ChallengeNotes: NSObject, @unchecked Sendable {  // constants
         _ completionHandler: @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
         let space = challenge.protectionSpace
+        guard space.serverTrust == nil || takesTrust else { return completionHandler(.performDefaultHandling, nil) }
         let method = space.authenticationMethod.replacing("NSURLAuthenticationMethod", with: "")
         seen.append(
             "\(who): \(method) \(space.realm ?? "-") \(challenge.previousFailureCount) "

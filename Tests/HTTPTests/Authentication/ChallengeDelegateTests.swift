@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// A delegate that takes its time.
+    /// A delegate that takes its time, but for trust in servers.
     private final class Thinker: NSObject, URLSessionTaskDelegate {
         let handlers = Recorder<@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void>()
 
@@ -66,6 +66,9 @@ import Testing
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
+            guard challenge.protectionSpace.serverTrust == nil else {
+                return completionHandler(.performDefaultHandling, nil)
+            }
             handlers.append(completionHandler)
         }
     }

@@ -8,6 +8,8 @@ import TestSupport
 final class NTLMServer: Sendable {
     /// What connections have done, and what came of it: `0 1` is the first message on the connection 0.
     let seen = Recorder<String>()
+    /// The last messages of handshakes.
+    let answers = Recorder<[UInt8]>()
     private let passed = Box<Set<Int>>([])
     /// Whether the connection ends after the second message.
     private let closesInBetween: Bool
@@ -17,7 +19,7 @@ final class NTLMServer: Sendable {
     private static let serverChallenge: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
 
     /// With a time, so that the messages are to be protected.
-    private static let challenge: [UInt8] = {
+    static let challenge: [UInt8] = {
         let information: [UInt8] = [7, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
         let flags = NTLMMessage.littleEndian(NTLMMessage.Flags.offered.rawValue)
         return NTLMMessage.signature + [2, 0, 0, 0] + [UInt8](repeating: 0, count: 8) + flags + serverChallenge
@@ -36,7 +38,8 @@ final class NTLMServer: Sendable {
             case 1:
                 let response = Self.refusal(" " + Data(Self.challenge).base64EncodedString())
                 return closesInBetween ? response.closing() : response
-            case 3 where isRight(message ?? []):
+            case 3 where Self.isRight(message ?? []):
+                answers.append(message ?? [])
                 passed.update { _ = $0.insert(request.connection) }
                 return .text("in")
             case _:
@@ -49,18 +52,18 @@ final class NTLMServer: Sendable {
         ServerResponse.text("refused", status: 401).adding("WWW-Authenticate", "NTLM\(token)")
     }
 
-    private func isRight(_ message: [UInt8]) -> Bool {
+    static func isRight(_ message: [UInt8]) -> Bool {
         guard let nt = NTLMMessage.field(message, at: 20), nt.count > 16, message.count > 88 else { return false }
         guard NTLMMessage.field(message, at: 28) == NTLMMessage.utf16("D"),
             NTLMMessage.field(message, at: 36) == NTLMMessage.utf16("u"), let key = NTLMIdentity("D\\u", "p").key
         else { return false }
-        let proof = MessageDigest.md5.authenticate(Self.serverChallenge + nt.dropFirst(16), key: key)
+        let proof = MessageDigest.md5.authenticate(serverChallenge + nt.dropFirst(16), key: key)
         guard proof == Array(nt.prefix(16)), let session = MessageDigest.md5.authenticate(proof ?? [], key: key) else {
             return false
         }
         var unchecked = message
         unchecked.replaceSubrange(72..<88, with: [UInt8](repeating: 0, count: 16))
         return Array(message[72..<88])
-            == MessageDigest.md5.authenticate(NTLMMessage.negotiate + Self.challenge + unchecked, key: session)
+            == MessageDigest.md5.authenticate(NTLMMessage.negotiate + challenge + unchecked, key: session)
     }
 }

@@ -4,6 +4,9 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
+@testable import LoadingKitHTTP
+@testable import LoadingKitTransport
+
 /// NTLM stays on the connection that it authenticates.
 @Suite struct NTLMTests {
     private static func withServer(
@@ -35,6 +38,31 @@ import Testing
         }
         #expect(ntlm.seen.snapshot == ["0 0 body", "0 1 ", "0 3 body", "0 0 body"])
         #expect(answerer.seen.snapshot == ["task's session: NTLM - 0 -"])
+    }
+
+    /// The answer names the server's certificate (RFC 5929), so that nobody can use it elsewhere.
+    @Test func theAnswerIsBoundToTheConnection() async throws {
+        let ntlm = NTLMServer()
+        let authority = try CertificateAuthority()
+        let identity = try authority.issue()
+        let server = try LoopbackServer(LoopbackServer.Options(tls: TLSServerOptions(identity)), route: ntlm.route)
+        defer { server.stop() }
+        let session = makeSession(delegate: SessionChallengeAnswerer("D\\u", "p")) {
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+            $0.allowsHTTP2 = false
+        }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout { #expect(await session.outcome(server, "/") == .ok("in")) }
+        let certificate = Certificate(der: try #require(identity.certificatesDER().first))
+        let binding = try #require(certificate.endPointHash.flatMap { NTLMChannelBinding(endPointHash: $0) })
+        let nt = try #require(ntlm.answers.snapshot.first.flatMap { NTLMMessage.field($0, at: 20) })
+        #expect(nt.hexadecimal.contains("0a001000" + binding.hash.hexadecimal))
+    }
+
+    /// Computed by another implementation of the hash.
+    @Test func channelBinding() throws {
+        let binding = try #require(NTLMChannelBinding(endPointHash: Array(0..<32)))
+        #expect(binding.hash.hexadecimal == "8f1214c9c9cab8dc3bf866da9aba57a7")
     }
 
     @Test func streamsAreAskedForWithTheLastMessage() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitCore
 import LoadingKitPrimitives
 import Testing
 

@@ -24,6 +24,9 @@ import Testing
         func removeAll() {}
         func removeAll(since date: Date) {}
         func setCapacity(_ capacity: Int) {}
+        func mayHave(_ key: CacheKey) -> Bool { true }
+        func noteUse(of key: CacheKey) {}
+        func flush(_ completion: @escaping @Sendable () -> Void) { completion() }
     }
 
     @Test func theLoopDoesNotWaitForIt() async throws {

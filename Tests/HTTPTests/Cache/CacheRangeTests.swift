@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitCore
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
 import TestSupport

@@ -6,10 +6,15 @@ import Testing
 @Suite struct SOCKSHandshakeTests {
     private static let name = TunnelDestination(host: "h.example", port: 0x0102)
 
+    private enum Ending: Equatable {
+        case established
+        case challenged
+    }
+
     /// What is sent, and how it ends: nil where more is needed.
     private struct Transcript: Equatable {
         var sent: [UInt8] = []
-        var result: Result<Bool, ProxyError.Cause>?
+        var result: Result<Ending, ProxyError.Cause>?
     }
 
     private func run(_ handshake: some TunnelHandshake, _ pieces: [[UInt8]]) -> Transcript {
@@ -21,7 +26,8 @@ import Testing
                 switch try take(piece, &handshake) {
                 case .needsMore: break
                 case .send(let bytes): transcript.sent += bytes
-                case .established: transcript.result = .success(true)
+                case .established: transcript.result = .success(.established)
+                case .challenged: transcript.result = .success(.challenged)
                 }
             }
         } catch {
@@ -41,7 +47,7 @@ import Testing
 
     private func check(
         _ handshake: some TunnelHandshake, _ answers: [[UInt8]], sent: [UInt8],
-        _ result: Result<Bool, ProxyError.Cause>?
+        _ result: Result<Ending, ProxyError.Cause>?
     ) {
         let expected = Transcript(sent: sent, result: result)
         let whole = run(handshake, answers)
@@ -56,12 +62,13 @@ import Testing
     @Test func version5() {
         let handshake = SOCKS5Handshake(Self.name, nil)
         let reply: [UInt8] = [5, 0, 0, 1, 127, 0, 0, 1, 0, 80]
-        check(handshake, [[5, 0], reply], sent: Self.greeting + Self.request, .success(true))
+        check(handshake, [[5, 0], reply], sent: Self.greeting + Self.request, .success(.established))
         check(
-            handshake, [[5, 0], [5, 0, 0, 3, 2, 0x68, 0x69, 0, 80]], sent: Self.greeting + Self.request, .success(true))
+            handshake, [[5, 0], [5, 0, 0, 3, 2, 0x68, 0x69, 0, 80]], sent: Self.greeting + Self.request,
+            .success(.established))
         check(
             handshake, [[5, 0], [5, 0, 0, 4] + Array(repeating: 0, count: 18)], sent: Self.greeting + Self.request,
-            .success(true))
+            .success(.established))
         check(handshake, [[5, 0], [5, 0, 0, 1, 127]], sent: Self.greeting + Self.request, nil)
         check(
             handshake, [[5, 0], [5, 5, 0, 1, 0, 0, 0, 0, 0, 0]], sent: Self.greeting + Self.request,
@@ -69,7 +76,7 @@ import Testing
         check(
             handshake, [[5, 0], [5, 0, 0, 9, 0]], sent: Self.greeting + Self.request,
             .failure(.malformed("an address of an unknown kind")))
-        check(handshake, [[5, 0xFF]], sent: Self.greeting, .failure(.authentication))
+        check(handshake, [[5, 0xFF]], sent: Self.greeting, .success(.challenged))
         check(handshake, [[5, 2]], sent: Self.greeting, .failure(.malformed("a method that was not offered")))
         check(handshake, [[4, 0]], sent: Self.greeting, .failure(.malformed("it does not speak SOCKS 5")))
     }
@@ -78,15 +85,16 @@ import Testing
         let handshake = SOCKS5Handshake(Self.name, Proxy.Credential(user: "me", password: "pw"))
         let sent: [UInt8] = [5, 2, 0, 2, 1, 2, 0x6D, 0x65, 2, 0x70, 0x77]
         let reply: [UInt8] = [5, 0, 0, 1, 127, 0, 0, 1, 0, 80]
-        check(handshake, [[5, 2], [1, 0], reply], sent: sent + Self.request, .success(true))
-        check(handshake, [[5, 2], [1, 1]], sent: sent, .failure(.authentication))
+        check(handshake, [[5, 2], [1, 0], reply], sent: sent + Self.request, .success(.established))
+        check(handshake, [[5, 2], [1, 1]], sent: sent, .success(.challenged))
+        check(handshake, [[5, 0xFF]], sent: [5, 2, 0, 2], .failure(.authentication))
     }
 
     @Test func version4() {
         let named = SOCKS4Handshake(Self.name, Proxy.Credential(user: "me", password: ""))
         let start: [UInt8] = [4, 1, 1, 2, 0, 0, 0, 1, 0x6D, 0x65, 0]
         let sent = start + Array("h.example".utf8) + [0]
-        check(named, [[0, 90, 0, 0, 0, 0, 0, 0]], sent: sent, .success(true))
+        check(named, [[0, 90, 0, 0, 0, 0, 0, 0]], sent: sent, .success(.established))
         check(named, [[0, 91, 0, 0, 0, 0, 0, 0]], sent: sent, .failure(.refused("it refused, or failed")))
         check(named, [[1, 90, 0, 0, 0, 0, 0, 0]], sent: sent, .failure(.malformed("its reply is not SOCKS 4")))
         check(named, [[0, 90, 0]], sent: sent, nil)

@@ -32,7 +32,7 @@ final class BoundBody: @unchecked Sendable {  // `input` is taken once; the rest
         init(_ stream: InputStream?) { self.stream = stream }
     }
 
-    private final class Writer: NSObject, StreamDelegate, @unchecked Sendable {  // used by its thread alone, once it runs
+    private final class Writer: NSObject, StreamDelegate, @unchecked Sendable {  // of its thread alone
         var output: OutputStream?
         private let body: Data
         private let repeats: Bool

@@ -13,12 +13,31 @@ class TransferRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDele
     let written = Recorder<[Int64]>()
     let disposition: URLSession.ResponseDisposition
     let streams: Guarded<[@Sendable () -> InputStream?]>
+    let delayed: URLSession.DelayedRequestDisposition
+    let other: URLRequest?
 
     init(
-        disposition: URLSession.ResponseDisposition = .allow, streams: [@Sendable () -> InputStream?] = []
+        disposition: URLSession.ResponseDisposition = .allow, streams: [@Sendable () -> InputStream?] = [],
+        delayed: URLSession.DelayedRequestDisposition = .continueLoading, _ other: URLRequest? = nil
     ) {
         self.disposition = disposition
         self.streams = Guarded(streams)
+        self.delayed = delayed
+        self.other = other
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        events.append("delayed \(request.url?.path ?? "")")
+        completionHandler(delayed, other)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+        events.append("informational \(response.statusCode) \(response.value(forHTTPHeaderField: "Link") ?? "")")
     }
 
     func urlSession(

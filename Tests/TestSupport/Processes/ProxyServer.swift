@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitLoopbackServer
 
 /// A real proxy on a free loopback port.
 package final class ProxyServer: Sendable {
@@ -6,16 +7,26 @@ package final class ProxyServer: Sendable {
     package enum Program: String, Sendable, CaseIterable {
         case tinyproxy, squid, microsocks, dante
 
-        /// Whether it can be made to want a user and password.
-        package var canAsk: Bool { self == .tinyproxy || self == .microsocks }
+        /// Whether it can be made to want a user and password; dante would want one of this machine's users.
+        package var canAsk: Bool { self != .dante }
+    }
+
+    /// How squid asks.
+    package enum Scheme: String, Sendable, CaseIterable {
+        case basic, digest
     }
 
     private let process: ServerProcess
 
-    /// - Parameter credential: whom it lets in alone: `user:password`.
-    package init(_ program: Program, credential: String? = nil) throws {
+    /// - Parameters:
+    ///   - credential: whom it lets in alone: `user:password`.
+    ///   - scheme: how squid asks for it.
+    ///   - identity: squid's, which is spoken to over TLS then.
+    package init(
+        _ program: Program, credential: String? = nil, by scheme: Scheme = .basic, tls identity: ServerIdentity? = nil
+    ) throws {
         process = try ServerProcess.start(program.executable, aptPackage: program.aptPackage, portCount: 1) { setup in
-            try program.configure(setup.folder, setup.ports[0], credential)
+            try program.configure(setup.folder, setup.ports[0], credential, scheme, identity)
         }
     }
 
@@ -43,7 +54,10 @@ extension ProxyServer.Program {
     }
 
     /// Gives the arguments.
-    fileprivate func configure(_ folder: TemporaryFolder, _ port: UInt16, _ credential: String?) throws -> [String] {
+    fileprivate func configure(
+        _ folder: TemporaryFolder, _ port: UInt16, _ credential: String?, _ scheme: ProxyServer.Scheme,
+        _ identity: ServerIdentity?
+    ) throws -> [String] {
         let parts = credential?.split(separator: ":").map(String.init)
         switch self {
         case .tinyproxy:
@@ -51,7 +65,18 @@ extension ProxyServer.Program {
             try folder.write("Port \(port)\nListen 127.0.0.1\nTimeout 60\nMaxClients 100\n\(asks)\n", to: "proxy.conf")
             return ["-d", "-c", folder.file("proxy.conf").path]
         case .squid:
-            try folder.write(Self.squid(folder.path, port), to: "proxy.conf")
+            if let credential { try folder.write(Self.squidCheck(credential), to: "check.sh") }
+            if let credential { try folder.write(credential + "\n", to: "users") }
+            if let identity {
+                try folder.write(identity.certificatePEM, to: "server.pem")
+                try folder.write(identity.privateKeyPEM, to: "server.key")
+            }
+            let listens =
+                identity == nil
+                ? "http_port 127.0.0.1:\(port)"
+                : "https_port 127.0.0.1:\(port) tls-cert=\(folder.path)/server.pem tls-key=\(folder.path)/server.key"
+            let asks = credential == nil ? "http_access allow all" : Self.squidAsks(folder.path, scheme)
+            try folder.write(Self.squid(folder.path, listens, asks), to: "proxy.conf")
             chmod(folder.path, 0o755)
             return ["-N", "-f", folder.file("proxy.conf").path]
         case .microsocks:
@@ -62,10 +87,32 @@ extension ProxyServer.Program {
         }
     }
 
-    private static func squid(_ folder: String, _ port: UInt16) -> String {
+    /// A program that squid asks about each user and password.
+    private static func squidCheck(_ credential: String) -> String {
+        let words = credential.replacing(":", with: " ")
+        return "while read -r line; do [ \"$line\" = '\(words)' ] && echo OK || echo ERR; done\n"
+    }
+
+    private static func squidAsks(_ folder: String, _ scheme: ProxyServer.Scheme) -> String {
+        let program =
+            switch scheme {
+            case .basic: "/bin/sh \(folder)/check.sh"
+            case .digest: "/usr/lib/squid/digest_file_auth \(folder)/users"
+            }
+        return """
+            auth_param \(scheme) program \(program)
+            auth_param \(scheme) children 2 startup=1
+            auth_param \(scheme) realm r
+            acl known proxy_auth REQUIRED
+            http_access allow known
+            http_access deny all
+            """
+    }
+
+    private static func squid(_ folder: String, _ listens: String, _ asks: String) -> String {
         """
-        http_port 127.0.0.1:\(port)
-        http_access allow all
+        \(listens)
+        \(asks)
         cache deny all
         pid_filename none
         access_log none

@@ -11,8 +11,9 @@ package final class ServerProcess: Sendable {
         package var ports: [UInt16]
     }
 
-    /// What a server says when another process took its port in that moment.
-    private static let portTaken = ["in use", "EADDRINUSE"]
+    /// What a server says when another process took its port in that moment; or squid, when another one was making the
+    /// shared memory that all of them name alike.
+    private static let taken = ["in use", "EADDRINUSE", "shm_open"]
     private static let attempts = 5
 
     package let setup: Setup
@@ -39,7 +40,7 @@ package final class ServerProcess: Sendable {
         for _ in 1..<attempts {
             do {
                 return try ServerProcess(executable, portCount, configure)
-            } catch let error as ServerProcessError where portTaken.contains(where: error.output.contains) {
+            } catch let error as ServerProcessError where taken.contains(where: error.output.contains) {
                 continue
             }
         }

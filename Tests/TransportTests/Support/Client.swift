@@ -46,10 +46,11 @@ actor Client {
 
     @discardableResult
     func connect(
-        _ endpoint: Endpoint, tls: (context: TLSContext, serverName: String)? = nil, timeout: UInt64? = 120_000_000_000
+        _ endpoint: Endpoint, tls: (context: TLSContext, serverName: String)? = nil,
+        asking decider: OnLoop<any TLSDecider>? = nil, timeout: UInt64? = 120_000_000_000
     ) async -> TransportError? {
         await withCheckedContinuation { continuation in
-            attempt = connector.connect(to: endpoint, tls: tls, timeout: timeout) { result in
+            attempt = connector.connect(to: endpoint, tls: tls, asking: decider?.value, timeout: timeout) { result in
                 switch result {
                 case .success(let stream):
                     self.stream = stream

@@ -3,9 +3,19 @@ package protocol CredentialStore: Sendable {
     /// What was saved last. May block.
     func load() -> [StoredCredential]
 
-    /// Keeps these in place of all that were kept before. Must not block. Calls of several threads may come in another
-    /// order than the changes that led to them: one with a lower revision than another's before it is out of date.
-    func save(_ credentials: [StoredCredential], revision: Int)
+    /// Keeps changes, in the order of the calls. Must not block, nor call out.
+    func save(_ changes: [CredentialChange])
+
+    /// Calls back, from any thread, when all changes are on disk or could not be written.
+    func flush(_ completion: @escaping @Sendable () -> Void)
+}
+
+/// One change of the credentials that are kept. Those of other processes stay as they are.
+package enum CredentialChange: Sendable, Hashable {
+    /// Keep it, in place of that of the same space and user; when it is the one to propose, no other is.
+    case keep(StoredCredential)
+    case forget(user: String, URLProtectionSpace)
+    case forgetAll
 }
 
 /// A credential as it is kept.

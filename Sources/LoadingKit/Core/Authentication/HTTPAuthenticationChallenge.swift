@@ -1,4 +1,5 @@
-/// One challenge of a `WWW-Authenticate` field: a scheme's name, and what a server says with it (RFC 9110 §11.3).
+/// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field: a scheme's name, and what a server or a proxy says
+/// with it (RFC 9110 §11.3).
 public struct HTTPAuthenticationChallenge: Sendable, Hashable {
     /// The scheme's name, as the server wrote it.
     public let scheme: String

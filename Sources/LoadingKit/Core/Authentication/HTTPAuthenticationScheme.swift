@@ -1,4 +1,4 @@
-/// A way to prove to an HTTP server who the client is, such as Basic or Digest (RFC 9110 §11).
+/// A way to prove to an HTTP server or proxy who the client is, such as Basic or Digest (RFC 9110 §11).
 ///
 /// A scheme is a value that answers the challenges of one protection space. It is made from a challenge, gives what to
 /// put into the request, and keeps between requests what the server expects it to remember. It does no I/O, and is used
@@ -31,7 +31,7 @@ public protocol HTTPAuthenticationScheme: Sendable {
     /// bodies. Default true.
     var isLastStep: Bool { get }
 
-    /// The value of the request's `Authorization` field; nil when the credential cannot be used with this scheme.
+    /// The value of the request's `Authorization` field, or of `Proxy-Authorization` to a proxy; nil when the credential cannot be used with this scheme.
     ///
     /// It is asked for each time that a request is sent, and at times to see whether it can be: on a copy.
     mutating func authorization(

@@ -1,6 +1,7 @@
 import Foundation
 
-/// What a program answers an authentication challenge with: a user name and a password, and how long to keep them.
+/// What a program answers an authentication challenge with: a user name and a password, a client's certificate with its
+/// key, or trust in a server; and how long to keep it.
 ///
 /// Follows Apple's `URLCredential`. Instances do not change after they are made.
 open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // only `let`s
@@ -24,6 +25,15 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
 
     private let storedPassword: String?
 
+    /// The client's certificate and key; nil for another kind of credential.
+    public let identity: ClientIdentity?
+
+    /// The intermediate certificates that are sent with the identity's; empty for another kind of credential.
+    public let certificates: [X509Certificate]
+
+    /// Which server's certificates are accepted; nil for another kind of credential.
+    package let trust: ServerTrust?
+
     /// The password, or nil when there is none.
     open var password: String? { storedPassword }
 
@@ -35,6 +45,37 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         self.user = user
         storedPassword = password
         self.persistence = persistence
+        identity = nil
+        certificates = []
+        trust = nil
+    }
+
+    /// Makes a credential from a client's certificate and key, in answer to
+    /// ``NSURLAuthenticationMethodClientCertificate``.
+    ///
+    /// - Parameters:
+    ///   - identity: the certificate and its key.
+    ///   - certificates: intermediates to send with it; nil: those that came with the identity.
+    ///   - persistence: whether ``URLCredentialStorage`` keeps it when the program puts it there. A key is never written
+    ///     to disk: permanent credentials, too, are gone with the process.
+    public init(identity: ClientIdentity, certificates: [X509Certificate]?, persistence: Persistence) {
+        user = nil
+        storedPassword = nil
+        self.persistence = persistence
+        self.identity = identity
+        self.certificates = certificates ?? identity.intermediates
+        trust = nil
+    }
+
+    /// Makes a credential that accepts a server, in answer to ``NSURLAuthenticationMethodServerTrust``: whatever an
+    /// evaluation of its certificates says. It accepts no other certificates than those of `trust`.
+    public init(trust: ServerTrust) {
+        user = nil
+        storedPassword = nil
+        persistence = .none
+        identity = nil
+        certificates = []
+        self.trust = trust
     }
 
     // MARK: NSSecureCoding, NSCopying
@@ -48,7 +89,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     /// True: archives may be decoded securely.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Decodes what ``encode(with:)`` encoded; nil when the archive is not keyed, or lacks what is needed.
+    /// Decodes what ``encode(with:)`` encoded, without identity and trust; nil when the archive is not keyed, or lacks what is needed.
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding,
             let persistence: Persistence = aDecoder.decodeCase(forKey: CodingKey.persistence)
@@ -56,9 +97,13 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         self.persistence = persistence
         user = aDecoder.decodeString(forKey: CodingKey.user)
         storedPassword = aDecoder.decodeString(forKey: CodingKey.password)
+        identity = nil
+        certificates = []
+        trust = nil
     }
 
-    /// Encodes the credential, password included, into a keyed archive.
+    /// Encodes the credential, password included, into a keyed archive; an identity's key and trust in a server are left
+    /// out.
     open func encode(with aCoder: NSCoder) {
         guard aCoder.allowsKeyedCoding else { return }
         aCoder.encodeString(user, forKey: CodingKey.user)
@@ -72,11 +117,13 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     /// The credential itself, which does not change.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether user, password and persistence are the same.
+    /// Whether user, password, identity, trust and persistence are the same.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLCredential else { return false }
         return self === other
-            || (user == other.user && storedPassword == other.storedPassword && persistence == other.persistence)
+            || (user == other.user && storedPassword == other.storedPassword && persistence == other.persistence
+                && identity == other.identity && certificates == other.certificates
+                && trust?.certificates == other.trust?.certificates)
     }
 
     /// Agrees with ``isEqual(_:)``.
@@ -87,9 +134,11 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         return hasher.finalize()
     }
 
-    /// The user name and the persistence, never the password.
+    /// The user name, the identity's subject and the persistence, never a password or a key.
     open override var description: String {
-        "<URLCredential>: user: \(user ?? "(none)"), password: \(hasPassword ? "set" : "none"), "
+        if let identity { return "<URLCredential>: identity: \(identity.certificate), persistence: \(persistence)" }
+        if let trust { return "<URLCredential>: trust: \(trust)" }
+        return "<URLCredential>: user: \(user ?? "(none)"), password: \(hasPassword ? "set" : "none"), "
             + "persistence: \(persistence)"
     }
 }

@@ -5,25 +5,34 @@ import LoadingKitPrimitives
 ///
 /// Follows Apple's `URLCredentialStorage`. Any thread may use it. Credentials of ``URLCredential/Persistence/none`` are
 /// not kept; those of ``URLCredential/Persistence/forSession`` as long as the storage exists; permanent ones beyond that
-/// where the storage was made with a place for them.
+/// where the storage was made with a place for them. A credential with a ``ClientIdentity`` is kept by its certificate's
+/// subject in place of a user, and never on disk.
 open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state is in a Guarded
     private struct State: Sendable {
         var credentials: [URLProtectionSpace: [String: URLCredential]] = [:]
         var defaultUsers: [URLProtectionSpace: String] = [:]
-        /// How often the permanent credentials have changed.
-        var revision = 0
 
         func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
             defaultUsers[space].flatMap { credentials[space]?[$0] }
         }
     }
 
-    private static let sharedStorage = URLCredentialStorage()
+    private static let sharedStorage =
+        DiskStores.current?.credentials().map { URLCredentialStorage($0) } ?? URLCredentialStorage()
 
     private let state: Guarded<State>
     private let store: (any CredentialStore)?
 
-    /// The storage that sessions use unless told otherwise.
+    /// The storage that sessions use unless told otherwise. It keeps permanent credentials on disk.
+    ///
+    /// They are in `Credentials.sqlite` in the program's folder below `~/.local/share/LoadingKit` (`XDG_DATA_HOME`),
+    /// encrypted with AES-256-GCM; the key is in the file `Credentials.key` beside it, which the user alone may read. This
+    /// protects credentials where the database gets into other hands without the key: copied, backed up or shared by itself.
+    /// It does not protect them from who can read both, above all from any process of the same user. To move them, copy
+    /// both files while no program uses them. Without its key a credential cannot be read, and counts as not there; one line
+    /// of the log says so.
+    ///
+    /// Programs that run at the same time keep what each of them changes; a program reads what is kept when it first asks.
     open class var shared: URLCredentialStorage { sharedStorage }
 
     /// Makes an empty storage, which keeps all credentials in memory.
@@ -59,22 +68,29 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         state.withLock { $0.defaultCredential(for: space) }
     }
 
+    /// The credential to propose to a server that asks for a client certificate: the default of the space as the server
+    /// describes it, else of the space as a program makes it, which has no list of authorities.
+    package func defaultIdentity(for space: URLProtectionSpace) -> URLCredential? {
+        let plain = URLProtectionSpace(tlsHost: space.host, port: space.port, distinguishedNames: nil)
+        return state.withLock { $0.defaultCredential(for: space) ?? $0.defaultCredential(for: plain) }
+    }
+
     // MARK: Writing
 
     /// Keeps a credential, in place of one for the same user. Does nothing with one whose persistence is
     /// ``URLCredential/Persistence/none``.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
-        change { Self.keep(credential, space, in: &$0) }
+        change { state in
+            guard let user = credential.storageName else { return [] }
+            return Self.keep(credential, user, space, isDefault: state.defaultUsers[space] == user, in: &state)
+        }
     }
 
     /// Keeps a credential as ``set(_:for:)`` does, and proposes it for the protection space from now on.
     open func setDefaultCredential(_ credential: URLCredential, for space: URLProtectionSpace) {
         change { state in
-            guard let user = credential.user, credential.persistence != .none else { return [] }
-            let replaced = Self.keep(credential, space, in: &state)
-            if replaced.isEmpty, state.defaultUsers[space] == user { return [] }
-            state.defaultUsers[space] = user
-            return replaced + [credential]
+            guard let user = credential.storageName else { return [] }
+            return Self.keep(credential, user, space, isDefault: true, in: &state)
         }
     }
 
@@ -91,58 +107,70 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         let allowed = options?[NSURLCredentialStorageRemoveSynchronizableCredentials] as? NSNumber
         if credential.persistence == .synchronizable && allowed?.boolValue != true { return }
         change { state in
-            guard let user = credential.user, let old = state.credentials[space]?.removeValue(forKey: user) else {
+            guard let user = credential.storageName, let old = state.credentials[space]?.removeValue(forKey: user)
+            else {
                 return []
             }
             if state.credentials[space]?.isEmpty == true { state.credentials[space] = nil }
             if state.defaultUsers[space] == user { state.defaultUsers[space] = nil }
-            return [old]
+            return [old.isPermanent ? .forget(user: user, space) : nil]
         }
     }
 
-    /// Forgets all credentials.
+    /// Forgets all credentials, and those that are kept on disk.
     package func removeAll() {
         change { state in
-            let all = state.credentials.values.flatMap(\.values)
-            state.credentials = [:]
-            state.defaultUsers = [:]
-            return all
+            defer { state = State() }
+            // What another process keeps is not known here, and is forgotten, too.
+            return state.credentials.isEmpty && store == nil ? [] : [.forgetAll]
         }
     }
 
-    /// Gives what was concerned: nothing when nothing has changed.
+    /// Calls back, from any thread, when all changes so far are on disk or could not be written.
+    package func flush(_ completion: @escaping @Sendable () -> Void) {
+        if let store { store.flush(completion) } else { completion() }
+    }
+
+    /// What a change makes of what is kept on disk: as many elements as things happened, nil where the disk is not concerned.
+    private typealias Effects = [CredentialChange?]
+
     private static func keep(
-        _ credential: URLCredential, _ space: URLProtectionSpace, in state: inout State
-    ) -> [URLCredential] {
-        guard let user = credential.user, credential.persistence != .none else { return [] }
-        let old = state.credentials[space]?.updateValue(credential, forKey: user)
-        if state.credentials[space] == nil { state.credentials[space] = [user: credential] }
-        return old == credential ? [] : [credential] + (old.map { [$0] } ?? [])
+        _ credential: URLCredential, _ user: String, _ space: URLProtectionSpace, isDefault: Bool,
+        in state: inout State
+    ) -> Effects {
+        guard credential.persistence != .none else { return [] }
+        let wasDefault = state.defaultUsers[space] == user
+        let old = state.credentials[space, default: [:]].updateValue(credential, forKey: user)
+        if isDefault { state.defaultUsers[space] = user }
+        if old == credential, isDefault == wasDefault { return [] }
+        if credential.isPermanent {
+            return [.keep(StoredCredential(space: space, credential: credential, isDefault: isDefault))]
+        }
+        return [old?.isPermanent == true ? .forget(user: user, space) : nil]
     }
 
-    /// Makes a change, which gives the credentials that it concerns, and tells of it.
-    private func change(_ body: (inout State) -> [URLCredential]) {
-        let (concerned, saved) = state.withLock { state -> ([URLCredential], (credentials: [StoredCredential], Int)?) in
-            let concerned = body(&state)
-            guard store != nil, concerned.contains(where: \.isPermanent) else { return (concerned, nil) }
-            state.revision += 1
-            return (concerned, (Self.permanent(state), state.revision))
+    /// Makes a change, has the disk follow it, and tells of it.
+    private func change(_ body: (inout State) -> Effects) {
+        let effects = state.withLock { state in
+            let effects = body(&state)
+            // Under the lock, so that changes reach the disk in their order.
+            let changes = effects.compactMap { $0 }
+            if !changes.isEmpty { store?.save(changes) }
+            return effects
         }
-        if let saved { store?.save(saved.credentials, revision: saved.1) }
-        if !concerned.isEmpty { NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self) }
-    }
-
-    private static func permanent(_ state: State) -> [StoredCredential] {
-        state.credentials.flatMap { space, users in
-            users.filter(\.value.isPermanent).map { user, credential in
-                StoredCredential(space: space, credential: credential, isDefault: state.defaultUsers[space] == user)
-            }
-        }
+        if !effects.isEmpty { NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self) }
     }
 }
 
 extension URLCredential {
-    fileprivate var isPermanent: Bool { persistence == .permanent || persistence == .synchronizable }
+    /// Private keys are not written to disk.
+    fileprivate var isPermanent: Bool {
+        identity == nil && (persistence == .permanent || persistence == .synchronizable)
+    }
+
+    /// What a storage knows it by: the user's name, or the subject of the identity's certificate. Trust in a server is not
+    /// stored.
+    fileprivate var storageName: String? { user ?? identity?.certificate.subject }
 }
 
 extension NSNotification.Name {

@@ -27,6 +27,9 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// The names of the certificate authorities that a server accepts client certificates from (DER), or nil.
     public let distinguishedNames: [Data]?
 
+    /// What is to be decided of a server where the method is ``NSURLAuthenticationMethodServerTrust``, or nil.
+    public let serverTrust: ServerTrust?
+
     /// A server's protection space.
     ///
     /// - Parameters:
@@ -42,6 +45,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         self.realm = realm
         self.authenticationMethod = authenticationMethod ?? NSURLAuthenticationMethodDefault
         distinguishedNames = nil
+        serverTrust = nil
     }
 
     /// A proxy's protection space.
@@ -59,16 +63,29 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         self.realm = realm
         self.authenticationMethod = authenticationMethod ?? NSURLAuthenticationMethodDefault
         distinguishedNames = nil
+        serverTrust = nil
     }
 
     /// The space of a TLS server that asks for a client certificate.
-    package init(tlsHost host: String, port: Int, authenticationMethod: String, distinguishedNames: [Data]?) {
+    package init(tlsHost host: String, port: Int, distinguishedNames: [Data]?) {
         kind = .server(protocol: NSURLProtectionSpaceHTTPS)
         self.host = host
         self.port = port
         realm = nil
-        self.authenticationMethod = authenticationMethod
+        authenticationMethod = NSURLAuthenticationMethodClientCertificate
         self.distinguishedNames = distinguishedNames
+        serverTrust = nil
+    }
+
+    /// The space of a TLS server whose certificates are to be decided about.
+    package init(tlsHost host: String, port: Int, serverTrust: ServerTrust) {
+        kind = .server(protocol: NSURLProtectionSpaceHTTPS)
+        self.host = host
+        self.port = port
+        realm = nil
+        authenticationMethod = NSURLAuthenticationMethodServerTrust
+        distinguishedNames = nil
+        self.serverTrust = serverTrust
     }
 
     /// The server's protocol, or nil for a proxy.
@@ -152,6 +169,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
             : .server(protocol: aDecoder.decodeString(forKey: CodingKey.protocolName))
         distinguishedNames = aDecoder.decodeArray(
             of: NSData.self, as: Data.self, forKey: CodingKey.distinguishedNames)
+        serverTrust = nil
     }
 
     /// Encodes the space into a keyed archive.
@@ -176,7 +194,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// The space itself, which does not change.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether all properties are the same.
+    /// Whether all properties are the same, but for ``serverTrust``, which is another on each connection.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLProtectionSpace else { return false }
         return self === other

@@ -11,6 +11,12 @@ package struct CacheKey: Hashable, Sendable, Codable {
         self.url = text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text
     }
 
+    /// - Parameter text: A URL as a key has it.
+    package init(method: String, text: String) {
+        self.method = method
+        url = text
+    }
+
     /// Nil for a request without a URL.
     package init?(_ request: URLRequest) {
         guard let url = request.url else { return nil }

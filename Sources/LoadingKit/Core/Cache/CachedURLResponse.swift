@@ -11,6 +11,9 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
     public let data: Data
 
     /// What the program keeps with the response, or nil.
+    ///
+    /// A property list (strings, numbers, dates, data, arrays, and dictionaries by strings) goes to disk with the response; a
+    /// response with anything else stays in memory.
     public let userInfo: [AnyHashable: Any]?
 
     /// Where the response may be kept.

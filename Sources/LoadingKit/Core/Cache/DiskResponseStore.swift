@@ -4,8 +4,16 @@ import Foundation
 ///
 /// Any thread may call it. What changes it returns at once and takes effect in order; a later `entries(for:)` sees it.
 package protocol DiskResponseStore: AnyObject, Sendable {
-    /// The responses under a key, the last used first. May block.
+    /// Whether there may be responses under a key; true while that is not known. Does not block.
+    ///
+    /// What another process has stored may be passed over for a second, so that most of what is nowhere costs no reading.
+    func mayHave(_ key: CacheKey) -> Bool
+
+    /// The responses under a key, the last stored first. May block.
     func entries(for key: CacheKey) -> [CacheEntry]
+
+    /// Takes note that the responses under a key were used, though they were not read here. Does not block.
+    func noteUse(of key: CacheKey)
 
     /// What all of them take, in bytes. May block.
     var usage: Int { get }
@@ -25,4 +33,7 @@ package protocol DiskResponseStore: AnyObject, Sendable {
 
     /// Changes the most that responses may take, in bytes; what is too much goes.
     func setCapacity(_ capacity: Int)
+
+    /// Calls back, from any thread, when all changes are on disk or could not be written.
+    func flush(_ completion: @escaping @Sendable () -> Void)
 }

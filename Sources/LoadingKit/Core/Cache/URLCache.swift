@@ -4,9 +4,17 @@ import LoadingKitPrimitives
 /// Keeps responses to requests.
 ///
 /// Follows Apple's `URLCache`. Any thread may use it. Responses are kept in memory, and on disk where there is a disk
-/// capacity and a store for it; the least recently used of them go first when a capacity is reached. A response is found
-/// again for a request with the same method and the same URL, whatever its fragment. Where a server chooses between
-/// several by the request's fields (`Vary`), a session finds the right one, and a program the last that was stored.
+/// capacity; the least recently used of them go first when a capacity is reached. A response is found again for a request
+/// with the same method and the same URL, whatever its fragment. Where a server chooses between several by the request's
+/// fields (`Vary`), a session finds the right one, and a program the last that was stored.
+///
+/// On disk a cache is a folder, which only its user can read: an SQLite database, and a file for each content. It is
+/// written behind the program's back; ``flush()`` waits for it. Processes may share a folder. What is damaged in it counts
+/// as not stored. When it cannot be written (the disk is full, or may not be written to) the cache goes on in memory alone,
+/// and one line of the log says so. A cache is moved by moving its folder while no program uses it.
+///
+/// What is stored survives the end of the process, however it ends. When the machine loses power the last seconds may be
+/// missing; what was half written then is found out by its checksum, and never served.
 ///
 /// A session asks a subclass through the methods for requests that it overrides.
 open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guarded
@@ -23,6 +31,16 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
     private struct State: Sendable {
         var memory: MemoryResponseStore
         var diskCapacity: Int
+        var place: Place
+        var disk: (any DiskResponseStore)?
+        var reads = DiskReads()
+    }
+
+    /// Where responses are kept beyond memory.
+    private enum Place: Sendable {
+        case memoryAlone
+        /// Nil: the program's own folder.
+        case folder(URL?)
     }
 
     private static let sharedCache = Guarded<URLCache?>(nil)
@@ -30,10 +48,9 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
     package static let defaultDiskCapacity = 20 << 20
 
     private let state: Guarded<State>
-    /// Set before the cache is shared.
-    private var disk: (any DiskResponseStore)?
 
-    /// The cache that sessions use unless told otherwise: 4 MiB of memory, 20 MiB of disk.
+    /// The cache that sessions use unless told otherwise: 4 MiB of memory, 20 MiB of disk, in the program's folder below
+    /// `~/.cache/LoadingKit` (`XDG_CACHE_HOME`).
     open class var shared: URLCache {
         get {
             sharedCache.withLock { cache in
@@ -53,32 +70,58 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         }
     }
 
-    /// Makes an empty cache.
+    /// Makes a cache, which has what was kept in its folder before.
     ///
     /// - Parameters:
     ///   - memoryCapacity: The most that responses may take of memory, in bytes.
-    ///   - diskCapacity: The most that responses may take of the disk, in bytes.
-    ///   - path: The folder to keep responses in.
+    ///   - diskCapacity: The most that responses may take of the disk, in bytes; with 0 the folder is not touched.
+    ///   - path: The folder to keep responses in, which is made when there is something to keep. Nil: the program's folder
+    ///     below `~/.cache/LoadingKit` (`XDG_CACHE_HOME`), where the shared cache is, too.
     public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
         state = Guarded(
-            State(memory: MemoryResponseStore(capacity: memoryCapacity), diskCapacity: max(0, diskCapacity)))
+            State(
+                memory: MemoryResponseStore(capacity: memoryCapacity), diskCapacity: max(0, diskCapacity),
+                place: .folder(path.map { URL(fileURLWithPath: $0, isDirectory: true) })))
+        super.init()
+        makeDisk()
     }
 
-    /// Makes an empty cache.
+    /// Makes a cache, which has what was kept in its folder before.
     ///
     /// - Parameters:
     ///   - memoryCapacity: The most that responses may take of memory, in bytes.
-    ///   - diskCapacity: The most that responses may take of the disk, in bytes.
-    ///   - directory: The folder to keep responses in.
+    ///   - diskCapacity: The most that responses may take of the disk, in bytes; with 0 the folder is not touched.
+    ///   - directory: The folder to keep responses in, as in ``init(memoryCapacity:diskCapacity:diskPath:)``.
     public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
         self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: directory?.path)
     }
 
     /// Makes a cache over a disk store, which has what was stored there before.
     package convenience init(memoryCapacity: Int, diskCapacity: Int, disk: any DiskResponseStore) {
-        self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: nil)
-        self.disk = disk
+        self.init(memoryCapacity: memoryCapacity)
+        state.withLock { state in
+            state.disk = disk
+            state.diskCapacity = max(0, diskCapacity)
+        }
         disk.setCapacity(max(0, diskCapacity))
+    }
+
+    /// Makes an empty cache that never touches a disk.
+    package convenience init(memoryCapacity: Int) {
+        self.init(memoryCapacity: memoryCapacity, diskCapacity: 0, diskPath: nil)
+        state.withLock { $0.place = .memoryAlone }
+    }
+
+    private var disk: (any DiskResponseStore)? { state.withLock { $0.disk } }
+
+    /// A cache without a capacity for it has no store on disk.
+    private func makeDisk() {
+        let (place, capacity) = state.withLock { ($0.place, $0.disk == nil ? $0.diskCapacity : 0) }
+        guard case .folder(let folder) = place, capacity > 0, let made = DiskStores.current?.responses(folder) else {
+            return
+        }
+        made.setCapacity(capacity)
+        state.withLock { $0.disk = $0.disk ?? made }
     }
 
     // MARK: Responses
@@ -86,7 +129,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
     /// The response kept for a request, or nil.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         guard let key = CacheKey(request) else { return nil }
-        return entries(for: key).first(where: \.isComplete)?.response
+        return keptEntries(for: key).first(where: \.isComplete)?.response
     }
 
     /// Keeps a response for a request in place of an earlier one.
@@ -100,21 +143,30 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
     /// Forgets the response kept for a request.
     open func removeCachedResponse(for request: URLRequest) {
         guard let key = CacheKey(request) else { return }
-        let gone = state.withLock { $0.memory.remove(key) }
+        let gone = state.withLock { state in
+            state.reads.outdate(key)
+            return state.memory.remove(key)
+        }
         withExtendedLifetime(gone) {}
         disk?.remove(key)
     }
 
     /// Forgets all responses.
     open func removeAllCachedResponses() {
-        let gone = state.withLock { $0.memory.removeAll() }
+        let gone = state.withLock { state in
+            state.reads.outdateAll()
+            return state.memory.removeAll()
+        }
         withExtendedLifetime(gone) {}
         disk?.removeAll()
     }
 
     /// Forgets the responses that were stored at or after a date.
     open func removeCachedResponses(since date: Date) {
-        let gone = state.withLock { $0.memory.removeAll(since: date) }
+        let gone = state.withLock { state in
+            state.reads.outdateAll()
+            return state.memory.removeAll(since: date)
+        }
         withExtendedLifetime(gone) {}
         disk?.removeAll(since: date)
     }
@@ -135,7 +187,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         get { state.withLock { $0.diskCapacity } }
         set {
             state.withLock { $0.diskCapacity = max(0, newValue) }
-            disk?.setCapacity(max(0, newValue))
+            if let disk { disk.setCapacity(max(0, newValue)) } else { makeDisk() }
         }
     }
 
@@ -144,6 +196,11 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
 
     /// What responses take of the disk, in bytes. Reads the disk.
     open var currentDiskUsage: Int { disk?.usage ?? 0 }
+
+    /// Returns when all that was stored or removed so far is on disk, or could not be written; at once for a cache in memory.
+    public func flush() async {
+        await withCheckedContinuation { continuation in flush { continuation.resume() } }
+    }
 }
 
 // MARK: - For sessions
@@ -155,11 +212,19 @@ extension URLCache {
     /// Whether the program's own code decides what is found and kept.
     private var isCustomized: Bool { type(of: self) != URLCache.self }
 
+    /// Calls back, from any thread, when all that was stored or removed so far is on disk or could not be written.
+    package func flush(_ completion: @escaping @Sendable () -> Void) {
+        if let disk { disk.flush(completion) } else { completion() }
+    }
+
     /// The responses under a key that memory has, the last stored first; nil when the disk has to be read to know.
     package func entriesInMemory(for key: CacheKey) -> [CacheEntry]? {
-        if isCustomized { return customEntries(for: key) }
-        let found = state.withLock { $0.memory.entries(for: key) }
-        return found.isEmpty && disk != nil ? nil : found
+        if isCustomized { return disk == nil ? customEntries(for: key) : nil }
+        let (found, disk) = state.withLock { ($0.memory.entries(for: key), $0.disk) }
+        guard let disk else { return found }
+        if found.isEmpty { return disk.mayHave(key) ? nil : [] }
+        disk.noteUse(of: key)
+        return found
     }
 
     private func customEntries(for key: CacheKey) -> [CacheEntry] {
@@ -169,10 +234,26 @@ extension URLCache {
 
     /// The responses under a key. Reads the disk when memory has none.
     package func entries(for key: CacheKey) -> [CacheEntry] {
-        let found = state.withLock { $0.memory.entries(for: key) }
-        guard found.isEmpty, let disk else { return found }
+        if isCustomized { return customEntries(for: key) }
+        return keptEntries(for: key)
+    }
+
+    private func keptEntries(for key: CacheKey) -> [CacheEntry] {
+        let (found, disk) = state.withLock { state in
+            let found = state.memory.entries(for: key)
+            if found.isEmpty, state.disk != nil { state.reads.begin(key) }
+            return (found, state.disk)
+        }
+        guard let disk else { return found }
+        guard found.isEmpty else {
+            disk.noteUse(of: key)
+            return found
+        }
         let read = disk.entries(for: key)
-        let gone = state.withLock { $0.memory.restore(read, for: key) }
+        let gone = state.withLock { state in
+            // What came or went meanwhile is newer than what was read.
+            state.reads.end(key) && !read.isEmpty ? state.memory.restore(read, for: key) : []
+        }
         withExtendedLifetime(gone) {}
         return read
     }
@@ -198,7 +279,10 @@ extension URLCache {
     private func keep(_ entry: CacheEntry, for key: CacheKey, onDiskUpTo limit: Int) {
         guard entry.response.storagePolicy != .notAllowed else { return }
         // What goes is destroyed after the lock is free: its `deinit` may be the program's own code.
-        let gone = state.withLock { $0.memory.store(entry, for: key) }
+        let gone = state.withLock { state in
+            state.reads.outdate(key)
+            return state.memory.store(entry, for: key)
+        }
         withExtendedLifetime(gone) {}
         guard let disk else { return }
         if entry.response.storagePolicy == .allowed, entry.cost <= limit {

@@ -7,6 +7,21 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// The task is about to begin.
     func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask)
 
+    /// A task with an `earliestBeginDate` is about to begin. Say whether it shall, or give another request for it to load.
+    /// By default it begins.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
+
+    /// There is no network that leads to the server, and the task waits for one (`waitsForConnectivity`). Called at most
+    /// once for each task.
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
+
+    /// The server has sent a response before the one that answers the request: 103 (Early Hints) and others of the 1xx
+    /// class (RFC 9110 §15.2).
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse)
+
     /// The server redirects to `request`. Give the request to load instead, changed or not, or nil to have the
     /// redirect's own response. By default it is followed.
     func urlSession(
@@ -40,6 +55,28 @@ extension URLSessionTaskDelegate {
     /// Asks the session's delegate.
     public func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
         session.delegate(after: self)?.urlSession(session, didCreateTask: task)
+    }
+
+    /// Asks the session's delegate; without one, begins.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        guard let next = session.delegate(after: self) else { return completionHandler(.continueLoading, nil) }
+        next.urlSession(
+            session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
+    }
+
+    /// Tells the session's delegate.
+    public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        session.delegate(after: self)?.urlSession(session, taskIsWaitingForConnectivity: task)
+    }
+
+    /// Tells the session's delegate.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+        session.delegate(after: self)?.urlSession(session, task: task, didReceiveInformationalResponse: response)
     }
 
     /// Asks the session's delegate; without one, follows the redirect.

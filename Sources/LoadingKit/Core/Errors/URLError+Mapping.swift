@@ -16,7 +16,9 @@ extension URLError {
         case let error as LoadFailure:
             self.init(error.code, text: error.description, underlying: error, url: url)
         case let error as TransportError:
-            self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
+            self.init(
+                error.urlErrorCode, text: error.description, underlying: error, url: url,
+                others: error.unavailability.map { [Self.unavailabilityKey: $0] } ?? [:])
         case let error as HTTP1Error:
             self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
         case let error as HTTP2Error:
@@ -30,11 +32,13 @@ extension URLError {
         }
     }
 
-    private init(_ code: Code, text: String, underlying: any Error, url: URL?) {
-        self.init(
-            code,
-            userInfo: Self.userInfo(url, [NSUnderlyingErrorKey: underlying, NSLocalizedDescriptionKey: text]))
+    private init(_ code: Code, text: String, underlying: any Error, url: URL?, others: [String: Any] = [:]) {
+        let said: [String: Any] = [NSUnderlyingErrorKey: underlying, NSLocalizedDescriptionKey: text]
+        self.init(code, userInfo: Self.userInfo(url, others.merging(said) { $1 }))
     }
+
+    /// The key of Apple's `networkUnavailableReason`: 0 for cellular, 1 for expensive.
+    private static let unavailabilityKey = "NSURLErrorNetworkUnavailableReasonKey"
 
     /// The key of `failureURLString`, whose constant is deprecated in favour of the URL's, though users read both.
     private static let failingURLStringKey = "NSErrorFailingURLStringKey"
@@ -51,12 +55,17 @@ extension URLError {
 extension TransportError {
     fileprivate var urlErrorCode: URLError.Code {
         switch cause {
-        case .nameNotFound, .noAddresses: .cannotFindHost
-        case .resolverFailed: .dnsLookupFailed
+        case .nameNotFound, .noAddresses: Networks.exist ? .cannotFindHost : .notConnectedToInternet
+        case .resolverFailed: Networks.exist ? .dnsLookupFailed : .notConnectedToInternet
+        case .notAllowed: .notConnectedToInternet
+        case .systemCall(.connect, ENETUNREACH), .systemCall(.connect, ENETDOWN), .systemCall(.connect, EHOSTUNREACH),
+            .systemCall(.connect, EADDRNOTAVAIL):
+            .notConnectedToInternet
         case .timedOut: .timedOut
         case .cancelled: .cancelled
         case .refused, .configuration: .cannotConnectToHost
         case .certificate(let failure): failure.urlErrorCode
+        case .alert(let alert, let use): alert.urlErrorCode(use)
         case .handshake, .plainTextPeer: .secureConnectionFailed
         case .truncated: .networkConnectionLost
         case .systemCall:
@@ -69,13 +78,39 @@ extension TransportError {
     }
 }
 
+extension TLSAlert {
+    /// Before TLS 1.3 there is no alert that says that a certificate is missing: a server that asked for one and got none
+    /// says that the handshake failed.
+    fileprivate func urlErrorCode(_ use: ClientCertificateUse) -> URLError.Code {
+        switch use {
+        case .notAsked: wantsCertificate ? .clientCertificateRequired : .secureConnectionFailed
+        case .notSent:
+            wantsCertificate || isAboutCertificate || isHandshakeFailure
+                ? .clientCertificateRequired : .secureConnectionFailed
+        case .sent:
+            isAboutCertificate || isHandshakeFailure || wantsCertificate
+                ? .clientCertificateRejected : .secureConnectionFailed
+        }
+    }
+}
+
+extension TransportError {
+    fileprivate var unavailability: Int? {
+        switch cause {
+        case .notAllowed(.cellular, _): 0
+        case .notAllowed(.expensive, _): 1
+        case _: nil
+        }
+    }
+}
+
 extension CertificateFailure {
-    fileprivate var urlErrorCode: URLError.Code {
+    var urlErrorCode: URLError.Code {
         switch reason {
         case .expired: .serverCertificateHasBadDate
         case .notYetValid: .serverCertificateNotYetValid
         case .unknownAuthority: .serverCertificateHasUnknownRoot
-        case .selfSigned, .hostMismatch, .revoked, .other: .serverCertificateUntrusted
+        case .selfSigned, .hostMismatch, .revoked, .weak, .refused, .other: .serverCertificateUntrusted
         }
     }
 }

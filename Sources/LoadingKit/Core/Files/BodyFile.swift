@@ -26,7 +26,7 @@ package struct BodyFile: Sendable, Hashable {
 }
 
 /// Reads a file that is a body, on the pool of threads for what blocks.
-package final class BodyFileReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread of the pool
+package final class BodyFileReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread
     private let file: BodyFile
     private var open: OpenFile?
     private var position: Int64 = 0

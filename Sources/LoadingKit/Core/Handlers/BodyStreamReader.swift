@@ -3,7 +3,7 @@ import LoadingKitTransport
 import Synchronization
 
 /// Reads an `InputStream`, which may block, on the pool of threads for that.
-package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread of the pool
+package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread
     /// Bytes asked of the stream at a time.
     package static let pieceSize = 64 * 1024
 

@@ -104,6 +104,8 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
 
     // MARK: On the loop
 
+    var answersChallenges: Bool { receiver?.answersChallenges ?? false }
+
     private func take(_ event: Event) {
         guard receiver != nil else { return }
         waiting.append(event)

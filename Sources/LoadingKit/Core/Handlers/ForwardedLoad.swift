@@ -66,6 +66,10 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         return .more
     }
 
+    func receive(informational response: HTTPURLResponse) {
+        outer.withReceiver { $0.receive(informational: response) }
+    }
+
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow { feed.append(Data(bytes)) }
 
     func receive(_ data: Data) -> Flow { feed.append(data) }
@@ -79,10 +83,14 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         outer.withReceiver { $0.redirect(to: request, response: response, decide: decide.value) }
     }
 
+    var answersChallenges: Bool { outer.answersChallenges }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         let decide = LoopTransfer(decide)
         outer.withReceiver { $0.challenge(challenge, decide: decide.value) }
     }
+
+    func withdraw(_ challenge: URLAuthenticationChallenge) { outer.withReceiver { $0.withdraw(challenge) } }
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
         let give = LoopTransfer(give)

@@ -16,6 +16,8 @@ package enum Flow: Sendable {
 /// `LoopHandler.receiverIsReady()`.
 package protocol LoadReceiver: AnyObject {
     func receive(_ response: URLResponse) -> Flow
+    /// A response before the one that answers the request, such as 103 (RFC 9110 §15.2).
+    func receive(informational response: HTTPURLResponse)
     /// Body bytes that are valid only during the call.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow
     func receive(_ data: Data) -> Flow
@@ -27,7 +29,11 @@ package protocol LoadReceiver: AnyObject {
     /// Asks whether to load `request` instead. `decide` gets the request to load, which ends this load, or nil: then
     /// the handler goes on with the response that it has.
     func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (_ follows: Bool) -> Void)
+    /// Whether there is a delegate that challenges can be put to; else their default handling is done.
+    var answersChallenges: Bool { get }
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision)
+    /// The challenge needs no answer any more, and one that comes is not heeded.
+    func withdraw(_ challenge: URLAuthenticationChallenge)
     /// Asks for a fresh body stream, as the one given was read from.
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void)
 

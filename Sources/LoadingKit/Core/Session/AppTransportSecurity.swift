@@ -5,6 +5,9 @@ import Foundation
 /// By default cleartext may be loaded from this machine, from private addresses, from `.local` names and from unqualified
 /// names; every other host needs `https`, an entry in ``exceptionDomains``, or ``allowsArbitraryLoads``. A program's
 /// Info.plist (`NSAppTransportSecurity`) is read for the default.
+///
+/// `https` needs cipher suites with forward secrecy and certificates of a certain strength, to local hosts, too; see
+/// ``ExceptionDomain``.
 public struct AppTransportSecurity: Sendable, Hashable {
     /// What is different for a domain; a key of Apple's `NSExceptionDomains`.
     public struct ExceptionDomain: Sendable, Hashable {
@@ -14,19 +17,30 @@ public struct AppTransportSecurity: Sendable, Hashable {
         public var allowsInsecureHTTPLoads: Bool
         /// `NSExceptionMinimumTLSVersion`: the oldest version accepted, in place of the configuration's. Nil: no other.
         public var minimumTLSVersion: tls_protocol_version_t?
+        /// `NSExceptionRequiresForwardSecrecy`: whether TLS 1.2 is spoken only with cipher suites whose keys nobody can find
+        /// out later who learns the server's (ECDHE, DHE). Apple's default is true. TLS 1.3 has no others.
+        public var requiresForwardSecrecy: Bool
+        /// Whether a server's certificate must have an RSA key of at least 2048 bits or an elliptic one of at least 256, and a
+        /// signature with SHA-256 or better. Apple's dictionary has no key for it. Default true. What OpenSSL's security
+        /// level demands holds besides.
+        public var requiresStrongCertificates: Bool
 
         /// An exception that allows cleartext, for the domain and all below it.
         public init(
             includesSubdomains: Bool = true, allowsInsecureHTTPLoads: Bool = true,
-            minimumTLSVersion: tls_protocol_version_t? = nil
+            minimumTLSVersion: tls_protocol_version_t? = nil, requiresForwardSecrecy: Bool = true,
+            requiresStrongCertificates: Bool = true
         ) {
             self.includesSubdomains = includesSubdomains
             self.allowsInsecureHTTPLoads = allowsInsecureHTTPLoads
             self.minimumTLSVersion = minimumTLSVersion
+            self.requiresForwardSecrecy = requiresForwardSecrecy
+            self.requiresStrongCertificates = requiresStrongCertificates
         }
     }
 
-    /// `NSAllowsArbitraryLoads`: whether cleartext may be loaded from any host without an exception. Default false.
+    /// `NSAllowsArbitraryLoads`: whether cleartext may be loaded from any host without an exception, and TLS with any cipher
+    /// suite and certificate that OpenSSL lets pass. Default false.
     public var allowsArbitraryLoads = false
 
     /// `NSAllowsLocalNetworking`: whether cleartext may be loaded from private addresses, `.local` names and unqualified
@@ -50,10 +64,21 @@ public struct AppTransportSecurity: Sendable, Hashable {
 
     /// The oldest TLS version accepted from `host`, where an exception says so.
     package func minimumTLSVersion(for host: String) -> tls_protocol_version_t? {
-        exceptionDomains.isEmpty ? nil : exception(for: host)?.minimumTLSVersion
+        exception(for: host)?.minimumTLSVersion
+    }
+
+    /// Whether `host` is spoken to only with cipher suites that have forward secrecy.
+    package func requiresForwardSecrecy(of host: String) -> Bool {
+        exception(for: host)?.requiresForwardSecrecy ?? !allowsArbitraryLoads
+    }
+
+    /// Whether the certificate of `host` has to be as strong as Apple wants it.
+    package func requiresStrongCertificate(of host: String) -> Bool {
+        exception(for: host)?.requiresStrongCertificates ?? !allowsArbitraryLoads
     }
 
     private func exception(for host: String) -> ExceptionDomain? {
+        if exceptionDomains.isEmpty { return nil }
         let host = host.lowercased()
         let matching = exceptionDomains.filter { domain, exception in
             let domain = domain.lowercased()
@@ -83,7 +108,8 @@ extension AppTransportSecurity {
             exceptionDomains[domain] = ExceptionDomain(
                 includesSubdomains: rule["NSIncludesSubdomains"] as? Bool ?? false,
                 allowsInsecureHTTPLoads: rule["NSExceptionAllowsInsecureHTTPLoads"] as? Bool ?? false,
-                minimumTLSVersion: (rule["NSExceptionMinimumTLSVersion"] as? String).flatMap(Self.version))
+                minimumTLSVersion: (rule["NSExceptionMinimumTLSVersion"] as? String).flatMap(Self.version),
+                requiresForwardSecrecy: rule["NSExceptionRequiresForwardSecrecy"] as? Bool ?? true)
         }
     }
 

@@ -24,7 +24,7 @@ public let kCFNetworkProxiesSOCKSPort = "SOCKSPort"
 public let kCFNetworkProxiesExceptionsList = "ExceptionsList"
 /// Whether hosts whose names have no dot are reached without a proxy: a `Bool` or a number.
 public let kCFNetworkProxiesExcludeSimpleHostnames = "ExcludeSimpleHostnames"
-/// The user whom an HTTP proxy is told, when it asks: a string.
+/// The user whom an HTTP proxy is told: a string. Told unasked by Basic, and by another scheme when the proxy asks for that.
 public let kCFProxyUsernameKey = "kCFProxyUsernameKey"
 /// That user's password: a string.
 public let kCFProxyPasswordKey = "kCFProxyPasswordKey"

@@ -11,6 +11,15 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var timeoutIntervalForResource: TimeInterval = 7 * 24 * 3600
     package var networkServiceType = URLRequest.NetworkServiceType.default
     package var allowsCellularAccess = true
+    package var allowsExpensiveNetworkAccess = true
+    package var allowsConstrainedNetworkAccess = true
+    package var waitsForConnectivity = false
+    package var isDiscretionary = false
+    package var sharedContainerIdentifier: String?
+    package var httpShouldUsePipelining = false
+    package var shouldUseExtendedBackgroundIdleMode = false
+    package var sessionSendsLaunchEvents = false
+    package var multipathServiceType = URLSessionConfiguration.MultipathServiceType.none
     package var httpAdditionalHeaders: [(String, String)]?
     package var httpMaximumConnectionsPerHost = 6
     package var httpCookieStorage: HTTPCookieStorage?
@@ -26,11 +35,14 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var tlsMaximumVersion = tls_protocol_version_t.TLSv13
     package var trustRoots = URLSessionConfiguration.TrustRoots.system
     package var verifiesServer = true
-    package var credentialStorage: URLCredentialStorage? = .shared
+    package var credentialStorage: URLCredentialStorage?
     package var authenticationSchemes: [any HTTPAuthenticationScheme.Type] = []
     package var strictTransport = StrictTransportStore()
     package var appTransportSecurity = AppTransportSecurity.ofMainBundle
-    package var logger = Logger(label: "LoadingKit", factory: { _ in SwiftLogNoOpLogHandler() })
+    /// Nil where the program gave none.
+    package var ownLogger: Logger?
+    package var logger: Logger { ownLogger ?? Self.silentLogger }
+    private static let silentLogger = Logger(label: "LoadingKit", factory: { _ in SwiftLogNoOpLogHandler() })
 }
 
 /// A scheme and what makes its handlers.

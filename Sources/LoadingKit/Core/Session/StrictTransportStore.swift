@@ -2,22 +2,32 @@ import Foundation
 import LoadingKitPrimitives
 
 /// Hosts that said that they are to be reached by `https` alone (RFC 6797). Any thread may use it.
+///
+/// Two processes that share what is kept do not see what the other learns until they begin anew.
 package final class StrictTransportStore: Sendable {
-    private struct Policy {
-        let end: Date
-        let includesSubdomains: Bool
-    }
-
     /// More hosts than this are not remembered: those that end first go.
     private static let maximumHosts = 10_000
 
-    private let policies = Guarded<[String: Policy]>([:])
+    private struct State {
+        var policies: [String: StrictTransportPolicy] = [:]
+        /// As they are on disk, which does not follow every answer of a host.
+        var kept: [String: StrictTransportPolicy] = [:]
+    }
+
+    private let state: Guarded<State>
+    private let persistence: (any StrictTransportPersistence)?
     private let now: @Sendable () -> Date
 
-    package init(now: @escaping @Sendable () -> Date = { Date() }) { self.now = now }
-
-    /// What the program's sessions share that keep things beyond their end.
-    package static let shared = StrictTransportStore()
+    /// Makes a store with what `persistence` has kept, which is read here and now; an empty one in memory without it.
+    package init(
+        persistence: (any StrictTransportPersistence)? = nil, now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        let date = now()
+        let kept = (persistence?.load() ?? [:]).filter { $0.value.end > date }
+        state = Guarded(State(policies: kept, kept: kept))
+        self.persistence = persistence
+        self.now = now
+    }
 
     /// Takes note of a host's `Strict-Transport-Security`, which came over a connection whose certificate was verified. The
     /// first field counts, and none with an error in it (RFC 6797 §8.1).
@@ -27,26 +37,48 @@ package final class StrictTransportStore: Sendable {
         guard let field = StrictTransportSecurity(value), !LocalHost.isAddress(host) else { return }
         let name = Self.name(host)
         let now = now()
-        policies.withLock { policies in
-            guard field.maximumAge > 0 else { return policies[name] = nil }
-            policies[name] = Policy(
+        state.withLock { state in
+            guard field.maximumAge > 0 else { return forget(name, &state) }
+            let policy = StrictTransportPolicy(
                 end: now.addingTimeInterval(field.maximumAge), includesSubdomains: field.includesSubdomains)
-            if policies.count > Self.maximumHosts { Self.shrink(&policies, now) }
+            state.policies[name] = policy
+            keep(policy, of: name, for: field.maximumAge, &state)
+            if state.policies.count > Self.maximumHosts { shrink(&state, now) }
         }
     }
 
-    private static func shrink(_ policies: inout [String: Policy], _ now: Date) {
-        policies = policies.filter { $0.value.end > now }
-        guard policies.count > maximumHosts, let first = policies.min(by: { $0.value.end < $1.value.end }) else {
+    private func forget(_ name: String, _ state: inout State) {
+        state.policies[name] = nil
+        if state.kept.removeValue(forKey: name) != nil { persistence?.save(.forget(host: name)) }
+    }
+
+    /// Hosts say it with each answer: the disk is told when what it has ends sooner by more than a hundredth of the age.
+    private func keep(
+        _ policy: StrictTransportPolicy, of name: String, for age: TimeInterval, _ state: inout State
+    ) {
+        guard let persistence else { return }
+        if let kept = state.kept[name], kept.includesSubdomains == policy.includesSubdomains,
+            abs(policy.end.timeIntervalSince(kept.end)) <= age / 100
+        {
             return
         }
-        policies[first.key] = nil
+        state.kept[name] = policy
+        persistence.save(.keep(policy, host: name))
+    }
+
+    private func shrink(_ state: inout State, _ now: Date) {
+        for (name, policy) in state.policies where policy.end <= now { forget(name, &state) }
+        guard state.policies.count > Self.maximumHosts,
+            let first = state.policies.min(by: { $0.value.end < $1.value.end })
+        else { return }
+        forget(first.key, &state)
     }
 
     /// Whether a host is to be reached by `https` alone: by its own word, or that of a domain that it is in.
     package func requiresSecureConnection(to host: String) -> Bool {
         let name = Self.name(host)
-        return policies.withLock { policies in
+        return state.withLock { state in
+            let policies = state.policies
             if policies.isEmpty { return false }
             let now = now()
             var suffix = name[...]
@@ -61,10 +93,20 @@ package final class StrictTransportStore: Sendable {
         }
     }
 
-    package var isEmpty: Bool { policies.withLock { $0.isEmpty } }
+    package var isEmpty: Bool { state.withLock { $0.policies.isEmpty } }
 
     /// Forgets all.
-    package func removeAll() { policies.withLock { $0 = [:] } }
+    package func removeAll() {
+        state.withLock { state in
+            state = State()
+            persistence?.save(.forgetAll)
+        }
+    }
+
+    /// Calls back, from any thread, when all that was noted is on disk or could not be written.
+    package func flush(_ completion: @escaping @Sendable () -> Void) {
+        if let persistence { persistence.flush(completion) } else { completion() }
+    }
 
     private static func name(_ host: String) -> String {
         (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()

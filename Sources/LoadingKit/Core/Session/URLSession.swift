@@ -80,8 +80,8 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
 
     // MARK: Tasks and storage
 
-    /// Closes idle connections and empties the session's cache, cookie and credential storage, which others may share;
-    /// requests made later begin afresh. The handler is called on the delegate queue.
+    /// Closes idle connections and empties the session's cache, cookie and credential storage, which others may share, in
+    /// memory and on disk; requests made later begin afresh. The handler is called on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         core.settings.credentialStorage?.removeAll()
         core.settings.urlCache?.removeAllCachedResponses()
@@ -90,12 +90,12 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
         flush(completionHandler: completionHandler)
     }
 
-    /// Writes what is stored to disk, and makes requests made later open new connections.
-    /// The handler is called on the delegate queue.
+    /// Writes cookies, credentials and responses to disk, and makes requests made later open new connections.
+    /// The handler is called on the delegate queue, when all is written or could not be.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.loop.execute {
             self.core.resetResources()
-            self.core.mailbox.post(completionHandler)
+            self.core.flushStores { self.core.loop.execute { self.core.mailbox.post(completionHandler) } }
         }
     }
 
@@ -202,6 +202,16 @@ extension URLSession {
         case allow = 1
         /// Go on as a download, which takes the data task's place.
         case becomeDownload = 2
+    }
+
+    /// What to do with a task whose `earliestBeginDate` has come.
+    public enum DelayedRequestDisposition: Int, Sendable {
+        /// Load the request that the task was made with.
+        case continueLoading = 0
+        /// Load another.
+        case useNewRequest = 1
+        /// End the task with `URLError.cancelled`.
+        case cancel = 2
     }
 
     /// What to do with an authentication challenge.

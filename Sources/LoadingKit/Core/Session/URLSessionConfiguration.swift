@@ -12,7 +12,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// A configuration with the default settings and none of the built-in schemes.
     public override init() {
         settings = SessionSettings()
-        settings.urlCache = URLCache.shared
+        settings.urlCache = .shared
+        settings.credentialStorage = .shared
     }
 
     package init(builtIn handlers: [URLProtocolHandler.Type], cache: URLCache) {
@@ -64,18 +65,6 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.timeoutIntervalForResource = newValue }
     }
 
-    /// What kind of traffic this is. Kept for the program's own use; Linux gives it no meaning.
-    open var networkServiceType: URLRequest.NetworkServiceType {
-        get { settings.networkServiceType }
-        set { settings.networkServiceType = newValue }
-    }
-
-    /// Kept for the program's own use; Linux gives it no meaning. Default true.
-    open var allowsCellularAccess: Bool {
-        get { settings.allowsCellularAccess }
-        set { settings.allowsCellularAccess = newValue }
-    }
-
     /// Fields sent with every HTTP request that does not set them itself. Keys and values are strings.
     open var httpAdditionalHeaders: [AnyHashable: Any]? {
         get { settings.httpAdditionalHeaders.map { Dictionary(uniqueKeysWithValues: $0.map { ($0, $1) }) } }
@@ -90,6 +79,13 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     open var httpMaximumConnectionsPerHost: Int {
         get { settings.httpMaximumConnectionsPerHost }
         set { settings.httpMaximumConnectionsPerHost = newValue }
+    }
+
+    /// Whether safe requests (RFC 9110 §9.2.1) are sent over HTTP/1.1 connections that carry others, before those are
+    /// answered, and when a request says so itself. Default false.
+    open var httpShouldUsePipelining: Bool {
+        get { settings.httpShouldUsePipelining }
+        set { settings.httpShouldUsePipelining = newValue }
     }
 
     /// Whether HTTP/2 is offered to `https` servers, who choose (ALPN). Default true.
@@ -130,6 +126,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     ///
     /// Nil, the default: what the environment says in `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads
     /// them. An empty dictionary: no proxy.
+    ///
+    /// A proxy that asks for a credential (407, or a SOCKS 5 proxy that wants a password) gets what the dictionary says,
+    /// else what ``urlCredentialStorage`` has for its protection space, else what the delegate answers to a challenge
+    /// whose protection space ``URLProtectionSpace/isProxy()``. What it accepted it is told unasked by later requests of
+    /// the session. Without a credential its 407 is the response to an `http` request, and
+    /// `URLError.userAuthenticationRequired`, naming the proxy, for one that needed a tunnel.
     open var connectionProxyDictionary: [AnyHashable: Any]? {
         get { settings.connectionProxyDictionary }
         set { settings.connectionProxyDictionary = newValue }
@@ -189,9 +191,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     }
 
     /// Where the session writes what it does. Default: a logger that writes nothing.
+    ///
+    /// The logger given to a session last also gets the one line of a store that can no longer keep things on disk; where
+    /// none was given, the program's (`LoggingSystem`) does.
     open var logger: Logger {
         get { settings.logger }
-        set { settings.logger = newValue }
+        set { settings.ownLogger = newValue }
     }
 
     /// Registers a factory for a URL scheme, asked after ``protocolClasses`` and before the built-in classes.

@@ -5,7 +5,7 @@ import Synchronization
 
 /// Runs one task on its session's event loop, whatever the scheme: finds the handler, follows redirects, keeps the
 /// time, and tells the task's consumer. It is the one owner of the task's state.
-final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
+final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.loop`
     /// Redirects that a task follows; one more is `URLError.httpTooManyRedirects`.
     static let maximumRedirects = 20
 
@@ -20,6 +20,12 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         static let behind = Hold(rawValue: 4)
         /// A download's file is not yet complete.
         static let writing = Hold(rawValue: 8)
+    }
+
+    /// Holds the challenge, so that no other is taken for it.
+    private struct OpenChallenge {
+        let challenge: URLAuthenticationChallenge
+        let decide: ChallengeDecision
     }
 
     private enum Stage {
@@ -39,13 +45,15 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private var stage = Stage.new
     private(set) var hold: Hold = []
     private var isHandlerWaiting = false
-    /// Whether the delegate was asked for credentials and has not answered.
-    private var isChallenged = false
+    /// The challenges that the delegate was given and has not answered: an answer counts once, the first time.
+    private var openChallenges: [ObjectIdentifier: OpenChallenge] = [:]
     /// How the load ended while the consumer could not be told.
     private var heldEnd: Result<Void, any Error>?
     /// What the delegate is to be asked before that.
     var heldQuestion: (() -> Void)?
     private var redirectCount = 0
+    /// The stream that the load under way takes its body from.
+    private(set) var sentStream: InputStream?
 
     var consumer: TaskConsumer
     var collector = BodyCollector()
@@ -57,6 +65,12 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     /// Writes a download's file.
     var spool: DownloadSpool?
     var resuming: Resuming?
+    /// While the task waits for a network, and until it is over.
+    var networkObserver: NetworkMonitor.Observer?
+    var networkTimer: LoopTimer?
+    /// Takes a response apart of which each part replaces the one before, which `whole` is the response of.
+    var parts: MixedReplaceReader?
+    var whole: URLResponse?
     /// Where a download's file is, once it is complete.
     var location: URL?
     let delegate: TaskDelegates
@@ -90,12 +104,10 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
             return end(with: LoadFailure(.badURL, "the task has no request"))
         }
         followState()
-        if let delay = task.earliestBeginDate?.timeIntervalSinceNow, delay > 0 {
-            // It holds this object until it fires, or until the task's end, which always comes.
-            timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { self.begin(request) }
-        } else {
-            begin(request)
-        }
+        guard let delay = task.earliestBeginDate?.timeIntervalSinceNow else { return begin(request) }
+        guard delay > 0 else { return beginDelayed(request) }
+        // It holds this object until it fires, or until the task's end, which always comes.
+        timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { self.beginDelayed(request) }
     }
 
     /// Holds the load back, or lets it go on, as the task's state says. Of two calls from two threads at once the notes
@@ -139,6 +151,29 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
 
     // MARK: Loading
 
+    /// The program may have another wish than when it made the task.
+    private func beginDelayed(_ request: URLRequest) {
+        guard delegate.exist else { return begin(request) }
+        core.mailbox.post { [delegate, session, task, loop] in
+            delegate.willBegin(request, session, task) { disposition, other in
+                loop.perform { [self] in decide(disposition, request, other) }
+            }
+        }
+    }
+
+    private func decide(
+        _ disposition: URLSession.DelayedRequestDisposition, _ request: URLRequest, _ other: URLRequest?
+    ) {
+        switch disposition {
+        case .continueLoading: begin(request)
+        case .cancel: cancel()
+        case .useNewRequest:
+            let request = other ?? request
+            task.currentRequest = request
+            begin(request)
+        }
+    }
+
     private func begin(_ request: URLRequest) {
         guard case .new = stage else { return }
         timer = nil
@@ -181,6 +216,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         do {
             let handler = try core.makeLoad(request, task: task, isOwnRequest: true, from: 0)
             stage = .loading(handler)
+            sentStream = request.httpBodyStream
             handler.begin(self)
         } catch {
             end(with: error)
@@ -190,6 +226,22 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private func follow(_ request: URLRequest) {
         task.currentRequest = request
         loadAnew(request)
+    }
+
+    /// The load has come to nothing, and is tried again later.
+    func stopLoading(postponing request: URLRequest) {
+        if case .loading(let handler) = stage { handler.end() }
+        isHandlerWaiting = false
+        stage = .postponed(request)
+        clock.isQueued = true
+    }
+
+    /// Tries again, unless the task is suspended: then it is tried when that ends.
+    func loadPostponed() {
+        guard case .postponed(let request) = stage, !hold.contains(.suspended) else { return }
+        clock.isQueued = false
+        noteActivity()
+        load(request)
     }
 
     /// Loads another request in place of the one that is being loaded.
@@ -217,7 +269,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     }
 
     private func updateHeld() {
-        clock.isHeld = !hold.isEmpty || isChallenged
+        clock.isHeld = !hold.isEmpty || !openChallenges.isEmpty
         if !clock.isHeld { noteActivity() }
     }
 
@@ -225,6 +277,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         hold.remove(reason)
         guard hold.isEmpty, !isOver else { return }
         updateHeld()
+        if parts != nil, splitOn() == .wait { return }
         if let question = heldQuestion.take() { question() }
         if let heldEnd { return conclude(heldEnd) }
         guard isHandlerWaiting, case .loading(let handler) = stage else { return }
@@ -243,6 +296,11 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private func endInOrder(_ result: Result<Void, any Error>) {
         if isOver { return }
         if task.state == .suspended { holdSuspended() }
+        if case .success = result, finishParts() == .wait, !isOver {
+            heldEnd = result
+            return
+        }
+        if isOver { return }
         if let spool, case .success = result {
             hold(for: .writing)
             heldEnd = result
@@ -262,9 +320,11 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         stage = .ended
         heldEnd = nil
         heldQuestion = nil
+        openChallenges = [:]
         nextLook = .distantFuture
         timer?.cancel()
         timer = nil
+        stopWaitingForNetwork()
         if case .loading(let handler) = last { handler.end() }
         flushChunk()
     }
@@ -309,6 +369,12 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
 
 extension TaskEngine: LoadReceiver {
     func receive(_ response: URLResponse) -> Flow {
+        parts = partsReader(of: response)
+        whole = parts == nil ? nil : response
+        return begin(response)
+    }
+
+    func begin(_ response: URLResponse) -> Flow {
         noteActivity()
         task.shared.withLock { shared in
             shared.response = response
@@ -320,12 +386,14 @@ extension TaskEngine: LoadReceiver {
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
         count(bytes.count)
+        if parts != nil { return split(bytes) }
         deliver(bytes)
         return flow()
     }
 
     func receive(_ data: Data) -> Flow {
         count(data.count)
+        if parts != nil { return data.withUnsafeBytes { split($0) } }
         deliver(data)
         return flow()
     }
@@ -345,6 +413,12 @@ extension TaskEngine: LoadReceiver {
         if state == .suspended { holdSuspended() }
     }
 
+    func receive(informational response: HTTPURLResponse) {
+        noteActivity()
+        guard delegate.exist else { return }
+        core.mailbox.post { [delegate, session, task] in delegate.didReceive(informational: response, session, task) }
+    }
+
     func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
         noteActivity()
         redirectCount += 1
@@ -353,9 +427,15 @@ extension TaskEngine: LoadReceiver {
         }
         let settle = { [self] (request: URLRequest?) in
             guard case .loading = stage else { return }
-            release(.undecided)
-            decide(request != nil)
-            if let request { follow(request) }
+            guard let request else {
+                release(.undecided)
+                return decide(false)
+            }
+            renewBody(of: request) { [self] request in
+                release(.undecided)
+                decide(true)
+                follow(request)
+            }
         }
         guard delegate.exist, let response = response as? HTTPURLResponse else { return settle(request) }
         hold(for: .undecided)
@@ -367,22 +447,49 @@ extension TaskEngine: LoadReceiver {
         }
     }
 
+    /// A body's stream that was read from is of no use to the next request: the program is asked for another, unless it
+    /// has put one into the request.
+    private func renewBody(of request: URLRequest, _ proceed: @escaping (URLRequest) -> Void) {
+        guard let stream = request.httpBodyStream, stream === sentStream else {
+            return proceed(request)
+        }
+        needNewBodyStream { [self] stream in
+            guard case .loading = stage else { return }
+            guard let stream else {
+                return end(
+                    with: LoadFailure(
+                        .requestBodyStreamExhausted,
+                        "the redirect needs the request's body again, and the delegate gave no new body stream"))
+            }
+            var request = request
+            request.httpBodyStream = stream
+            proceed(request)
+        }
+    }
+
+    var answersChallenges: Bool { delegate.exist }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         noteActivity()
         guard delegate.exist else { return decide(.performDefaultHandling, nil) }
-        isChallenged = true
+        openChallenges[ObjectIdentifier(challenge)] = OpenChallenge(challenge: challenge, decide: decide)
         updateHeld()
-        let answer = LoopTransfer(decide)
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.didReceive(challenge, session, task) { disposition, credential in
                 loop.perform { [weak self] in
-                    guard let self else { return }
-                    isChallenged = false
-                    updateHeld()
-                    answer.value(disposition, credential)
+                    guard let self, let decide = takeDecision(of: challenge) else { return }
+                    decide(disposition, credential)
                 }
             }
         }
+    }
+
+    func withdraw(_ challenge: URLAuthenticationChallenge) { _ = takeDecision(of: challenge) }
+
+    private func takeDecision(of challenge: URLAuthenticationChallenge) -> ChallengeDecision? {
+        guard let open = openChallenges.removeValue(forKey: ObjectIdentifier(challenge)) else { return nil }
+        updateHeld()
+        return open.decide
     }
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
@@ -417,5 +524,5 @@ extension TaskEngine: LoadReceiver {
 
     func finish() { endInOrder(.success(())) }
 
-    func fail(_ error: any Error) { endInOrder(.failure(error)) }
+    func fail(_ error: any Error) { if !waitsForNetwork(after: error) { endInOrder(.failure(error)) } }
 }

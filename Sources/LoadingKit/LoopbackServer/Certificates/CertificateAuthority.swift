@@ -50,7 +50,7 @@ package struct CertificateAuthority: Sendable {
     private func sign(_ template: CertificateTemplate) throws(OpenSSLError) -> ServerIdentity {
         let issuer = CertificateBuilder.Issuer(
             certificate: try Certificate.first(inPEM: certificatePEM), key: try PrivateKey(pem: privateKeyPEM))
-        let key = try PrivateKey()
+        let key = try PrivateKey(template.key)
         let certificate = try CertificateBuilder(template: template).build(key: key, issuer: issuer)
         return ServerIdentity(certificatePEM: try certificate.pem(), privateKeyPEM: try key.pem())
     }

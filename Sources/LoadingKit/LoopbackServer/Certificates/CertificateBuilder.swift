@@ -22,7 +22,8 @@ struct CertificateBuilder {
         try check(X509_set_pubkey(target, key.pointer), "setting the public key")
         try addExtensions(to: target, issuer: issuer?.certificate.pointer ?? target)
         let signer = issuer?.key ?? key
-        try check(X509_sign(target, signer.pointer, EVP_sha256()), "signing a certificate")
+        let digest = template.digest == .sha256 ? EVP_sha256() : EVP_sha224()
+        try check(X509_sign(target, signer.pointer, digest), "signing a certificate")
         return certificate
     }
 
@@ -84,7 +85,9 @@ struct CertificateBuilder {
         _ extendedUsage: String, to target: OpaquePointer, _ context: inout X509V3_CTX
     ) throws(OpenSSLError) {
         try add(NID_basic_constraints, "critical,CA:FALSE", to: target, &context)
-        try add(NID_key_usage, "critical,digitalSignature", to: target, &context)
+        // TLS 1.2 may have the client encrypt a secret with an RSA key.
+        let isRSA = if case .rsa = template.key { true } else { false }
+        try add(NID_key_usage, "critical,digitalSignature" + (isRSA ? ",keyEncipherment" : ""), to: target, &context)
         try add(NID_ext_key_usage, extendedUsage, to: target, &context)
     }
 

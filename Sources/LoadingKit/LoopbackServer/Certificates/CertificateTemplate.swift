@@ -12,6 +12,19 @@ package struct CertificateTemplate: Sendable {
         case unspecified
     }
 
+    /// The certificate's key.
+    package enum Key: Sendable, Equatable {
+        case p256, p224
+        case rsa(bits: Int)
+    }
+
+    /// What the certificate is signed with.
+    package enum Digest: Sendable, Equatable {
+        case sha256, sha224
+    }
+
+    package var key = Key.p256
+    package var digest = Digest.sha256
     package var commonName: String
     /// DNS names of the subject alternative name, as bytes go on the wire: wildcards, upper case and NUL are kept.
     package var dnsNames: [String]

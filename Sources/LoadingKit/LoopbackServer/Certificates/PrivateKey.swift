@@ -1,15 +1,24 @@
 import COpenSSL
 
-/// A private key (EC P-256 when made here). Confined to the call that made it; what travels is its PEM.
+/// A private key. Confined to the call that made it; what travels is its PEM.
 final class PrivateKey {
     let pointer: OpaquePointer
 
-    /// A new P-256 key.
-    init() throws(OpenSSLError) {
-        let context = try required(EVP_PKEY_CTX_new_id(EVP_PKEY_EC, nil), "preparing a key")
+    /// A new key.
+    init(_ kind: CertificateTemplate.Key = .p256) throws(OpenSSLError) {
+        let isRSA = if case .rsa = kind { true } else { false }
+        let context = try required(
+            EVP_PKEY_CTX_new_id(isRSA ? EVP_PKEY_RSA : EVP_PKEY_EC, nil), "preparing a key")
         defer { EVP_PKEY_CTX_free(context) }
         try check(EVP_PKEY_keygen_init(context), "preparing a key")
-        try check(EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1), "choosing P-256")
+        switch kind {
+        case .p256:
+            try check(EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_X9_62_prime256v1), "choosing P-256")
+        case .p224: try check(EVP_PKEY_CTX_set_ec_paramgen_curve_nid(context, NID_secp224r1), "choosing P-224")
+        case .rsa(let bits):
+            try check(
+                EVP_PKEY_CTX_set_rsa_keygen_bits(context, Int32(truncatingIfNeeded: bits)), "choosing \(bits) bits")
+        }
         var key: OpaquePointer?
         try check(EVP_PKEY_keygen(context, &key), "making a key")
         pointer = try required(key, "making a key")

@@ -18,7 +18,7 @@ package struct ServerIdentity: Sendable, Equatable {
 
     /// A certificate that no authority signed.
     package static func selfSigned(_ template: CertificateTemplate = .init()) throws(OpenSSLError) -> ServerIdentity {
-        let key = try PrivateKey()
+        let key = try PrivateKey(template.key)
         let certificate = try CertificateBuilder(template: template).build(key: key, issuer: nil)
         return ServerIdentity(certificatePEM: try certificate.pem(), privateKeyPEM: try key.pem())
     }

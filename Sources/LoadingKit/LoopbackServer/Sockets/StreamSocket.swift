@@ -110,9 +110,9 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
 
     // MARK: TLS
 
-    /// Does the server's side of a handshake, blocking.
+    /// Does the server's side of a handshake, blocking: inside the TLS that the connection has already.
     package func startTLS(_ context: TLSServerContext) throws {
-        tls = try TLSStream(accepting: context, on: try openDescriptor())
+        tls = try TLSStream(accepting: context, on: try openDescriptor(), inside: tls)
     }
 
     /// Does the client's side of a handshake, blocking.

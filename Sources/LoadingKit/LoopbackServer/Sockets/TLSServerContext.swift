@@ -10,6 +10,7 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
         pointer = try required(SSL_CTX_new(TLS_server_method()), "making a TLS context")
         applicationProtocols = try ALPN.encode(options.applicationProtocols)
         try setVersions(options)
+        try setCipherSuites(options)
         try setIdentity(options.identity)
         try setClientAuthorities(options)
         setResumption(options)
@@ -33,6 +34,11 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
         if options.minimumVersion.needsLowSecurityLevel {
             try check(SSL_CTX_set_cipher_list(pointer, "DEFAULT:@SECLEVEL=0"), "allowing old ciphers")
         }
+    }
+
+    private func setCipherSuites(_ options: TLSServerOptions) throws(OpenSSLError) {
+        guard let list = options.cipherSuites else { return }
+        try check(SSL_CTX_set_cipher_list(pointer, list), "choosing cipher suites")
     }
 
     private func setIdentity(_ identity: ServerIdentity) throws(OpenSSLError) {

@@ -13,6 +13,9 @@ package struct TLSServerOptions: Sendable, Equatable {
     /// Whether a client without a certificate is turned away, where one is asked for.
     package var requiresClientCertificate = false
 
+    /// The cipher suites of TLS 1.2 and before, in OpenSSL's names. Nil: its own choice.
+    package var cipherSuites: String?
+
     package init(_ identity: ServerIdentity, applicationProtocols: [String] = ["http/1.1"]) {
         self.identity = identity
         self.applicationProtocols = applicationProtocols

@@ -1,18 +1,23 @@
 import COpenSSL
 import Glibc
 
-/// TLS over a blocking descriptor, which it does not own. One thread's.
+/// TLS over a blocking descriptor, which it does not own, or inside another TLS connection. One thread's.
 final class TLSStream {
     private let pointer: OpaquePointer
     /// Kept because OpenSSL's callbacks reach into it.
     private let context: AnyObject
+    private let carrier: TLSStream?
     let facts: TLSFacts
 
     /// A failed call leaves TLS unusable: after it no close_notify may be sent (OpenSSL's SSL_shutdown says so).
     private var isBroken = false
 
-    init(accepting context: TLSServerContext, on descriptor: Int32) throws(OpenSSLError) {
-        let pointer = try Self.make(context.pointer, on: descriptor)
+    /// - Parameter carrier: the connection that this one goes through.
+    init(
+        accepting context: TLSServerContext, on descriptor: Int32, inside carrier: TLSStream? = nil
+    ) throws(OpenSSLError) {
+        let pointer = try Self.make(context.pointer, on: descriptor, inside: carrier)
+        self.carrier = carrier
         ERR_clear_error()
         guard SSL_accept(pointer) == 1 else { throw Self.failure("the TLS handshake", freeing: pointer) }
         self.pointer = pointer
@@ -21,7 +26,8 @@ final class TLSStream {
     }
 
     init(connecting context: TLSClientContext, serverName: String?, on descriptor: Int32) throws(OpenSSLError) {
-        let pointer = try Self.make(context.pointer, on: descriptor)
+        let pointer = try Self.make(context.pointer, on: descriptor, inside: nil)
+        carrier = nil
         ERR_clear_error()
         if let serverName { Self.set(serverName, isChecked: context.checksName, on: pointer) }
         context.offerSession(to: pointer)
@@ -87,8 +93,16 @@ final class TLSStream {
 
     // MARK: Making
 
-    private static func make(_ context: OpaquePointer, on descriptor: Int32) throws(OpenSSLError) -> OpaquePointer {
+    private static func make(
+        _ context: OpaquePointer, on descriptor: Int32, inside carrier: TLSStream?
+    ) throws(OpenSSLError) -> OpaquePointer {
         let pointer = try required(SSL_new(context), "making a TLS connection")
+        if let carrier {
+            guard let bio = BIO_new(BIO_f_ssl()) else { throw failure("TLS inside TLS", freeing: pointer) }
+            BIO_ctrl(bio, Int32(BIO_C_SET_SSL), Int(BIO_NOCLOSE), UnsafeMutableRawPointer(carrier.pointer))
+            SSL_set_bio(pointer, bio, bio)
+            return pointer
+        }
         guard SSL_set_fd(pointer, descriptor) == 1 else {
             throw failure("giving TLS its socket", freeing: pointer)
         }

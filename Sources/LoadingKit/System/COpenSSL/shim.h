@@ -4,6 +4,8 @@
 #include <openssl/err.h>
 #include <openssl/evp.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
+#include <openssl/provider.h>
 #include <openssl/rand.h>
 #include <openssl/ssl.h>
 #include <openssl/x509.h>
@@ -34,7 +36,9 @@ static inline void lk_SSL_CTX_set_session_cache_mode(SSL_CTX *context, long mode
 static inline int lk_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
     return (int)SSL_set_tlsext_host_name(ssl, (char *)name);
 }
+static inline int lk_SSL_set_retry_verify(SSL *ssl) { return (int)SSL_set_retry_verify(ssl); }
 static const uint64_t lk_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
 
+static const int lk_ERR_R_UNSUPPORTED = ERR_R_UNSUPPORTED;
 static inline int lk_ERR_GET_LIB(unsigned long code) { return ERR_GET_LIB(code); }
 static inline int lk_ERR_GET_REASON(unsigned long code) { return ERR_GET_REASON(code); }

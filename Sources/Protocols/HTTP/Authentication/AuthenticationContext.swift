@@ -2,28 +2,42 @@ import LoadingKitCore
 
 /// What a handshake knows of its request and of the session.
 struct AuthenticationContext {
-    let origin: Origin
+    let site: AuthenticationSite
+    /// Whether the request is for an `https` URL.
+    let isSecure: Bool
     let request: HTTPAuthenticationRequest
-    /// The user and the password that the URL has.
-    let credentialOfURL: URLCredential?
+    /// The user and the password that the URL, or the proxy's settings, have.
+    let givenCredential: URLCredential?
     let schemes: [any HTTPAuthenticationScheme.Type]
     let memory: AuthenticationMemory
+    let turns: AuthenticationTurns
     let storage: URLCredentialStorage?
     let task: URLSessionTask
 
-    /// What is remembered is not for a URL that names somebody else.
+    /// What is remembered is not for a URL that names somebody else. A proxy's settings may be out of date.
     func isFor(_ credential: URLCredential) -> Bool {
-        guard let credentialOfURL else { return true }
-        return credential.user == credentialOfURL.user && credential.password == credentialOfURL.password
+        guard let givenCredential, !site.isProxy else { return true }
+        return credential.user == givenCredential.user && credential.password == givenCredential.password
     }
 
-    /// What to propose to the program for a protection space: the URL's own, else what is stored as the default, else
-    /// the only one that is stored.
+    /// What to propose to the program for a protection space: the URL's or the settings' own, else what is stored as
+    /// the default, else the only one that is stored.
     func proposal(for space: URLProtectionSpace) -> URLCredential? {
-        if let credentialOfURL { return credentialOfURL }
+        if let givenCredential { return givenCredential }
         if let chosen = storage?.defaultCredential(for: space) { return chosen }
         guard let all = storage?.credentials(for: space), all.count == 1 else { return nil }
         return all.values.first
+    }
+
+    /// What a proxy is told before it asks. An HTTP proxy names its realm when it asks; so what is stored waits until
+    /// then, and what its settings say is tried as what most proxies want. SOCKS has no realms.
+    var opening: (offer: AuthenticationOffer, credential: URLCredential)? {
+        guard case .proxy(let proxy) = site else { return nil }
+        let scheme: any HTTPAuthenticationScheme.Type = proxy.speaksHTTP ? BasicScheme.self : SOCKSPasswordScheme.self
+        guard let offer = offers([HTTPAuthenticationChallenge(scheme: scheme.name)]).first,
+            let credential = proxy.speaksHTTP ? givenCredential : proposal(for: offer.space)
+        else { return nil }
+        return (offer, credential)
     }
 
     /// The challenges that can be answered, the strongest first; among equals in the server's order (RFC 7616 §3.7).
@@ -32,10 +46,7 @@ struct AuthenticationContext {
             guard let type = schemes.first(where: { challenge.isOf($0) }), let scheme = type.init(challenge) else {
                 return nil
             }
-            let space = URLProtectionSpace(
-                host: origin.host, port: Int(origin.port),
-                protocol: origin.isSecure ? NSURLProtectionSpaceHTTPS : NSURLProtectionSpaceHTTP,
-                realm: scheme.realm, authenticationMethod: type.authenticationMethod)
+            let space = site.space(realm: scheme.realm, method: type.authenticationMethod, isSecure: isSecure)
             return AuthenticationOffer(challenge: challenge, scheme: scheme, space: space)
         }
         // A stable sort, which the library's does not promise to be.
@@ -53,6 +64,13 @@ struct AuthenticationOffer {
 
     /// Whether it is what another offer was, with perhaps another nonce.
     func isLike(_ other: AuthenticationOffer) -> Bool {
-        space == other.space && scheme.strength == other.scheme.strength
+        space.isRealm(of: other.space) && scheme.strength == other.scheme.strength
+    }
+
+    /// Whether a credential that was refused was for what this asks for. One that was sent before a proxy had named its
+    /// realm was for any.
+    func refuses(_ other: AuthenticationOffer) -> Bool {
+        space.isRealm(of: other.space)
+            || other.space.realm == nil && space.authenticationMethod == other.space.authenticationMethod
     }
 }

@@ -1,6 +1,6 @@
 import LoadingKitCore
 
-/// What servers have accepted in a session, so that they need not ask again: a request within a protection space is sent
+/// What servers and proxies have accepted in a session, so that they need not ask again: a request within a protection space is sent
 /// with the credential that worked there (RFC 7617 §2.2, RFC 7616 §3.6).
 ///
 /// What is remembered counts as long as the credential storage has it, too; so what a program removes there is not used
@@ -17,33 +17,33 @@ final class AuthenticationMemory {
     }
 
     private let storage: URLCredentialStorage?
-    private var entries: [Origin: [Entry]] = [:]
+    private var entries: [AuthenticationSite: [Entry]] = [:]
 
     init(_ storage: URLCredentialStorage?) { self.storage = storage }
 
-    func knows(_ origin: Origin) -> Bool { !entries.isEmpty && entries[origin] != nil }
+    func knows(_ site: AuthenticationSite) -> Bool { !entries.isEmpty && entries[site] != nil }
 
     func reset() { entries = [:] }
 
     /// What is remembered for a target: for the longest of the paths that it begins with.
     func login(
-        for target: String, at origin: Origin
+        for target: String, at site: AuthenticationSite
     ) -> (offer: AuthenticationOffer, credential: URLCredential)? {
         let path = target.prefix { $0 != "?" }
         var best: (entry: Entry, length: Int)?
-        for entry in entries[origin] ?? [] {
+        for entry in entries[site] ?? [] {
             for known in entry.paths where path.hasPrefix(known) && known.utf8.count > best?.length ?? -1 {
                 best = (entry, known.utf8.count)
             }
         }
-        guard let entry = best?.entry, isCurrent(entry, origin) else { return nil }
+        guard let entry = best?.entry, isCurrent(entry, site) else { return nil }
         let challenge = HTTPAuthenticationChallenge(scheme: type(of: entry.scheme).name)
         return (AuthenticationOffer(challenge: challenge, scheme: entry.scheme, space: entry.space), entry.credential)
     }
 
     /// The credential that worked in a protection space.
-    func credential(for space: URLProtectionSpace, at origin: Origin) -> URLCredential? {
-        guard let entry = entries[origin]?.first(where: { $0.space == space }), isCurrent(entry, origin) else {
+    func credential(for space: URLProtectionSpace, at site: AuthenticationSite) -> URLCredential? {
+        guard let entry = entries[site]?.first(where: { $0.space.isRealm(of: space) }), isCurrent(entry, site) else {
             return nil
         }
         return entry.credential
@@ -53,11 +53,11 @@ final class AuthenticationMemory {
     /// another credential has taken the place of this one.
     func authorization(
         for request: HTTPAuthenticationRequest, with credential: URLCredential, in space: URLProtectionSpace,
-        at origin: Origin
+        at site: AuthenticationSite
     ) -> (value: String, scheme: any HTTPAuthenticationScheme)? {
-        guard let index = index(of: space, origin), entries[origin]?[index].credential == credential,
-            let value = entries[origin]?[index].scheme.authorization(for: request, with: credential),
-            let scheme = entries[origin]?[index].scheme
+        guard let index = index(of: space, site), entries[site]?[index].credential == credential,
+            let value = entries[site]?[index].scheme.authorization(for: request, with: credential),
+            let scheme = entries[site]?[index].scheme
         else { return nil }
         return (value, scheme)
     }
@@ -66,34 +66,42 @@ final class AuthenticationMemory {
     /// credentials are to be stored.
     func remember(
         _ scheme: any HTTPAuthenticationScheme, _ credential: URLCredential, for target: String,
-        in space: URLProtectionSpace, at origin: Origin
+        in space: URLProtectionSpace, at site: AuthenticationSite
     ) {
         guard storage != nil, credential.persistence != .none else { return }
-        let index = index(of: space, origin)
-        var paths = index.flatMap { entries[origin]?[$0].paths } ?? []
-        for path in scheme.paths(around: String(target.prefix { $0 != "?" }))
+        let index = index(of: space, site)
+        var paths = index.flatMap { entries[site]?[$0].paths } ?? []
+        for path in Self.paths(scheme, around: String(target.prefix { $0 != "?" }), at: site)
         where !paths.contains(where: path.hasPrefix) {
             paths.append(path)
         }
         let entry = Entry(
             space: space, credential: credential, scheme: scheme, paths: paths.suffix(Self.maximumPaths))
-        if let index { entries[origin]?[index] = entry } else { entries[origin, default: []].append(entry) }
+        if let index { entries[site]?[index] = entry } else { entries[site, default: []].append(entry) }
+    }
+
+    /// What a proxy protects is all that goes through it, if the scheme lets anything be sent unasked.
+    private static func paths(
+        _ scheme: any HTTPAuthenticationScheme, around path: String, at site: AuthenticationSite
+    ) -> [String] {
+        guard site.isProxy else { return scheme.paths(around: path) }
+        return scheme.paths(around: "/").isEmpty ? [] : [""]
     }
 
     /// The server does not accept the credential any more.
-    func forget(_ credential: URLCredential, in space: URLProtectionSpace, at origin: Origin) {
-        entries[origin]?.removeAll { $0.space == space && $0.credential == credential }
-        if entries[origin]?.isEmpty == true { entries[origin] = nil }
+    func forget(_ credential: URLCredential, in space: URLProtectionSpace, at site: AuthenticationSite) {
+        entries[site]?.removeAll { $0.space.isRealm(of: space) && $0.credential == credential }
+        if entries[site]?.isEmpty == true { entries[site] = nil }
     }
 
-    private func index(of space: URLProtectionSpace, _ origin: Origin) -> Int? {
-        entries[origin]?.firstIndex { $0.space == space }
+    private func index(of space: URLProtectionSpace, _ site: AuthenticationSite) -> Int? {
+        entries[site]?.firstIndex { $0.space.isRealm(of: space) }
     }
 
-    private func isCurrent(_ entry: Entry, _ origin: Origin) -> Bool {
+    private func isCurrent(_ entry: Entry, _ site: AuthenticationSite) -> Bool {
         let stored = entry.credential.user.flatMap { storage?.credentials(for: entry.space)?[$0] }
         if stored == entry.credential { return true }
-        forget(entry.credential, in: entry.space, at: origin)
+        forget(entry.credential, in: entry.space, at: site)
         return false
     }
 }

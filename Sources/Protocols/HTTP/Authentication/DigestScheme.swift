@@ -95,7 +95,8 @@ struct DigestScheme: HTTPAuthenticationScheme {
         let sent = Sent(
             secret: secret, nonce: nonce, count: String(repeating: "0", count: 8 - hexCount.count) + hexCount,
             quality: quality, target: request.target)
-        guard let response = proof(sent, method: request.method, body: request.body),
+        let bodyHash = quality == .integrity ? request.body.flatMap(hash(ofBody:)) : nil
+        guard let response = proof(sent, method: request.method, quality, bodyHash: bodyHash),
             let name = userParameters(user)
         else { return nil }
         self.sent = sent
@@ -113,18 +114,20 @@ struct DigestScheme: HTTPAuthenticationScheme {
         return algorithm.isSession ? algorithm.hash(plain, firstNonce, clientNonce) : plain
     }
 
+    private func hash(ofBody body: Data) -> String? { algorithm.digest.hash(Array(body))?.hexadecimal }
+
     /// The `response` of a request, or, without a method, the `rspauth` that answers it (RFC 7616 §3.4.1, §3.5).
-    private func proof(_ sent: Sent, method: String, body: Data?) -> String? {
+    private func proof(_ sent: Sent, method: String, _ quality: Quality, bodyHash: String?) -> String? {
         let second: String?
-        if sent.quality == .integrity {
-            guard let body, let hash = algorithm.digest.hash(Array(body))?.hexadecimal else { return nil }
-            second = algorithm.hash(method, sent.target, hash)
+        if quality == .integrity {
+            guard let bodyHash else { return nil }
+            second = algorithm.hash(method, sent.target, bodyHash)
         } else {
             second = algorithm.hash(method, sent.target)
         }
         guard let second else { return nil }
-        guard let quality = sent.quality.name else { return algorithm.hash(sent.secret, sent.nonce, second) }
-        return algorithm.hash(sent.secret, sent.nonce, sent.count, clientNonce, quality, second)
+        guard let name = quality.name else { return algorithm.hash(sent.secret, sent.nonce, second) }
+        return algorithm.hash(sent.secret, sent.nonce, sent.count, clientNonce, name, second)
     }
 
     /// The user's name, or its hash. A name that no quoted string should have is encoded where the server knows of that
@@ -159,17 +162,33 @@ struct DigestScheme: HTTPAuthenticationScheme {
 
     /// `rspauth` proves that the server knows the password, too; `nextnonce` is for the next request (RFC 7616 §3.5).
     mutating func accepted(_ parameters: [String: String]) -> HTTPAuthenticationAcceptance {
-        // What covers the response's body cannot be checked before all of it has come.
-        if let sent, let claimed = parameters["rspauth"], sent.quality != .integrity,
-            parameters["qop"].flatMap({ Quality($0) }) != .integrity,
-            proof(sent, method: "", body: nil) != claimed.lowercased()
-        {
-            return .refused
+        // What covers the response's body cannot be checked before all of it has come: see `bodyCheck`.
+        if let sent, let claimed = parameters["rspauth"] {
+            let quality = Self.quality(of: parameters, sent)
+            if quality != .integrity, proof(sent, method: "", quality, bodyHash: nil) != claimed.lowercased() {
+                return .refused
+            }
         }
         guard let next = parameters["nextnonce"], !next.isEmpty else { return .unchanged }
         nonce = next
         count = 0
         return .renewed
+    }
+
+    private static func quality(of answer: [String: String], _ sent: Sent) -> Quality {
+        answer["qop"].flatMap { Quality($0) } ?? sent.quality
+    }
+
+    /// What is to be done with the response's body when the server's proof covers it; nil when it does not.
+    ///
+    /// - Parameter parameters: those of `Authentication-Info`, none when it is yet to come.
+    func bodyCheck(_ parameters: [String: String]) -> DigestBodyCheck? {
+        guard let sent, Self.quality(of: parameters, sent) == .integrity,
+            let digest = RunningDigest(algorithm.digest)
+        else { return nil }
+        return DigestBodyCheck(digest, claimed: parameters["rspauth"]) { hash in
+            proof(sent, method: "", .integrity, bodyHash: hash)
+        }
     }
 
     /// Those of `domain`; without it, all of the origin's (RFC 7616 §3.3). Other origins' are of no use here.

@@ -23,7 +23,7 @@ enum MessageDigest: Sendable {
         return done == nil ? nil : Array(code.prefix(count))
     }
 
-    private var function: OpaquePointer? {
+    var function: OpaquePointer? {
         switch self {
         case .md5: EVP_md5()
         case .sha256: EVP_sha256()

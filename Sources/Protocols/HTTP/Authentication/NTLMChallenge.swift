@@ -5,6 +5,7 @@ struct NTLMChallenge: Sendable {
         static let end: UInt16 = 0
         static let flags: UInt16 = 6
         static let timestamp: UInt16 = 7
+        static let channelBinding: UInt16 = 10
     }
 
     /// All of it, which the last message's check covers.
@@ -19,8 +20,10 @@ struct NTLMChallenge: Sendable {
         else { return nil }
         self.message = message
         serverChallenge = Array(message[24..<32])
-        // Old servers' messages end here.
-        guard let information = message.count < 48 ? [] : NTLMMessage.field(message, at: 40) else { return nil }
+        // Old servers' messages end here, and some go on with other things.
+        let flags = NTLMMessage.Flags(rawValue: NTLMMessage.number(message, at: 20, UInt32.self) ?? 0)
+        let hasInformation = message.count >= 48 && flags.contains(.targetInformation)
+        guard let information = hasInformation ? NTLMMessage.field(message, at: 40) : [] else { return nil }
         guard let attributes = Self.attributes(information) else { return nil }
         self.attributes = attributes
     }
@@ -47,9 +50,14 @@ struct NTLMChallenge: Sendable {
         }
     }
 
-    /// What the server says of itself, as it goes back to it; with the mark that a check is there (MS-NLMP §3.1.5.1.2).
-    func information(promisesCheck: Bool) -> [UInt8] {
+    /// What the server says of itself, as it goes back to it; with the mark that a check is there, and with the TLS
+    /// connection's binding (MS-NLMP §3.1.5.1.2).
+    func information(promisesCheck: Bool, _ binding: NTLMChannelBinding? = nil) -> [UInt8] {
         var all = attributes
+        if let binding {
+            all.removeAll { $0.number == Attribute.channelBinding }
+            all.append((Attribute.channelBinding, binding.hash))
+        }
         if promisesCheck {
             let old = all.first { $0.number == Attribute.flags }
             let flags = old.flatMap { NTLMMessage.number($0.value, at: 0, UInt32.self) } ?? 0

@@ -11,14 +11,19 @@ struct NTLMResponse {
 
     /// Nil where the system forbids the hash functions.
     ///
-    /// - Parameter now: as the server's clock counts; its own time is taken where it gives it.
-    init?(_ identity: NTLMIdentity, _ challenge: NTLMChallenge, clientChallenge: [UInt8], now: UInt64) {
+    /// - Parameters:
+    ///   - now: as the server's clock counts; its own time is taken where it gives it.
+    ///   - binding: says which TLS connection the answer is for.
+    init?(
+        _ identity: NTLMIdentity, _ challenge: NTLMChallenge, clientChallenge: [UInt8], now: UInt64,
+        binding: NTLMChannelBinding? = nil
+    ) {
         self.identity = identity
         self.challenge = challenge
         hasCheck = challenge.timestamp != nil
         let blob =
             [1, 1, 0, 0, 0, 0, 0, 0] + NTLMMessage.littleEndian(challenge.timestamp ?? now) + clientChallenge
-            + [0, 0, 0, 0] + challenge.information(promisesCheck: hasCheck) + [0, 0, 0, 0]
+            + [0, 0, 0, 0] + challenge.information(promisesCheck: hasCheck, binding) + [0, 0, 0, 0]
         guard let key = identity.key,
             let proof = MessageDigest.md5.authenticate(challenge.serverChallenge + blob, key: key),
             let sessionKey = MessageDigest.md5.authenticate(proof, key: key),

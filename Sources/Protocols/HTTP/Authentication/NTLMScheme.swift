@@ -45,7 +45,8 @@ struct NTLMScheme: HTTPAuthenticationScheme {
             return Self.value(message)
         case .challenged(let negotiation, let challenge):
             let response = NTLMResponse(
-                NTLMIdentity(user, password), challenge, clientChallenge: .random(8), now: Self.fileTime(Date()))
+                NTLMIdentity(user, password), challenge, clientChallenge: .random(8), now: Self.fileTime(Date()),
+                binding: request.channelBinding.flatMap { NTLMChannelBinding(endPointHash: Array($0)) })
             guard let message = response?.message(after: negotiation) else { return nil }
             state = .answered
             return Self.value(message)

@@ -48,14 +48,19 @@ final class BackgroundValidation: LoadReceiver {
     }
 
     /// Nobody is there to be asked.
+    var answersChallenges: Bool { false }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         decide(.performDefaultHandling, nil)
     }
+
+    func withdraw(_ challenge: URLAuthenticationChallenge) {}
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
     func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) { decide(response) }
     func sentBody(_ count: Int, expected: Int64) {}
     func noteActivity() {}
+    func receive(informational response: HTTPURLResponse) {}
     func setQueued(_ isQueued: Bool) {}
     func collect(_ transaction: TransactionRecord) {}
     func finish() { end() }

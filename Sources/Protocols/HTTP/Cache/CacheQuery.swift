@@ -18,7 +18,7 @@ struct CacheQuery {
         self.url = url
         self.policy = policy
         fields = request.fields
-        hasBody = request.httpBody != nil || request.httpBodyStream != nil
+        hasBody = request.hasBody
         control = CacheControl(ofRequest: fields)
     }
 

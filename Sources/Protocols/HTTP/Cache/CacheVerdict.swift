@@ -8,6 +8,8 @@ enum CacheVerdict {
     case serve(StoredAnswer, revalidates: StoredResponse?)
     /// Ask the server whether what is stored is current; it may also be what answers when the server cannot.
     case validate(StoredResponse)
+    /// What is stored is the beginning of the answer: ask the server for the rest.
+    case complete(Completion)
     /// Ask the server, as if nothing were stored.
     case load
     /// `only-if-cached`, and nothing is (RFC 9111 §5.2.1.7): 504.
@@ -22,7 +24,9 @@ enum CacheVerdict {
         let chosen = query.isLookedUp ? Self.choose(query, stored, sent) : nil
         switch query.policy {
         case .returnCacheDataElseLoad:
-            self = chosen.flatMap { Self.answer(query, $0, now) }.map { .serve($0, revalidates: nil) } ?? .load
+            self =
+                chosen.flatMap { Self.answer(query, $0, now) }.map { .serve($0, revalidates: nil) }
+                ?? chosen.map { Self.rest(query, $0) } ?? .load
         case .returnCacheDataDontLoad:
             self = chosen.flatMap { Self.answer(query, $0, now) }.map { .serve($0, revalidates: nil) } ?? .unavailable
         case .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData,
@@ -50,12 +54,16 @@ enum CacheVerdict {
         }
         // The program's own conditions are the server's to judge once what is stored cannot be used as it is.
         if verdict == .validate, RequestConditions.areConditional(query.fields) { return .load }
-        guard let answer = answer(query, stored, now) else { return .load }
+        guard let answer = answer(query, stored, now) else { return rest(query, stored) }
         switch verdict {
         case .fresh: return .serve(answer, revalidates: nil)
         case .staleWhileRevalidate: return .serve(answer, revalidates: stored)
         case .validate: return .validate(stored)
         }
+    }
+
+    private static func rest(_ query: CacheQuery, _ stored: StoredResponse) -> CacheVerdict {
+        Completion(query, stored).map { .complete($0) } ?? .load
     }
 
     private static func answer(_ query: CacheQuery, _ stored: StoredResponse, _ now: Date) -> StoredAnswer? {

@@ -8,6 +8,11 @@ extension CachedExchange: LoadReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard case .loading(var attempt) = state, let receiver else { return .wait }
         guard let query, let response = response as? HTTPURLResponse else { return receiver.receive(response) }
+        if let completion = attempt.completion {
+            if let part = completion.part(response) { return complete(completion, part, attempt, query) }
+            if response.statusCode == 206 || response.statusCode == 416 { return loadAll(insteadOf: attempt) }
+            attempt.completion = nil
+        }
         let receipt = makeReceipt(response, attempt, query)
         attempt.receipt = receipt
         if let stored = attempt.stored {
@@ -18,12 +23,46 @@ extension CachedExchange: LoadReceiver {
         }
         settle(.open)
         session.note(receipt)
-        if session.mayStore(receipt) {
-            attempt.recorder = ResponseRecorder(
-                expecting: response.expectedContentLength, limit: session.cache.largestResponse)
-        }
+        attempt.recorder = recorder(of: receipt)
         state = .loading(attempt)
         return receiver.receive(response)
+    }
+
+    private func recorder(of receipt: SessionCache.Receipt) -> ResponseRecorder? {
+        guard session.mayStore(receipt) else { return nil }
+        return ResponseRecorder(
+            expecting: receipt.response.expectedContentLength, limit: session.cache.largestResponse)
+    }
+
+    // MARK: Completing what is stored
+
+    /// The rest of what is stored comes: the receiver gets both as one.
+    private func complete(
+        _ completion: Completion, _ part: HTTPURLResponse, _ attempt: Attempt, _ query: CacheQuery
+    ) -> Flow {
+        var attempt = attempt
+        let receipt = makeReceipt(part, attempt, query)
+        attempt.receipt = receipt
+        attempt.recorder = recorder(of: receipt)
+        attempt.beginning = completion.beginning
+        state = .loading(attempt)
+        guard let receiver, receiver.receive(completion.answer(part)) == .more else { return .wait }
+        return deliverBeginning()
+    }
+
+    func deliverBeginning() -> Flow {
+        guard case .loading(var attempt) = state, let receiver, let beginning = attempt.beginning.take() else {
+            return .wait
+        }
+        state = .loading(attempt)
+        return receiver.receive(beginning)
+    }
+
+    /// The server has sent a part that goes with nothing, or none: it is asked for what the program wants.
+    private func loadAll(insteadOf attempt: Attempt) -> Flow {
+        attempt.exchange.end()
+        load(nil)
+        return .wait
     }
 
     private func makeReceipt(
@@ -111,7 +150,7 @@ extension CachedExchange: LoadReceiver {
             return serveConfirmed(confirmed)
         }
         if let receipt = attempt.receipt, let data = attempt.recorder?.take() {
-            session.store(receipt, data, asking: receiver)
+            session.store(receipt, data, joining: attempt.completion?.stored, asking: receiver)
         }
         receiver.finish()
     }
@@ -120,16 +159,29 @@ extension CachedExchange: LoadReceiver {
         guard case .loading(let attempt) = state, let receiver else { return }
         // Once the head is delivered there is no other answer to give.
         if attempt.receipt == nil, serveInstead(of: attempt) { return }
+        storeBeginning(of: attempt, error)
         receiver.fail(error)
     }
 
+    /// What came before the connection was lost is kept: the next request asks for the rest (RFC 9111 §3.3).
+    private func storeBeginning(of attempt: Attempt, _ error: any Error) {
+        guard let receipt = attempt.receipt, let receiver, URLError(error, url: nil).code == .networkConnectionLost,
+            let data = attempt.recorder?.take(), !data.isEmpty
+        else { return }
+        session.store(receipt, data, isCutOff: true, joining: attempt.completion?.stored, asking: receiver)
+    }
+
     // MARK: Passed on
+
+    var answersChallenges: Bool { receiver?.answersChallenges ?? false }
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         // A program that thinks about its answer keeps nobody else waiting.
         settle(.open)
         receiver?.challenge(challenge, decide: decide)
     }
+
+    func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { receiver?.needNewBodyStream(give) }
 
@@ -140,6 +192,8 @@ extension CachedExchange: LoadReceiver {
     func sentBody(_ count: Int, expected: Int64) { receiver?.sentBody(count, expected: expected) }
 
     func noteActivity() { receiver?.noteActivity() }
+
+    func receive(informational response: HTTPURLResponse) { receiver?.receive(informational: response) }
 
     func setQueued(_ isQueued: Bool) { receiver?.setQueued(isQueued) }
 

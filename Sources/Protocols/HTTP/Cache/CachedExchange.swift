@@ -12,6 +12,10 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         /// The stored response that is validated, or that may answer when the server cannot.
         let stored: StoredResponse?
         let requestTime: Date
+        /// What is stored, when the server is asked for the rest alone, and has not said that it is all new.
+        var completion: Completion?
+        /// The beginning of the answer, which the receiver has not had room for yet.
+        var beginning: Data?
         /// What is known of the response, once its head is there.
         var receipt: SessionCache.Receipt?
         var recorder: ResponseRecorder?
@@ -77,8 +81,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     func end() {
         let last = state
         state = .over
-        receiver = nil
         if case .loading(let attempt) = last { attempt.exchange.end() }
+        receiver = nil
         settle(.open)
     }
 
@@ -93,7 +97,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     func receiverIsReady() {
         isBusy = false
         switch state {
-        case .loading(let attempt): attempt.exchange.receiverIsReady()
+        case .loading(let attempt):
+            if attempt.beginning == nil || deliverBeginning() == .more { attempt.exchange.receiverIsReady() }
         case .serving(let answer, .nothing): deliver(answer)
         case .serving(let answer, .head): deliverContent(of: answer)
         case .new, .waiting, .serving(_, .redirecting), .over: break
@@ -127,6 +132,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
             if let stale { session.validateInBackground(stale, request, resources) }
             serve(answer)
         case .validate(let stored): validate(stored)
+        case .complete(let completion): load(nil, completing: completion)
         case .load: load(nil)
         case .gatewayTimeout: serveGatewayTimeout()
         case .unavailable:
@@ -154,13 +160,14 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         load(stored)
     }
 
-    private func load(_ stored: StoredResponse?) {
+    func load(_ stored: StoredResponse?, completing completion: Completion? = nil) {
         var fields = query?.directives(validating: stored != nil) ?? HTTPFields()
-        for field in stored.map(RequestConditions.validators) ?? HTTPFields() {
+        for field in completion?.requestFields ?? stored.map(RequestConditions.validators) ?? HTTPFields() {
             fields.append(name: field.name, value: field.value)
         }
         let exchange = HTTPExchange(request, resources, cacheFields: fields)
-        state = .loading(Attempt(exchange: exchange, stored: stored, requestTime: session.now))
+        state = .loading(
+            Attempt(exchange: exchange, stored: stored, requestTime: session.now, completion: completion))
         exchange.begin(self)
         if isBusy, case .loading = state { exchange.receiverIsBusy() }
     }

@@ -22,7 +22,7 @@ enum PartialContent {
         }
         let part = stored.metadata.part
         guard let range = ByteRange(field), let total = part.map(\.total) ?? Int64(stored.data.count),
-            let wanted = range.resolved(total: total)
+            let wanted = range.resolved(total: total), !wanted.isEmpty
         else { return nil }
         let start = part?.start ?? 0
         let (end, overflow) = start.addingReportingOverflow(Int64(stored.data.count))

@@ -26,9 +26,18 @@ extension SessionCache {
         return receipt.response.statusCode != 206 || part(of: receipt) != nil
     }
 
-    /// Stores a response that has come whole, with the receiver's consent.
-    func store(_ receipt: Receipt, _ data: Data, lacksContent: Bool = false, asking receiver: any LoadReceiver) {
-        guard let proposed = proposal(receipt, data, lacksContent) else { return }
+    /// Stores a response, with the receiver's consent.
+    ///
+    /// - Parameters:
+    ///   - isCutOff: it has not come whole; it is stored where the rest can be asked for.
+    ///   - stored: what is stored already, and goes with it.
+    func store(
+        _ receipt: Receipt, _ data: Data, lacksContent: Bool = false, isCutOff: Bool = false,
+        joining stored: StoredResponse? = nil, asking receiver: any LoadReceiver
+    ) {
+        let part = isCutOff ? cutOffPart(of: receipt) : part(of: receipt)
+        if isCutOff, part == nil { return }
+        guard let proposed = proposal(receipt, data, part, lacksContent, stored) else { return }
         receiver.willCache(proposed) { [cache] decided in
             guard let decided else { return }
             let kept =
@@ -41,18 +50,20 @@ extension SessionCache {
         }
     }
 
-    private func proposal(_ receipt: Receipt, _ data: Data, _ lacksContent: Bool) -> CachedURLResponse? {
+    private func proposal(
+        _ receipt: Receipt, _ data: Data, _ part: CacheMetadata.Part?, _ lacksContent: Bool, _ stored: StoredResponse?
+    ) -> CachedURLResponse? {
         let fields = StoragePermission.storableFields(receipt.response.fields)
         let metadata = CacheMetadata(
             requestTime: receipt.requestTime, responseTime: receipt.responseTime,
             selectingFields: SelectingFields.of(
-                receipt.requestFields, credentials: receipt.query.fields, for: fields), part: part(of: receipt),
+                receipt.requestFields, credentials: receipt.query.fields, for: fields), part: part,
             lacksContent: lacksContent)
         let whole = CachedURLResponse(
             response: receipt.response.with(fields: fields), data: data, userInfo: nil, storagePolicy: .allowed,
             metadata: metadata)
-        guard let part = metadata.part else { return whole }
-        return joined(whole, part, receipt)
+        guard let part else { return whole }
+        return joined(whole, part, receipt, stored)
     }
 
     // MARK: Parts
@@ -61,20 +72,33 @@ extension SessionCache {
     /// for those that no other can be joined with (RFC 9111 §3.3).
     private func part(of receipt: Receipt) -> CacheMetadata.Part? {
         let fields = receipt.response.fields
-        guard receipt.response.statusCode == 206, !fields.contains(.contentEncoding),
-            let tag = fields[.etag], EntityTag.isStrong(tag),
+        guard receipt.response.statusCode == 206, Self.canBeJoined(fields),
             let range = fields[.contentRange].flatMap(ContentRange.init)
         else { return nil }
         return CacheMetadata.Part(start: range.range.lowerBound, total: range.total)
     }
 
+    /// The same of a response that has not come whole: the beginning of a 200 is a part, too.
+    private func cutOffPart(of receipt: Receipt) -> CacheMetadata.Part? {
+        let response = receipt.response
+        guard response.statusCode == 200 else { return part(of: receipt) }
+        guard Self.canBeJoined(response.fields), response.expectedContentLength > 0 else { return nil }
+        return CacheMetadata.Part(start: 0, total: response.expectedContentLength)
+    }
+
+    private static func canBeJoined(_ fields: HTTPFields) -> Bool {
+        !fields.contains(.contentEncoding) && fields[.etag].map(EntityTag.isStrong) == true
+    }
+
     /// The part together with what is stored of the same representation (RFC 9111 §3.4). Nil when all of that is there.
     private func joined(
-        _ new: CachedURLResponse, _ part: CacheMetadata.Part, _ receipt: Receipt
+        _ new: CachedURLResponse, _ part: CacheMetadata.Part, _ receipt: Receipt, _ stored: StoredResponse?
     ) -> CachedURLResponse? {
         guard let head = new.response as? HTTPURLResponse, var metadata = new.metadata else { return nil }
         let entries = cache.entriesInMemory(for: CacheKey(method: "GET", url: receipt.query.url)) ?? []
-        let others = entries.compactMap { StoredResponse($0) }.filter {
+        // What was read from the disk need not be in memory any more.
+        let known = entries.compactMap { StoredResponse($0) } + (stored.map { [$0] } ?? [])
+        let others = known.filter {
             $0.metadata.selectingFields == metadata.selectingFields
                 && PartialContent.belongTogether($0.fields, head.fields)
         }
@@ -129,21 +153,26 @@ extension SessionCache {
 
     /// RFC 9111 §4.3.5.
     private func noteHead(_ receipt: Receipt) {
-        let entries = cache.entriesInMemory(for: CacheKey(method: "GET", url: receipt.query.url)) ?? []
-        for stored in entries.compactMap({ StoredResponse($0) })
-        where SelectingFields.match(
-            stored, credentials: receipt.query.fields, sent: { receipt.requestFields })
-        {
-            guard StoredUpdate.headAgrees(receipt.response.fields, with: stored) else {
-                return forget(receipt.query.url)
+        find("GET", receipt.query.url) { [self] stored in
+            for response in stored
+            where SelectingFields.match(
+                response, credentials: receipt.query.fields, sent: { receipt.requestFields })
+            {
+                noteHead(receipt, of: response)
             }
-            var request = receipt.request
-            request.httpMethod = "GET"
-            let updated = stored.updated(
-                fields: StoredUpdate.merged(stored.fields, receipt.response.fields), requestTime: receipt.requestTime,
-                responseTime: receipt.responseTime)
-            cache.store(updated.cached, for: request, date: receipt.responseTime)
         }
+    }
+
+    private func noteHead(_ receipt: Receipt, of stored: StoredResponse) {
+        guard StoredUpdate.headAgrees(receipt.response.fields, with: stored) else {
+            return forget(receipt.query.url)
+        }
+        var request = receipt.request
+        request.httpMethod = "GET"
+        let updated = stored.updated(
+            fields: StoredUpdate.merged(stored.fields, receipt.response.fields), requestTime: receipt.requestTime,
+            responseTime: receipt.responseTime)
+        cache.store(updated.cached, for: request, date: receipt.responseTime)
     }
 
     private func forget(_ url: URL) {

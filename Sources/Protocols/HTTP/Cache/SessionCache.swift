@@ -41,24 +41,26 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
 
     // MARK: Finding
 
-    /// What is stored under a key, at once where memory knows, else once the disk was read.
+    /// What is stored, at once where memory knows, else once the disk was read.
+    ///
+    /// HEAD is answered by what answers GET, else by what answered HEAD before (RFC 9110 §9.3.2).
     func find(_ query: CacheQuery, _ found: @escaping ([StoredResponse]) -> Void) {
-        let key = CacheKey(method: "GET", url: query.url)
-        if let entries = cache.entriesInMemory(for: key) { return found(stored(entries, query)) }
+        find("GET", query.url) { [self] stored in
+            guard query.method == "HEAD" else { return found(stored) }
+            find("HEAD", query.url) { found(stored.filter(\.isWhole) + $0) }
+        }
+    }
+
+    /// What is stored as the answer to a method.
+    func find(_ method: String, _ url: URL, _ found: @escaping ([StoredResponse]) -> Void) {
+        let key = CacheKey(method: method, url: url)
+        if let entries = cache.entriesInMemory(for: key) { return found(entries.compactMap { StoredResponse($0) }) }
         let (cache, loop) = (cache, loop)
-        let answer = Transfer { [self] (entries: [CacheEntry]) in found(stored(entries, query)) }
+        let answer = Transfer { (entries: [CacheEntry]) in found(entries.compactMap { StoredResponse($0) }) }
         BlockingPool.shared.run {
             let entries = cache.entries(for: key)
             loop.execute { answer.value(entries) }
         }
-    }
-
-    /// HEAD is answered by what answers GET, else by what answered HEAD before (RFC 9110 §9.3.2).
-    private func stored(_ entries: [CacheEntry], _ query: CacheQuery) -> [StoredResponse] {
-        let stored = entries.compactMap { StoredResponse($0) }
-        guard query.method == "HEAD" else { return stored }
-        let heads = cache.entriesInMemory(for: CacheKey(method: "HEAD", url: query.url)) ?? []
-        return stored.filter(\.isWhole) + heads.compactMap { StoredResponse($0) }
     }
 
     // MARK: Validation

@@ -6,6 +6,11 @@ struct ConnectHandshake: TunnelHandshake {
     private let destination: TunnelDestination
     private let authorization: String?
     private var codec = ClientConnection()
+    private var answer: ResponseHead?
+    private var bodyCount = 0
+
+    /// How much is read of a page that comes with a refusal, in bytes.
+    private static let longestBody = 64 * 1024
 
     /// - Parameter authorization: the value of `Proxy-Authorization`.
     init(_ destination: TunnelDestination, authorization: String?) {
@@ -32,15 +37,44 @@ struct ConnectHandshake: TunnelHandshake {
         var position = 0
         while let event = try next(bytes, &position) {
             switch event {
-            case .head(let head, _) where !(200..<300).contains(head.status):
-                throw head.status == 407 ? .authentication : .status(head.status, head.reason)
+            case .head(let head, let framing):
+                answer = head
+                if head.status == 407 {
+                    guard Self.isShort(framing) else { return challenged(head, keepsConnection: false) }
+                } else if !(200..<300).contains(head.status) {
+                    throw .status(head.status, head.reason)
+                }
             case .end:
+                guard let answer else { break }
+                if answer.status == 407 {
+                    let isUsable = codec.canCarryAnotherRequest && position == bytes.count
+                    return challenged(answer, keepsConnection: isUsable)
+                }
                 guard position == bytes.count else { throw .malformed("bytes after its answer") }
-                return .established
-            case .head, .interim, .body, .trailers: break
+                return .established(answer.fields)
+            case .body(let range):
+                bodyCount += range.count
+                if let answer, bodyCount > Self.longestBody { return challenged(answer, keepsConnection: false) }
+            case .interim, .trailers: break
             }
         }
         return .needsMore
+    }
+
+    func close() -> TunnelStep? { answer.map { challenged($0, keepsConnection: false) } }
+
+    /// Whether reading the page that comes with a refusal costs less than another connection.
+    private static func isShort(_ framing: BodyFraming) -> Bool {
+        switch framing {
+        case .none, .chunked: true
+        case .length(let count): count <= UInt64(longestBody)
+        case .untilClose: false
+        }
+    }
+
+    private func challenged(_ head: ResponseHead, keepsConnection: Bool) -> TunnelStep {
+        let challenges = ChallengeParser.challenges(head.fields.values(of: .proxyAuthenticate))
+        return .challenged(TunnelChallenge(challenges: challenges, head: head, keepsConnection: keepsConnection))
     }
 
     private mutating func next(

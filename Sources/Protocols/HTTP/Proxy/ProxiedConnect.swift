@@ -1,19 +1,15 @@
 import LoadingKitCore
+import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A connection to a server that is being made, perhaps through a proxy. Confined to its loop.
-protocol PendingConnection: AnyObject {
-    /// Ends the attempt; nobody is told.
-    func cancel()
-}
-
-extension ConnectAttempt: PendingConnection {}
-
-/// Connects to a proxy, has it open a tunnel where one is needed, and secures that.
+/// Connects to a proxy, has it open a tunnel where one is needed, and secures that. When the proxy asks for a
+/// credential, the tunnel is asked for again: on the same connection, or else on another.
 final class ProxiedConnect: PendingConnection {
     private enum State {
         case connecting(ConnectAttempt?)
         case tunnelling(TunnelDriver)
+        /// The program is asked for a credential.
+        case challenged(TunnelDriver, TunnelChallenge)
         case securing(ConnectAttempt)
         case ended
     }
@@ -22,6 +18,8 @@ final class ProxiedConnect: PendingConnection {
     struct Security {
         let proxy: TLSContext?
         let server: TLSContext?
+        /// Who decides about the server's certificates.
+        let decider: any TLSDecider
     }
 
     private let route: Route
@@ -29,6 +27,8 @@ final class ProxiedConnect: PendingConnection {
     private let connector: Connector
     private let security: Security
     private let timeout: UInt64?
+    private weak var owner: (any TunnelOwner)?
+    private var login: AuthenticationHandshake?
     private var state = State.connecting(nil)
     private var timer: LoopTimer?
     private var completion: ((Result<ByteStream, any Error>) -> Void)?
@@ -37,20 +37,37 @@ final class ProxiedConnect: PendingConnection {
     ///   - timeout: nanoseconds for each step; nil for no limit.
     ///   - completion: called once, after ``start(on:)`` has returned, unless the attempt is cancelled.
     init(
-        _ route: Route, _ proxy: Proxy, _ connector: Connector, _ security: Security, timeout: UInt64?,
-        completion: @escaping (Result<ByteStream, any Error>) -> Void
+        _ route: Route, _ proxy: Proxy, _ connector: Connector, _ security: Security, for owner: any TunnelOwner,
+        timeout: UInt64?, completion: @escaping (Result<ByteStream, any Error>) -> Void
     ) {
         self.route = route
         self.proxy = proxy
         self.connector = connector
         self.security = security
+        self.owner = owner
         self.timeout = timeout
         self.completion = completion
     }
 
     func start() {
+        if route.needsTunnel, proxy.kind != .socks4, let task = owner?.asker?.resources.task {
+            login = owner?.asker.map { AuthenticationHandshake(opening: context($0.pool, task)) }
+        }
+        connect()
+    }
+
+    private func context(_ pool: ConnectionPool, _ task: URLSessionTask) -> AuthenticationContext {
+        let request = HTTPAuthenticationRequest(
+            method: "CONNECT", target: route.destination.authority, host: proxy.host)
+        return pool.authenticationContext(
+            .proxy(proxy), request, isSecure: route.origin.isSecure, given: proxy.credential?.urlCredential, for: task)
+    }
+
+    private func connect() {
         let tls = security.proxy.map { (context: $0, serverName: proxy.host) }
-        let attempt = connector.connect(to: proxy.endpoint, tls: tls, timeout: timeout) { [self] result in
+        let attempt = connector.connect(
+            to: proxy.endpoint, tls: tls, over: route.use, timeout: timeout
+        ) { [self] result in
             switch result {
             case .success(let stream): connected(stream)
             case .failure(let error) where error.cause == .timedOut: end(.failure(error))
@@ -66,20 +83,35 @@ final class ProxiedConnect: PendingConnection {
     }
 
     private func connected(_ stream: ByteStream) {
-        guard let handshake = route.tunnel else { return end(.success(stream)) }
-        let driver = TunnelDriver(stream, handshake, proxy, destination: destination) { [self] result in
-            switch result {
-            case .success(let stream): tunnelled(stream)
-            case .failure(let error): end(.failure(error))
-            }
-        }
+        guard route.needsTunnel else { return end(.success(stream)) }
+        run(
+            TunnelDriver(stream, proxy, destination: destination) { [self] outcome in
+                timer?.cancel()
+                switch outcome {
+                case .established(let stream, let fields): tunnelled(stream, fields)
+                case .challenged(let challenge): challenged(challenge)
+                case .failed(let error): refused(error)
+                }
+            }, on: stream.loop)
+    }
+
+    private func run(_ driver: TunnelDriver, on loop: EventLoop) {
         state = .tunnelling(driver)
         if let timeout {
-            timer = stream.loop.schedule(at: stream.loop.now.advanced(byNanoseconds: timeout)) { [weak self] in
+            timer = loop.schedule(at: loop.now.advanced(byNanoseconds: timeout)) { [weak self] in
                 self?.tunnelTimedOut()
             }
         }
-        driver.start()
+        switch proxy.kind {
+        case .http, .https:
+            let authorization = login?.authorization(on: driver.connection)
+            driver.run(ConnectHandshake(route.destination, authorization: authorization))
+        case .socks4:
+            driver.run(SOCKS4Handshake(route.destination, proxy.credential))
+        case .socks5:
+            let credential = login?.credential(on: driver.connection)
+            driver.run(SOCKS5Handshake(route.destination, Proxy.Credential(credential)))
+        }
     }
 
     private func tunnelTimedOut() {
@@ -88,12 +120,60 @@ final class ProxiedConnect: PendingConnection {
         end(.failure(TransportError(.connect, destination, .timedOut)))
     }
 
-    private func tunnelled(_ stream: ByteStream) {
-        timer?.cancel()
+    // MARK: Authentication
+
+    private func challenged(_ challenge: TunnelChallenge) {
+        guard case .tunnelling(let driver) = state else { return }
+        guard let login, let exchange = owner?.asker, let receiver = exchange.receiver else {
+            return fail(.authentication)
+        }
+        state = .challenged(driver, challenge)
+        owner?.isHeld(true)
+        let response = challenge.head.map { HTTPURLResponse($0, to: exchange.request) }
+        // Not from inside the driver's own call.
+        driver.loop.executeLater { [weak self, weak receiver] in
+            guard let self, let receiver, case .challenged = state else { return }
+            login.answer(challenge.challenges, response, asking: receiver) { [weak self] in self?.settle($0) }
+        }
+    }
+
+    private func settle(_ decision: AuthenticationHandshake.Decision) {
+        guard case .challenged(let driver, let challenge) = state else { return }
+        owner?.isHeld(false)
+        switch decision {
+        case .deliver: fail(.authentication)
+        case .cancel:
+            end(.failure(LoadFailure(.cancelled, "the program cancelled the proxy's authentication challenge")))
+        case .sendAgain where challenge.keepsConnection && driver.isUsable:
+            run(driver, on: driver.loop)
+        case .sendAgain:
+            driver.cancel()
+            login?.changesConnection()
+            connect()
+        }
+    }
+
+    /// A proxy that refuses for another reason has taken the credential.
+    private func refused(_ error: any Error) {
+        if let error = error as? ProxyError, case .status(let status, _) = error.cause {
+            _ = try? login?.accepted(HTTPFields(), status: status)
+        }
+        end(.failure(error))
+    }
+
+    // MARK: The tunnel
+
+    private func tunnelled(_ stream: ByteStream, _ fields: HTTPFields) {
+        do {
+            try login?.accepted(fields, status: 200)
+        } catch {
+            stream.close()
+            return end(.failure(error))
+        }
         guard let context = security.server else { return end(.success(stream)) }
         let attempt = connector.secure(
             stream, endpoint: route.origin.endpoint, tls: (context: context, serverName: route.origin.host),
-            timeout: timeout
+            asking: security.decider, timeout: timeout
         ) { [self] result in
             end(result.mapError { $0 as any Error })
         }
@@ -109,7 +189,7 @@ final class ProxiedConnect: PendingConnection {
     private func end(_ result: Result<ByteStream, any Error>) {
         guard let completion else { return }
         self.completion = nil
-        state = .ended
+        if case .success = result { state = .ended }
         stop()
         completion(result)
     }
@@ -117,9 +197,10 @@ final class ProxiedConnect: PendingConnection {
     private func stop() {
         timer?.cancel()
         timer = nil
+        login?.end()
         switch state {
         case .connecting(let attempt): attempt?.cancel()
-        case .tunnelling(let driver): driver.cancel()
+        case .tunnelling(let driver), .challenged(let driver, _): driver.cancel()
         case .securing(let attempt): attempt.cancel()
         case .ended: break
         }

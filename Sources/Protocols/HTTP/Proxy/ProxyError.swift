@@ -40,7 +40,8 @@ extension ProxyError.Cause {
         case .unreachable(let reason): reason
         case .status(let status, let reason): "it answered \(status)\(reason.isEmpty ? "" : " \(reason)")"
         case .refused(let reply): reply
-        case .authentication: "it wants another user name and password, which go into the proxy's settings"
+        case .authentication:
+            "it wants another user name and password: from its settings, the credential storage, or the task's delegate"
         case .malformed(let reason): "its answer makes no sense (\(reason))"
         case .closed: "it closed the connection without an answer"
         case .unusableName: "the host's name cannot be told to it"

@@ -1,14 +1,17 @@
+import LoadingKitCore
 import LoadingKitTransport
 
 /// How an origin is reached: directly, or through a proxy.
 struct Route: Hashable {
     let origin: Origin
     let proxy: Proxy?
+    /// Over which networks.
+    var use = NetworkUse()
     /// Whether its connections are to switch to another protocol: they are not shared, and go through tunnels.
     var isForUpgrade = false
 
     /// The same way for requests that switch to nothing.
-    var shared: Route { Route(origin: origin, proxy: proxy) }
+    var shared: Route { Route(origin: origin, proxy: proxy, use: use) }
 
     /// Whether requests are sent to an HTTP proxy as they are, in absolute form (RFC 9112 §3.2.2), without a tunnel.
     var isForwarded: Bool {
@@ -16,16 +19,10 @@ struct Route: Hashable {
         return proxy.speaksHTTP
     }
 
-    /// What the proxy is asked for, where there is one and it must open a tunnel.
-    var tunnel: (any TunnelHandshake)? {
-        guard let proxy, !isForwarded else { return nil }
-        let destination = TunnelDestination(host: origin.host, port: origin.port)
-        switch proxy.kind {
-        case .http, .https: return ConnectHandshake(destination, authorization: proxy.credential?.basic)
-        case .socks4: return SOCKS4Handshake(destination, proxy.credential)
-        case .socks5: return SOCKS5Handshake(destination, proxy.credential)
-        }
-    }
+    /// Whether a proxy must open a tunnel first.
+    var needsTunnel: Bool { proxy != nil && !isForwarded }
+
+    var destination: TunnelDestination { TunnelDestination(host: origin.host, port: origin.port) }
 
     /// What goes before the path in a request's target.
     var targetPrefix: String { isForwarded ? "http://\(origin.authority)" : "" }
@@ -37,6 +34,10 @@ extension Proxy {
 }
 
 extension Proxy.Credential {
-    /// As a value of `Proxy-Authorization` (RFC 7617).
-    var basic: String { BasicScheme.value(user, password) }
+    init?(_ credential: URLCredential?) {
+        guard let user = credential?.user else { return nil }
+        self.init(user: user, password: credential?.password ?? "")
+    }
+
+    var urlCredential: URLCredential { URLCredential(user: user, password: password, persistence: .forSession) }
 }

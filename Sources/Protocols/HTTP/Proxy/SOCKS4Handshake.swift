@@ -1,3 +1,4 @@
+import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// SOCKS 4A: a request and a reply. The proxy looks names up; it knows no IPv6 addresses, which go as names.
@@ -36,6 +37,6 @@ struct SOCKS4Handshake: TunnelHandshake {
         case let reply: throw .refused("it answered \(reply)")
         }
         guard received.count == 8 else { throw .malformed("bytes after its reply") }
-        return .established
+        return .established(HTTPFields())
     }
 }

@@ -1,3 +1,5 @@
+import LoadingKitCore
+import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// SOCKS 5 (RFC 1928), with a user and password if there are (RFC 1929). Names are looked up by the proxy.
@@ -58,10 +60,17 @@ struct SOCKS5Handshake: TunnelHandshake {
         case (Self.password, let credential?):
             state = .passwordAnswer
             return .send(try passwordMessage(credential))
+        case (0xFF, nil): return Self.challenge
         case (0xFF, _): throw .authentication
         case _: throw .malformed("a method that was not offered")
         }
     }
+
+    /// A user and a password are wanted, or others; the proxy closes the connection (RFC 1928 §3, RFC 1929 §2).
+    private static let challenge = TunnelStep.challenged(
+        TunnelChallenge(
+            challenges: [HTTPAuthenticationChallenge(scheme: SOCKSPasswordScheme.name)], head: nil,
+            keepsConnection: false))
 
     private func passwordMessage(_ credential: Proxy.Credential) throws(ProxyError.Cause) -> [UInt8] {
         let (user, password) = (Array(credential.user.utf8), Array(credential.password.utf8))
@@ -73,7 +82,7 @@ struct SOCKS5Handshake: TunnelHandshake {
 
     private mutating func readPasswordAnswer() throws(ProxyError.Cause) -> TunnelStep {
         guard let answer = take(2) else { return .needsMore }
-        guard answer[1] == 0 else { throw .authentication }
+        guard answer[1] == 0 else { return Self.challenge }
         state = .reply
         return .send(try request())
     }
@@ -103,7 +112,7 @@ struct SOCKS5Handshake: TunnelHandshake {
         guard take(4 + addressCount + 2) != nil else { return .needsMore }
         guard received.isEmpty else { throw .malformed("bytes after its reply") }
         state = .established
-        return .established
+        return .established(HTTPFields())
     }
 
     /// RFC 1928 §6.

@@ -1,30 +1,51 @@
+import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Runs a handshake with a proxy over a connection to it. Confined to the connection's loop.
+/// Runs handshakes with a proxy over a connection to it. Confined to the connection's loop.
 final class TunnelDriver: ByteStreamHandler {
+    enum Outcome {
+        /// The stream leads to the server.
+        case established(ByteStream, HTTPFields)
+        case challenged(TunnelChallenge)
+        case failed(any Error)
+    }
+
+    private enum State {
+        case running(any TunnelHandshake)
+        /// Between two handshakes: nothing is expected.
+        case waiting
+        case ended
+    }
+
     private let stream: ByteStream
     private let proxy: Proxy
     private let destination: String
-    private var handshake: any TunnelHandshake
+    private var state = State.waiting
     private var output: [UInt8] = []
-    private var completion: ((Result<ByteStream, any Error>) -> Void)?
+    private var report: ((Outcome) -> Void)?
 
-    /// - Parameter completion: called once, unless the driver is cancelled; with the stream when it leads to the server.
-    init(
-        _ stream: ByteStream, _ handshake: any TunnelHandshake, _ proxy: Proxy, destination: String,
-        completion: @escaping (Result<ByteStream, any Error>) -> Void
-    ) {
+    /// - Parameter report: called once for each handshake, unless the driver is cancelled.
+    init(_ stream: ByteStream, _ proxy: Proxy, destination: String, report: @escaping (Outcome) -> Void) {
         self.stream = stream
-        self.handshake = handshake
         self.proxy = proxy
         self.destination = destination
-        self.completion = completion
+        self.report = report
+        stream.handler = self
     }
 
-    func start() {
-        stream.handler = self
+    var connection: ConnectionInfo { stream.info }
+    var loop: EventLoop { stream.loop }
+
+    /// Whether the proxy waits for another handshake. It may have closed the connection meanwhile.
+    var isUsable: Bool {
+        if case .waiting = state { !stream.isDead } else { false }
+    }
+
+    func run(_ handshake: some TunnelHandshake) {
+        var handshake = handshake
         do {
             output = try handshake.begin()
+            state = .running(handshake)
             write()
         } catch {
             fail(error)
@@ -32,58 +53,71 @@ final class TunnelDriver: ByteStreamHandler {
     }
 
     func cancel() {
-        completion = nil
+        report = nil
+        state = .ended
         stream.close()
     }
 
     func streamIsWritable(_ stream: ByteStream) { write() }
 
     func streamIsReadable(_ stream: ByteStream) {
-        while completion != nil {
+        while case .running(let handshake) = state {
             switch stream.read(into: stream.loop.scratch) {
-            case .bytes(let count): take(UnsafeRawBufferPointer(rebasing: stream.loop.scratch[..<count]))
+            case .bytes(let count): take(UnsafeRawBufferPointer(rebasing: stream.loop.scratch[..<count]), handshake)
             case .wouldBlock: return
-            case .end: fail(.closed)
-            case .failed(let error): end(.failure(error))
+            case .end: if let step = handshake.close() { act(on: step) } else { fail(.closed) }
+            case .failed(let error): finish(.failed(error))
             }
         }
     }
 
-    private func take(_ bytes: UnsafeRawBufferPointer) {
+    private func take(_ bytes: UnsafeRawBufferPointer, _ handshake: any TunnelHandshake) {
+        var handshake = handshake
         do {
-            switch try handshake.receive(bytes) {
-            case .needsMore: break
-            case .send(let bytes):
-                output += bytes
-                write()
-            case .established:
-                // Its next owner sets another.
-                stream.handler = nil
-                end(.success(stream))
-            }
+            let step = try handshake.receive(bytes)
+            state = .running(handshake)
+            act(on: step)
         } catch {
             fail(error)
         }
     }
 
+    private func act(on step: TunnelStep) {
+        switch step {
+        case .needsMore: break
+        case .send(let bytes):
+            output += bytes
+            write()
+        case .challenged(let challenge):
+            output = []
+            state = .waiting
+            report?(.challenged(challenge))
+        case .established(let fields):
+            // Its next owner sets another.
+            stream.handler = nil
+            finish(.established(stream, fields))
+        }
+    }
+
     private func write() {
-        while !output.isEmpty, completion != nil {
+        while !output.isEmpty, case .running = state {
             switch output.withUnsafeBytes({ stream.write($0) }) {
             case .bytes(let count): output.removeFirst(count)
             case .wouldBlock: return
-            case .failed(let error): end(.failure(error))
+            case .failed(let error): finish(.failed(error))
             }
         }
     }
 
     private func fail(_ cause: ProxyError.Cause) {
-        end(.failure(ProxyError(proxy: proxy, destination: destination, cause: cause)))
+        finish(.failed(ProxyError(proxy: proxy, destination: destination, cause: cause)))
     }
 
-    private func end(_ result: Result<ByteStream, any Error>) {
-        guard let completion else { return }
-        self.completion = nil
-        if case .failure = result { stream.close() }
-        completion(result)
+    private func finish(_ outcome: Outcome) {
+        guard let report else { return }
+        self.report = nil
+        state = .ended
+        if case .failed = outcome { stream.close() }
+        report(outcome)
     }
 }

@@ -1,3 +1,6 @@
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// What a client and a proxy say to each other before the proxy carries bytes between the client and a server: pure, one
@@ -8,13 +11,31 @@ protocol TunnelHandshake {
 
     /// Takes bytes from the proxy. None may follow the last one: the server speaks when it was spoken to.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ProxyError.Cause) -> TunnelStep
+
+    /// The proxy has closed the connection. Nil where it should not have.
+    func close() -> TunnelStep?
+}
+
+extension TunnelHandshake {
+    func close() -> TunnelStep? { nil }
 }
 
 enum TunnelStep {
     case needsMore
     case send([UInt8])
-    /// The proxy carries bytes from now on.
-    case established
+    /// The proxy wants to know who asks, or somebody else to ask.
+    case challenged(TunnelChallenge)
+    /// The proxy carries bytes from now on. The fields are what an HTTP proxy said with that.
+    case established(HTTPFields)
+}
+
+/// A proxy's demand for a credential.
+struct TunnelChallenge {
+    let challenges: [HTTPAuthenticationChallenge]
+    /// An HTTP proxy's response.
+    let head: ResponseHead?
+    /// Whether the proxy listens on, to another handshake on the same connection.
+    let keepsConnection: Bool
 }
 
 /// Where a tunnel leads to.

@@ -55,10 +55,10 @@ final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `r
     }
 
     func end() {
-        receiver = nil
         connection?.stop()
         exchange?.end()
         exchange = nil
+        receiver = nil
     }
 
     func receiverIsBusy() {
@@ -139,7 +139,7 @@ extension WebSocketLoad: HTTPUpgrade {
 extension WebSocketLoad: LoadReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard let receiver else { return .wait }
-        let flow = receiver.receive(translated(response))
+        let flow = receiver.receive((response as? HTTPURLResponse).map(translated) ?? response)
         if flow == .wait { isHeldBack = true }
         guard connection == nil else { return flow }
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
@@ -154,18 +154,23 @@ extension WebSocketLoad: LoadReceiver {
         return connection.receive(bytes) == .wait || isHeldBack ? .wait : .more
     }
 
+    func receive(informational response: HTTPURLResponse) { receiver?.receive(informational: translated(response)) }
     func receive(_ data: Data) -> Flow { data.withUnsafeBytes { receive($0) } }
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { nil }
     func bodyBufferFilled(_ count: Int) -> Flow { .more }
 
     func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
-        receiver?.redirect(to: translated(request), response: translated(response), decide: decide)
+        let response = (response as? HTTPURLResponse).map(translated) ?? response
+        receiver?.redirect(to: translated(request), response: response, decide: decide)
     }
+
+    var answersChallenges: Bool { receiver?.answersChallenges ?? false }
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         receiver?.challenge(challenge, decide: decide)
     }
 
+    func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
     func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) { decide(nil) }
     func sentBody(_ count: Int, expected: Int64) {}
@@ -179,7 +184,7 @@ extension WebSocketLoad: LoadReceiver {
         receiver?.collect(
             TransactionRecord(
                 timings: transaction.timings, request: translated(transaction.request),
-                response: transaction.response.map(translated)))
+                response: (transaction.response as? HTTPURLResponse).map(translated)))
     }
 
     /// The connection has ended; before it was open, in the middle of a refusal's body.
@@ -201,8 +206,8 @@ extension WebSocketLoad: LoadReceiver {
         return request
     }
 
-    private func translated(_ response: URLResponse) -> URLResponse {
-        guard hasOwnScheme, let response = response as? HTTPURLResponse, let url = response.url else { return response }
+    private func translated(_ response: HTTPURLResponse) -> HTTPURLResponse {
+        guard hasOwnScheme, let url = response.url else { return response }
         return HTTPURLResponse(
             url: WebSocketURL.webSocket(url), statusCode: response.statusCode, httpVersion: response.httpVersion,
             fields: response.fields, expectedContentLength: response.expectedContentLength)

@@ -1,9 +1,10 @@
 // The few C functions that Swift cannot express: epoll, which Glibc's module does not export, thread-local pointers,
-// and SIMD move-masks.
+// a function that need not be there, and SIMD move-masks.
 #pragma once
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
+#include <sys/file.h>
 
 // What the calling thread is: the event loop that it runs, and the fault plan that a test attached to it.
 struct lk_thread_state {
@@ -18,8 +19,21 @@ static inline void lk_set_thread_event_loop(void *loop) { lk_thread_state_storag
 static inline void *lk_thread_fault_plan(void) { return lk_thread_state_storage.fault_plan; }
 static inline void lk_set_thread_fault_plan(void *plan) { lk_thread_state_storage.fault_plan = plan; }
 
+// A socket that is told of changes to interfaces, addresses and routes; -1 with errno.
+int lk_route_socket(void);
+
 // Names the calling thread; at most 15 bytes.
 void lk_set_thread_name(const char *name);
 
+// Swift sees the structure of the same name alone.
+static inline int lk_flock(int descriptor, int operation) { return flock(descriptor, operation); }
+
+// Defined by the composition root, which makes the stores on disk known; programs without it have none.
+void lk_install_disk_stores(void) __attribute__((weak));
+static inline void lk_compose(void) {
+    if (lk_install_disk_stores) lk_install_disk_stores();
+}
+
+#include "chunk_line.h"
 #include "field_lines.h"
 #include "http_scan.h"

@@ -1,0 +1,105 @@
+import Foundation
+import LoadingKitTransport
+
+/// A certificate and its private key, with which a client proves to a TLS server who it is.
+///
+/// It is what `SecIdentity` is on Apple's systems. Give it in answer to a challenge whose method is
+/// ``NSURLAuthenticationMethodClientCertificate``, by way of
+/// ``URLCredential/init(identity:certificates:persistence:)``. The key stays in memory; nothing writes it anywhere.
+public struct ClientIdentity: Sendable {
+    package let identity: TLSIdentity
+
+    /// From PEM text that holds the certificate, its intermediates and the private key, in any order.
+    ///
+    /// - Parameters:
+    ///   - pemRepresentation: the text.
+    ///   - password: of the key, where it is encrypted.
+    /// - Throws: ``ClientIdentityError``.
+    public init(pemRepresentation: String, password: String? = nil) throws(ClientIdentityError) {
+        try self.init(
+            certificatesPEM: pemRepresentation, privateKeyPEM: pemRepresentation, password: password)
+    }
+
+    /// From PEM text in two parts, as most servers and tools keep them.
+    ///
+    /// - Parameters:
+    ///   - certificatesPEM: the certificate and its intermediates.
+    ///   - privateKeyPEM: the private key: PKCS#8, encrypted or not, or an algorithm's own form.
+    ///   - password: of the key, where it is encrypted.
+    /// - Throws: ``ClientIdentityError``.
+    public init(
+        certificatesPEM: String, privateKeyPEM: String, password: String? = nil
+    ) throws(ClientIdentityError) {
+        identity = try Self.read { () throws(IdentityFailure) in
+            try TLSIdentity(
+                certificatesPEM: Array(certificatesPEM.utf8), keyPEM: Array(privateKeyPEM.utf8), password: password)
+        }
+    }
+
+    /// From DER.
+    ///
+    /// - Parameters:
+    ///   - certificates: the certificate and its intermediates.
+    ///   - privateKeyDER: the private key: PKCS#8, encrypted or not, or an algorithm's own form.
+    ///   - password: of the key, where it is encrypted.
+    /// - Throws: ``ClientIdentityError``.
+    public init(
+        certificates: [X509Certificate], privateKeyDER: Data, password: String? = nil
+    ) throws(ClientIdentityError) {
+        identity = try Self.read { () throws(IdentityFailure) in
+            try TLSIdentity(
+                certificates: certificates.map(\.certificate), keyDER: Array(privateKeyDER), password: password)
+        }
+    }
+
+    /// From a PKCS#12 file, `.p12` or `.pfx` (`SecPKCS12Import`).
+    ///
+    /// - Parameters:
+    ///   - pkcs12Representation: the file's bytes.
+    ///   - password: empty for a file that has none.
+    /// - Throws: ``ClientIdentityError``.
+    public init(pkcs12Representation: Data, password: String) throws(ClientIdentityError) {
+        identity = try Self.read { () throws(IdentityFailure) in
+            try TLSIdentity(pkcs12: Array(pkcs12Representation), password: password)
+        }
+    }
+
+    private static func read(
+        _ make: () throws(IdentityFailure) -> TLSIdentity
+    ) throws(ClientIdentityError) -> TLSIdentity {
+        do {
+            return try make()
+        } catch {
+            throw ClientIdentityError(error)
+        }
+    }
+
+    /// The certificate (`SecIdentityCopyCertificate`).
+    public var certificate: X509Certificate { X509Certificate(identity.certificate) }
+
+    /// The intermediates that came with it, which are sent along.
+    public var intermediates: [X509Certificate] { identity.chain.map { X509Certificate($0) } }
+
+    /// The same identity with other intermediates; nil when memory is out.
+    package func with(intermediates: [X509Certificate]) -> ClientIdentity? {
+        identity.with(chain: intermediates.map(\.certificate)).map { ClientIdentity($0) }
+    }
+
+    private init(_ identity: TLSIdentity) { self.identity = identity }
+}
+
+extension ClientIdentity: Hashable {
+    /// Whether the certificates are the same; the key belongs to its certificate.
+    public static func == (one: ClientIdentity, other: ClientIdentity) -> Bool {
+        one.identity === other.identity
+            || (one.identity.certificate == other.identity.certificate && one.identity.chain == other.identity.chain)
+    }
+
+    /// Agrees with `==`.
+    public func hash(into hasher: inout Hasher) { hasher.combine(identity.certificate) }
+}
+
+extension ClientIdentity: CustomStringConvertible {
+    /// The certificate's subject and issuer, nothing of the key.
+    public var description: String { "<ClientIdentity>: \(certificate)" }
+}

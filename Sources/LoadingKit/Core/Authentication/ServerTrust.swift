@@ -1,0 +1,119 @@
+import Foundation
+import LoadingKitTransport
+
+/// Whether a TLS server is who it says: the certificates that it showed, the rules to judge them by, and the verdict.
+///
+/// It is what `SecTrust` is on Apple's systems, reached by the same name: ``URLProtectionSpace/serverTrust`` of a
+/// challenge whose method is ``NSURLAuthenticationMethodServerTrust``. A delegate looks at it, evaluates it by the rules
+/// of the session or by its own, and answers:
+///
+///     func urlSession(
+///         _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+///         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+///     ) {
+///         guard var trust = challenge.protectionSpace.serverTrust else {
+///             return completionHandler(.performDefaultHandling, nil)
+///         }
+///         trust.anchorCertificates = [ourAuthority]
+///         do {
+///             try trust.evaluate()
+///             completionHandler(.useCredential, URLCredential(trust: trust))
+///         } catch {
+///             completionHandler(.cancelAuthenticationChallenge, nil)
+///         }
+///     }
+///
+/// It is a value: what is changed in a copy changes nothing else. `.useCredential` with ``URLCredential/init(trust:)``
+/// accepts the server whatever an evaluation says.
+public struct ServerTrust: Sendable {
+    private var evaluation: TrustEvaluation
+
+    /// Trust in certificates from elsewhere than a challenge (`SecTrustCreateWithCertificates`).
+    ///
+    /// - Parameters:
+    ///   - certificates: the server's own first, then intermediates in any order.
+    ///   - host: the name or the IP address that the first has to be for; nil: any.
+    public init(certificates: [X509Certificate], host: String?) {
+        evaluation = TrustEvaluation(chain: certificates.map(\.certificate), serverName: host)
+    }
+
+    package init(_ evaluation: TrustEvaluation) { self.evaluation = evaluation }
+
+    /// The certificates that the server sent: its own first, then intermediates. Nothing is known of them but that; see
+    /// ``evaluate()`` for a chain that was verified.
+    public var certificates: [X509Certificate] { evaluation.chain.map { X509Certificate($0) } }
+
+    /// The name or the IP address that the server's certificate has to be for; nil: any (`SecPolicyCreateSSL`).
+    public var host: String? {
+        get { evaluation.serverName }
+        set { evaluation.serverName = newValue }
+    }
+
+    /// The time at which the certificates have to be valid; nil, the default: now (`SecTrustSetVerifyDate`).
+    public var verifyDate: Date? {
+        get { evaluation.time.map { Date(timeIntervalSince1970: TimeInterval($0)) } }
+        set { evaluation.time = newValue.map { Int64(exactly: $0.timeIntervalSince1970.rounded(.down)) ?? .max } }
+    }
+
+    /// Authorities that are trusted here, beside the session's or instead of them (`SecTrustSetAnchorCertificates`); see
+    /// ``usesAnchorCertificatesOnly``. A server's own certificate may be one. Default: none.
+    ///
+    /// Setting them has the session's authorities not be trusted any more, as Apple has it; set
+    /// ``usesAnchorCertificatesOnly`` to false afterwards to trust both.
+    public var anchorCertificates: [X509Certificate] {
+        get { evaluation.anchors.map { X509Certificate($0) } }
+        set {
+            evaluation.anchors = newValue.map(\.certificate)
+            evaluation.trustsSystem = false
+        }
+    }
+
+    /// Whether ``anchorCertificates`` alone are trusted, and not the session's authorities
+    /// (`SecTrustSetAnchorCertificatesOnly`). Default false, until anchors are set.
+    public var usesAnchorCertificatesOnly: Bool {
+        get { !evaluation.trustsSystem }
+        set { evaluation.trustsSystem = !newValue }
+    }
+
+    /// Whether a server's certificate with an RSA key of fewer than 2048 bits, an elliptic one of fewer than 256, or a
+    /// signature weaker than with SHA-256 is refused. Default: as ``AppTransportSecurity`` has it for the host.
+    public var requiresStrongCertificates: Bool {
+        get { evaluation.requiresStrength }
+        set { evaluation.requiresStrength = newValue }
+    }
+
+    /// Whether certificates have to be as RFC 5280 says in every detail: key identifiers, critical basic constraints and key
+    /// usages of authorities (OpenSSL's `X509_V_FLAG_X509_STRICT`). Default false, as handshakes have it: many an authority
+    /// of a company has certificates that are not.
+    public var isStrict: Bool {
+        get { evaluation.isStrict }
+        set { evaluation.isStrict = newValue }
+    }
+
+    /// Verifies the certificates by OpenSSL's rules (RFC 5280, RFC 9525): signatures up to a trusted authority, validity,
+    /// what each may be used for, constraints on names, and the host.
+    ///
+    /// Certificates that were revoked are not looked for. It takes part of a millisecond, and does not use the network.
+    ///
+    /// - Returns: the chain that was verified, the server's certificate first; a trusted one is in it, commonly the last.
+    /// - Throws: ``ServerTrustError``, which says what is wrong with which certificate.
+    @discardableResult
+    public func evaluate() throws(ServerTrustError) -> [X509Certificate] {
+        switch evaluation.evaluate() {
+        case .success(let chain): return chain.map { X509Certificate($0) }
+        case .failure(let failure): throw ServerTrustError(failure, of: evaluation.chain)
+        }
+    }
+
+    /// Whether ``evaluate()`` succeeds.
+    public var isTrusted: Bool {
+        if case .success = evaluation.evaluate() { true } else { false }
+    }
+}
+
+extension ServerTrust: CustomStringConvertible {
+    /// The host and the certificates' subjects.
+    public var description: String {
+        "<ServerTrust>: host: \(host ?? "(any)"), certificates: \(certificates.map(\.subject))"
+    }
+}

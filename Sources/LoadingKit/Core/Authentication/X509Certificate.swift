@@ -1,0 +1,89 @@
+import Foundation
+import LoadingKitTransport
+
+/// An X.509 certificate (RFC 5280): what `SecCertificate` is on Apple's systems.
+public struct X509Certificate: Sendable, Hashable {
+    let certificate: Certificate
+
+    /// A certificate from its bytes.
+    ///
+    /// - Throws: ``X509CertificateError`` when they are not one certificate in DER.
+    public init(derRepresentation: Data) throws(X509CertificateError) {
+        certificate = Certificate(der: Array(derRepresentation))
+        guard certificate.isWellFormed else {
+            throw X509CertificateError("the bytes are not an X.509 certificate in DER")
+        }
+    }
+
+    /// The first certificate of PEM text.
+    ///
+    /// - Throws: ``X509CertificateError`` when there is none.
+    public init(pemRepresentation: String) throws(X509CertificateError) {
+        guard let first = try Self.certificates(pemRepresentation: pemRepresentation).first else {
+            throw X509CertificateError.noPEM
+        }
+        self = first
+    }
+
+    init(_ certificate: Certificate) { self.certificate = certificate }
+
+    /// All certificates of PEM text, in its order.
+    ///
+    /// - Throws: ``X509CertificateError`` when there is none, or one is malformed.
+    public static func certificates(pemRepresentation: String) throws(X509CertificateError) -> [X509Certificate] {
+        guard let all = Certificate.all(inPEM: Array(pemRepresentation.utf8)) else { throw X509CertificateError.noPEM }
+        return all.map { X509Certificate($0) }
+    }
+
+    /// The certificate's bytes (`SecCertificateCopyData`).
+    public var derRepresentation: Data { Data(certificate.der) }
+
+    /// Whose certificate it is, as a distinguished name in text (RFC 2253).
+    public var subject: String { certificate.subject ?? "" }
+
+    /// Who issued it, as a distinguished name in text (RFC 2253).
+    public var issuer: String { certificate.issuer ?? "" }
+
+    /// The first moment at which it is valid.
+    public var notBefore: Date { certificate.notBefore.map(Self.date) ?? .distantPast }
+
+    /// The last second at which it is valid.
+    public var notAfter: Date { certificate.notAfter.map(Self.date) ?? .distantFuture }
+
+    /// The serial number's bytes, the most significant first.
+    public var serialNumber: Data { Data(certificate.serialNumber ?? []) }
+
+    /// The DNS names for which it is, as they stand in its alternative names: they may begin with `*.`.
+    public var dnsNames: [String] { certificate.dnsNames }
+
+    /// The IP addresses for which it is, as text.
+    public var ipAddresses: [String] { certificate.ipAddresses }
+
+    /// SHA-256 of the certificate: 32 bytes.
+    public var sha256Fingerprint: Data { Data(certificate.fingerprint) }
+
+    /// SHA-256 of the SubjectPublicKeyInfo: 32 bytes. Pin this: it stays the same when a certificate is renewed with its
+    /// key (RFC 7469 §2.4). It is what `NSPinnedDomains` calls `SPKI-SHA256-BASE64`.
+    public var publicKeySHA256: Data { Data(certificate.publicKeyHash ?? []) }
+
+    private static func date(_ seconds: Int64) -> Date { Date(timeIntervalSince1970: TimeInterval(seconds)) }
+}
+
+extension X509Certificate: CustomStringConvertible {
+    /// The subject, and who issued it.
+    public var description: String { "\(subject), issued by \(issuer)" }
+}
+
+/// Why bytes or text are not certificates.
+public struct X509CertificateError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
+    /// What is wrong, in plain words.
+    public let description: String
+
+    /// The same as ``description``.
+    public var errorDescription: String? { description }
+
+    init(_ description: String) { self.description = description }
+
+    static let noPEM = X509CertificateError(
+        "the text has no certificate in PEM (-----BEGIN CERTIFICATE-----), or a malformed one")
+}

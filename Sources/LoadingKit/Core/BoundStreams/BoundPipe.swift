@@ -1,0 +1,94 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// What a pair of bound streams shares: a bounded buffer between the one who writes and the one who reads.
+///
+/// A condition rather than an event loop, as `InputStream.read` and `OutputStream.write` block the threads they are called
+/// on, whichever those are.
+final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condition`
+    enum Side {
+        case reading, writing
+    }
+
+    private let condition = NSCondition()
+    private let capacity: Int
+    private var bytes: [UInt8] = []
+    private var start = 0
+    private var isReaderClosed = false
+    private var isWriterClosed = false
+    private var onChange: [Side: @Sendable () -> Void] = [:]
+
+    init(capacity: Int) { self.capacity = max(1, capacity) }
+
+    /// Called after each change that concerns a side, on any thread.
+    func observe(_ side: Side, _ body: (@Sendable () -> Void)?) { condition.withLock { onChange[side] = body } }
+
+    private var count: Int { bytes.count - start }
+
+    var hasBytes: Bool { condition.withLock { count > 0 } }
+    var isAtEnd: Bool { condition.withLock { count == 0 && isWriterClosed } }
+    var hasRoom: Bool { condition.withLock { count < capacity && !isReaderClosed } }
+    var isBroken: Bool { condition.withLock { isReaderClosed } }
+
+    /// How many bytes may be put in without waiting.
+    var room: Int { condition.withLock { isReaderClosed ? 0 : max(0, capacity - count) } }
+
+    /// Puts bytes in, whether or not there is room.
+    func put(_ bytes: UnsafeRawBufferPointer) {
+        change(.reading) { if !isReaderClosed { self.bytes.append(contentsOf: bytes) } }
+    }
+
+    /// Takes the bytes that there are.
+    func take(atMost limit: Int) -> [UInt8] {
+        guard hasBytes else { return [] }
+        return change(.writing) { take(min(count, limit)) }
+    }
+
+    private func take(_ taken: Int) -> [UInt8] {
+        let result = Array(bytes[start..<start + taken])
+        start += taken
+        if start == bytes.count {
+            bytes.removeAll(keepingCapacity: true)
+            start = 0
+        }
+        return result
+    }
+
+    /// Waits for bytes, and gives how many were put into the buffer; 0 at the end.
+    func read(_ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
+        change(.writing) {
+            while count == 0, !isWriterClosed, !isReaderClosed { condition.wait() }
+            let taken = take(min(count, buffer.count))
+            _ = buffer.update(fromContentsOf: taken)
+            return taken.count
+        }
+    }
+
+    /// Waits for room, and gives how many bytes were taken; -1 when nobody will read them.
+    func write(_ buffer: UnsafeBufferPointer<UInt8>) -> Int {
+        change(.reading) {
+            while count >= capacity, !isReaderClosed, !isWriterClosed { condition.wait() }
+            guard !isReaderClosed, !isWriterClosed else { return -1 }
+            let taken = min(capacity - count, buffer.count)
+            bytes.append(contentsOf: buffer.prefix(taken))
+            return taken
+        }
+    }
+
+    func close(_ side: Side) {
+        change(side == .reading ? .writing : .reading) {
+            if side == .reading { isReaderClosed = true } else { isWriterClosed = true }
+        }
+    }
+
+    /// Tells the other side when the lock is let go of.
+    private func change<Result>(_ other: Side, _ body: () -> Result) -> Result {
+        let (result, tell) = condition.withLock { () -> (Result, (@Sendable () -> Void)?) in
+            let result = body()
+            condition.broadcast()
+            return (result, onChange[other])
+        }
+        tell?()
+        return result
+    }
+}

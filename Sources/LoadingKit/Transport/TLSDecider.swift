@@ -1,0 +1,37 @@
+/// Who decides in a TLS handshake what OpenSSL cannot know. Used on the loop.
+///
+/// The handshake waits for each answer: no byte of the application's is sent before. An answer may be given during the
+/// call; a second one is not heeded.
+package protocol TLSDecider: AnyObject {
+    /// Whether it is to be asked about the server's certificates; else the verification's verdict holds.
+    var decidesTrust: Bool { get }
+
+    /// Decides about the server's certificates. On a connection that continues an earlier TLS session they are those of
+    /// that session: a decision is never skipped because a session is continued.
+    func decide(_ trust: TrustEvaluation, _ answer: @escaping (TrustDecision) -> Void)
+
+    /// Chooses what to send to a server that asks for the client's certificate.
+    ///
+    /// - Parameter authorities: the distinguished names of the issuers that the server accepts, in DER; empty: any.
+    func chooseIdentity(_ authorities: [[UInt8]], _ answer: @escaping (IdentityDecision) -> Void)
+}
+
+/// What becomes of a server whose certificates were shown.
+package enum TrustDecision: Sendable {
+    /// It is trusted, whatever the verification found.
+    case trust
+    /// What the verification found holds.
+    case verdict
+    /// It is not trusted, whatever the verification found.
+    case refuse
+    /// The connection is given up.
+    case cancel
+}
+
+/// What is sent to a server that asks for a client certificate.
+package enum IdentityDecision: Sendable {
+    case send(TLSIdentity)
+    case none
+    /// The connection is given up.
+    case cancel
+}

@@ -1,0 +1,31 @@
+import LoadingKitCore
+
+/// What `Content-Range` says of a part (RFC 9110 §14.4).
+struct ContentRange: Equatable {
+    let range: Range<Int64>
+    /// Nil where the sender does not know.
+    let total: Int64?
+
+    init(_ range: Range<Int64>, total: Int64?) {
+        self.range = range
+        self.total = total
+    }
+
+    init?(_ field: String) {
+        let words = field.split(separator: " ", maxSplits: 1)
+        guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
+        let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        let ends = parts[0].split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = ByteRange.number(ends[0]), let last = ByteRange.number(ends[1]),
+            last >= first, last < .max
+        else { return nil }
+        total = ByteRange.number(parts[1])
+        guard total.map({ $0 > last && $0 < .max }) ?? (parts[1] == "*") else { return nil }
+        range = first..<last + 1
+    }
+
+    var string: String {
+        "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total.map { String($0) } ?? "*")"
+    }
+}

@@ -1,0 +1,42 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitTransport
+
+/// The exchange that has waited longest puts the questions of a TLS handshake to its program. When it waits no longer the
+/// attempt is given up for another, about which the next exchange is asked: nobody's connection depends on a task that is
+/// gone.
+extension ConnectionAttempt: TLSDecider {
+    var decidesTrust: Bool { asker?.receiver?.answersChallenges ?? false }
+
+    func decide(_ evaluation: TrustEvaluation, _ answer: @escaping (TrustDecision) -> Void) {
+        let trust = ServerTrust(evaluation)
+        let space = URLProtectionSpace(tlsHost: origin.host, port: Int(origin.port), serverTrust: trust)
+        ask(space, proposing: nil) { answer(TrustDecision($0, $1, about: trust)) }
+    }
+
+    func chooseIdentity(_ authorities: [[UInt8]], _ answer: @escaping (IdentityDecision) -> Void) {
+        let space = URLProtectionSpace(
+            tlsHost: origin.host, port: Int(origin.port), distinguishedNames: authorities.map { Data($0) })
+        let proposed = storage?.defaultIdentity(for: space)
+        ask(space, proposing: proposed) { answer(IdentityDecision($0, $1, proposed: proposed)) }
+    }
+
+    private func ask(
+        _ space: URLProtectionSpace, proposing credential: URLCredential?, _ answer: @escaping ChallengeDecision
+    ) {
+        guard let receiver = asker?.receiver, receiver.answersChallenges else {
+            return answer(.performDefaultHandling, nil)
+        }
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: space, proposedCredential: credential, previousFailureCount: 0, failureResponse: nil,
+            error: nil)
+        question = Question(challenge: challenge, answer: answer)
+        isHeld(true)
+        receiver.challenge(challenge) { [weak self] disposition, credential in
+            guard let self, let question, question.challenge === challenge else { return }
+            self.question = nil
+            isHeld(false)
+            question.answer(disposition, credential)
+        }
+    }
+}

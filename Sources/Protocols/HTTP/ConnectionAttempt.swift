@@ -1,0 +1,43 @@
+import LoadingKitCore
+
+/// A connection that is being made for those that wait in an origin's pool. Confined to the pool's loop.
+final class ConnectionAttempt: TunnelOwner {
+    /// What the program is asked about the TLS handshake.
+    struct Question {
+        let challenge: URLAuthenticationChallenge
+        let answer: ChallengeDecision
+    }
+
+    private weak var pool: OriginPool?
+    let origin: Origin
+    let storage: URLCredentialStorage?
+    var handle: (any PendingConnection)?
+    /// In whose name a challenge was put to the program.
+    private(set) weak var asked: HTTPExchange?
+    /// The program is asked: nobody's time runs.
+    private(set) var isHeld = false
+    var question: Question?
+
+    init(_ pool: OriginPool, _ origin: Origin, storage: URLCredentialStorage?) {
+        self.pool = pool
+        self.origin = origin
+        self.storage = storage
+    }
+
+    var asker: HTTPExchange? {
+        if let asked, pool?.isWaiting(asked) == true { return asked }
+        return pool?.exchangeToAsk
+    }
+
+    func isHeld(_ isHeld: Bool) {
+        self.isHeld = isHeld
+        if isHeld { asked = asker }
+        pool?.heldAttemptsChanged()
+    }
+
+    /// The connection was made, or is not to be made: nothing is asked any more.
+    func end() {
+        if let question { asked?.receiver?.withdraw(question.challenge) }
+        question = nil
+    }
+}

@@ -1,0 +1,100 @@
+import Testing
+
+@testable import LoadingKitHTTP
+
+/// What HTTP proxies answer to `CONNECT`, whole and byte by byte.
+@Suite struct ConnectHandshakeTests {
+    private enum Ending: Equatable {
+        case needsMore
+        case established
+        case challenged([String], keepsConnection: Bool)
+        case failed(ProxyError.Cause)
+    }
+
+    /// How the handshake ends, and after how many bytes.
+    private func run(_ answer: String, pieces count: Int, thenCloses: Bool) -> Ending {
+        var handshake = ConnectHandshake(TunnelDestination(host: "h.example", port: 443), authorization: nil)
+        let bytes = Array(answer.utf8)
+        do throws(ProxyError.Cause) {
+            let sent = try handshake.begin()
+            #expect(String(decoding: sent, as: UTF8.self).hasPrefix("CONNECT h.example:443 HTTP/1.1\r\n"))
+            for start in stride(from: 0, to: bytes.count, by: count) {
+                let piece = Array(bytes[start..<min(start + count, bytes.count)])
+                if let ending = ending(of: try take(piece, &handshake)) { return ending }
+            }
+        } catch {
+            return .failed(error)
+        }
+        guard thenCloses else { return .needsMore }
+        return handshake.close().flatMap { ending(of: $0) } ?? .failed(.closed)
+    }
+
+    private func take(
+        _ piece: [UInt8], _ handshake: inout ConnectHandshake
+    ) throws(ProxyError.Cause) -> TunnelStep {
+        let memory = UnsafeMutableRawBufferPointer.allocate(byteCount: piece.count, alignment: 1)
+        defer { memory.deallocate() }
+        memory.copyBytes(from: piece)
+        return try handshake.receive(UnsafeRawBufferPointer(memory))
+    }
+
+    private func ending(of step: TunnelStep) -> Ending? {
+        switch step {
+        case .needsMore, .send: nil
+        case .established: .established
+        case .challenged(let challenge):
+            .challenged(challenge.challenges.map(\.scheme), keepsConnection: challenge.keepsConnection)
+        }
+    }
+
+    private static let asks =
+        "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=r\r\nProxy-Authenticate: Digest realm=r\r\n"
+
+    @Test func answers() {
+        let both = ["Basic", "Digest"]
+        let long = 64 * 1024
+        let cases: [(String, Ending, closes: Bool)] = [
+            ("HTTP/1.1 200 OK\r\n\r\n", .established, false),
+            ("HTTP/1.1 100 Go\r\n\r\nHTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\n", .established, false),
+            ("\(Self.asks)Content-Length: 2\r\n\r\nno", .challenged(both, keepsConnection: true), false),
+            ("\(Self.asks)Content-Length: 0\r\n\r\n", .challenged(both, keepsConnection: true), false),
+            (
+                "\(Self.asks)Transfer-Encoding: chunked\r\n\r\n2\r\nno\r\n0\r\n\r\n",
+                .challenged(both, keepsConnection: true), false
+            ),
+            (
+                "\(Self.asks)Connection: close\r\nContent-Length: 2\r\n\r\nno",
+                .challenged(both, keepsConnection: false),
+                false
+            ),
+            // Not worth reading, or without an end.
+            ("\(Self.asks)Content-Length: \(long + 1)\r\n\r\n", .challenged(both, keepsConnection: false), false),
+            ("\(Self.asks)\r\n", .challenged(both, keepsConnection: false), false),
+            (
+                "\(Self.asks)Transfer-Encoding: chunked\r\n\r\nFFFFFF\r\n" + String(repeating: "x", count: long + 1),
+                .challenged(both, keepsConnection: false), false
+            ),
+            ("\(Self.asks)Content-Length: 9\r\n\r\nno", .challenged(both, keepsConnection: false), true),
+            ("HTTP/1.1 407 Who\r\nContent-Length: 0\r\n\r\n", .challenged([], keepsConnection: true), false),
+            (Self.asks, .failed(.closed), true),
+            ("", .failed(.closed), true),
+            ("HTTP/1.1 502 Bad\r\n\r\n", .failed(.status(502, "Bad")), false),
+            ("HTTP/1.1 200", .needsMore, false),
+        ]
+        for (answer, expected, closes) in cases {
+            for count in [1, 7, max(1, answer.utf8.count)] where count > 1 || answer.utf8.count < 1000 {
+                #expect(run(answer, pieces: count, thenCloses: closes) == expected, "\(answer.prefix(120)) by \(count)")
+            }
+        }
+    }
+
+    /// Nothing may follow what opens the tunnel: the server speaks when it was spoken to.
+    @Test func whatFollows() {
+        let early = "HTTP/1.1 200 OK\r\n\r\nearly"
+        #expect(
+            run(early, pieces: early.utf8.count, thenCloses: false) == .failed(.malformed("bytes after its answer")))
+        let more = "\(Self.asks)Content-Length: 2\r\n\r\nnoHTTP"
+        let expected = Ending.challenged(["Basic", "Digest"], keepsConnection: false)
+        #expect(run(more, pieces: more.utf8.count, thenCloses: false) == expected)
+    }
+}

@@ -1,0 +1,334 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+/// Proxies that ask who sends a request, scripted: to requests in absolute form, and to `CONNECT`.
+@Suite struct ProxyChallengeTests {
+    private typealias Answer = ChallengeAnswerer.Answer
+
+    static let me = "Basic bWU6c2VjcmV0"
+    private static let accepted: Answer = (
+        .useCredential, URLCredential(user: "me", password: "secret", persistence: .forSession)
+    )
+
+    static func refusal(_ challenge: String = "Basic realm=\"r\"", closes: Bool = false) -> ScriptedPeer.Step {
+        .send(
+            "HTTP/1.1 407 Who\r\nProxy-Authenticate: \(challenge)\r\nContent-Length: 2\r\n"
+                + "\(closes ? "Connection: close\r\n" : "")\r\nno")
+    }
+
+    static func session(
+        _ peer: ScriptedPeer, delegate: (any URLSessionDelegate)? = nil, credential: String? = nil,
+        authority: CertificateAuthority? = nil, storage: URLCredentialStorage = URLCredentialStorage()
+    ) -> URLSession {
+        let port = Int(peer.address.port ?? 0)
+        var proxy: [AnyHashable: Any] = [
+            "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": port, "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1",
+            "HTTPSPort": port,
+        ]
+        if let credential {
+            proxy[kCFProxyUsernameKey] = credential
+            proxy[kCFProxyPasswordKey] = "wrong"
+        }
+        return makeSession(delegate: delegate) {
+            $0.connectionProxyDictionary = proxy
+            $0.appTransportSecurity.allowsArbitraryLoads = true
+            $0.urlCredentialStorage = storage
+            if let authority { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+        }
+    }
+
+    static func request(_ url: String, _ body: String? = nil) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: url)))
+        request.httpMethod = body == nil ? "GET" : "POST"
+        request.httpBody = body.map { Data($0.utf8) }
+        return request
+    }
+
+    @Test func aForwardedRequestIsSentAgain() async throws {
+        let peer = try ScriptedPeer([
+            .expectRequest, Self.refusal(), .forever([.expectRequest, .respond("in")]),
+        ])
+        defer { peer.stop() }
+        let answerer = ChallengeAnswerer { _ in Self.accepted }
+        try await withTimeout {
+            let session = Self.session(peer, delegate: answerer)
+            let outcome = await session.outcome(try Self.request("http://h.example/a", "body"))
+            #expect(outcome == .ok("in"))
+            let other = await session.outcome(try Self.request("http://h.example/b"))
+            #expect(other == .ok("in"))
+            let requests = await peer.requestCount(reaches: 3)
+            #expect(requests.map { $0[field: "Proxy-Authorization"] } == [nil, Self.me, Self.me])
+            #expect(requests.map { $0[field: "Authorization"] } == [nil, nil, nil])
+            #expect(String(decoding: requests[1].body, as: UTF8.self) == "body")
+        }
+        #expect(answerer.seen.snapshot == ["task's task: HTTPBasic r 0 -"])
+        let challenge = try #require(answerer.challenges.snapshot.first)
+        let space = challenge.protectionSpace
+        #expect(space.isProxy() && space.proxyType == NSURLProtectionSpaceHTTPProxy && space.host == "127.0.0.1")
+        #expect(space.port == Int(peer.address.port ?? 0) && space.protocol == nil)
+        #expect((challenge.failureResponse as? HTTPURLResponse)?.statusCode == 407)
+    }
+
+    /// On the same connection where the proxy keeps it, else on another; and later tunnels need not ask.
+    @Test(arguments: [false, true]) func aTunnelIsAskedForAgain(closes: Bool) async throws {
+        let authority = try CertificateAuthority()
+        let identity = TLSServerOptions(try authority.issue())
+        let tunnel: [ScriptedPeer.Step] = [
+            .expectRequest, .send("HTTP/1.1 200 OK\r\n\r\n"), .startTLS(identity), .expectRequest,
+            .respond("in", fields: ["Connection: close"]),
+        ]
+        let first: [ScriptedPeer.Step] = [.expectRequest, Self.refusal(closes: closes)]
+        let scripts = closes ? [first, tunnel, tunnel] : [first + tunnel, tunnel]
+        let peer = try ScriptedPeer(scripts: scripts)
+        defer { peer.stop() }
+        let answerer = ChallengeAnswerer { _ in Self.accepted }
+        try await withTimeout {
+            let session = Self.session(peer, delegate: answerer, authority: authority)
+            for _ in 0..<2 {
+                let outcome = await session.outcome(try Self.request("https://localhost/a"))
+                #expect(outcome == .ok("in"))
+            }
+            let requests = await peer.requestCount(reaches: 5)
+            #expect(requests.map(\.method) == ["CONNECT", "CONNECT", "GET", "CONNECT", "GET"])
+            #expect(requests.map { $0[field: "Proxy-Authorization"] } == [nil, Self.me, nil, Self.me, nil])
+            #expect(requests.map(\.connection) == (closes ? [0, 1, 1, 2, 2] : [0, 0, 0, 1, 1]))
+        }
+        #expect(answerer.seen.snapshot == ["task's task: HTTPBasic r 0 -"])
+        #expect(answerer.challenges.snapshot.first?.protectionSpace.proxyType == NSURLProtectionSpaceHTTPSProxy)
+    }
+
+    /// What a wrong password, each of the dispositions, and the proxy's settings lead to, for both ways through a proxy.
+    @Test(arguments: ["http", "https"]) func dispositions(scheme: String) async throws {
+        let none: Answer = (.useCredential, nil)
+        let cases: [(name: String, [Answer], isIn: Bool, asked: [String], cancelled: Bool)] = [
+            ("no credential", [none], false, ["HTTPBasic r 0 -"], false),
+            ("default", [(.performDefaultHandling, nil)], false, ["HTTPBasic r 0 -"], false),
+            ("cancel", [(.cancelAuthenticationChallenge, nil)], false, ["HTTPBasic r 0 -"], true),
+            ("reject", [(.rejectProtectionSpace, nil)], false, ["HTTPBasic r 0 -"], false),
+            ("right", [Self.accepted], true, ["HTTPBasic r 0 -"], false),
+            (
+                "wrong, then right",
+                [(.useCredential, URLCredential(user: "x", password: "y", persistence: .forSession)), Self.accepted],
+                true, ["HTTPBasic r 0 -", "HTTPBasic r 1 x"], false
+            ),
+        ]
+        for (name, answers, isIn, asked, cancelled) in cases {
+            let peer = try ScriptedPeer([.forever([.expectRequest, Self.refusal()])])
+            defer { peer.stop() }
+            let rest = Box(answers)
+            let answerer = ChallengeAnswerer { _ in
+                rest.update { rest in
+                    guard !rest.isEmpty else { return none }
+                    return rest.removeFirst()
+                }
+            }
+            try await withTimeout {
+                let session = Self.session(peer, delegate: answerer)
+                let outcome = await session.outcome(try Self.request("\(scheme)://h.example/"))
+                let requests = await peer.requestCount(reaches: isIn ? answers.count + 1 : 1)
+                // This proxy lets nobody in: what counts is what it was told.
+                #expect(requests.contains { $0[field: "Proxy-Authorization"] == Self.me } == isIn, "\(name)")
+                let refused: Outcome =
+                    scheme == "http" ? .loaded(status: 407, body: "no") : .failed(.userAuthenticationRequired)
+                #expect(outcome == (cancelled ? .failed(.cancelled) : refused), "\(name)")
+            }
+            #expect(answerer.seen.snapshot.prefix(asked.count) == asked.map { "task's task: \($0)" }[...], "\(name)")
+        }
+    }
+
+    /// What the settings say is sent unasked; when it is wrong, it is what failed and what is proposed.
+    @Test(arguments: ["http", "https"]) func wrongSettings(scheme: String) async throws {
+        let peer = try ScriptedPeer([.forever([.expectRequest, Self.refusal()])])
+        defer { peer.stop() }
+        let answerer = ChallengeAnswerer { _ in (.useCredential, nil) }
+        try await withTimeout {
+            let session = Self.session(peer, delegate: answerer, credential: "you")
+            _ = await session.outcome(try Self.request("\(scheme)://h.example/"))
+        }
+        #expect(answerer.seen.snapshot == ["task's task: HTTPBasic r 1 you"])
+    }
+
+    /// A stored credential is used without a delegate.
+    @Test(arguments: ["http", "https"]) func stored(scheme: String) async throws {
+        let peer = try ScriptedPeer([.forever([.expectRequest, Self.refusal()])])
+        defer { peer.stop() }
+        let storage = URLCredentialStorage()
+        let space = URLProtectionSpace(
+            proxyHost: "127.0.0.1", port: Int(peer.address.port ?? 0), type: scheme, realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        storage.setDefaultCredential(
+            URLCredential(user: "me", password: "secret", persistence: .forSession), for: space)
+        try await withTimeout {
+            let session = Self.session(peer, storage: storage)
+            _ = await session.outcome(try Self.request("\(scheme)://h.example/"))
+            let requests = await peer.requestCount(reaches: 2)
+            #expect(requests.map { $0[field: "Proxy-Authorization"] } == [nil, Self.me])
+        }
+    }
+
+    /// A body from a stream is asked for anew.
+    @Test func aStreamIsAskedForAgain() async throws {
+        let peer = try ScriptedPeer([.expectRequest, Self.refusal(), .expectRequest, .respond("in")])
+        defer { peer.stop() }
+        let answerer = ChallengeAnswerer("me", "secret", bodies: { InputStream(data: Data("again".utf8)) })
+        try await withTimeout {
+            let session = Self.session(peer, delegate: answerer)
+            var request = try Self.request("http://h.example/", "")
+            request.httpBodyStream = InputStream(data: Data("first".utf8))
+            let outcome = await session.outcome(request)
+            #expect(outcome == .ok("in"))
+            let bodies = await peer.requestCount(reaches: 2).map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(bodies == ["first", "again"])
+        }
+        #expect(answerer.seen.snapshot == ["task's task: HTTPBasic r 0 -", "body"])
+    }
+
+    @Test func aFileIsReadAgain() async throws {
+        let peer = try ScriptedPeer([.expectRequest, Self.refusal(), .expectRequest, .respond("in")])
+        defer { peer.stop() }
+        let folder = try TemporaryFolder()
+        try await withTimeout {
+            let session = Self.session(peer, delegate: ChallengeAnswerer("me", "secret"))
+            var request = try Self.request("http://h.example/", "")
+            request.bodyFile = BodyFile(try folder.write("of the file", to: "body"))
+            let outcome = await session.outcome(request)
+            #expect(outcome == .ok("in"))
+            let bodies = await peer.requestCount(reaches: 2).map { String(decoding: $0.body, as: UTF8.self) }
+            #expect(bodies == ["of the file", "of the file"])
+        }
+    }
+
+    /// The proxy first, then the server; what the proxy accepted is used for its tunnels, too.
+    @Test func theServerAsksAsWell() async throws {
+        let peer = try ScriptedPeer(scripts: [
+            [
+                .expectRequest, Self.refusal(), .expectRequest,
+                .send("HTTP/1.1 401 Who\r\nWWW-Authenticate: Basic realm=\"s\"\r\nContent-Length: 0\r\n\r\n"),
+                .expectRequest, .respond("in"),
+            ], [.expectRequest, .send("HTTP/1.1 503 Later\r\nContent-Length: 0\r\n\r\n")],
+        ])
+        defer { peer.stop() }
+        let answerer = ChallengeAnswerer { challenge in
+            let user = challenge.protectionSpace.isProxy() ? "me" : "you"
+            return (.useCredential, URLCredential(user: user, password: "secret", persistence: .forSession))
+        }
+        try await withTimeout {
+            let session = Self.session(peer, delegate: answerer)
+            let outcome = await session.outcome(try Self.request("http://h.example/"))
+            #expect(outcome == .ok("in"))
+            let refused = await session.outcome(try Self.request("https://h.example/"))
+            #expect(refused == .failed(.cannotConnectToHost))
+            let requests = await peer.requestCount(reaches: 4)
+            #expect(requests.map { $0[field: "Proxy-Authorization"] } == [nil, Self.me, Self.me, Self.me])
+            #expect(requests.map { $0[field: "Authorization"] } == [nil, nil, "Basic eW91OnNlY3JldA==", nil])
+        }
+        #expect(answerer.seen.snapshot == ["task's task: HTTPBasic r 0 -", "task's task: HTTPBasic s 0 -"])
+    }
+
+    /// NTLM is the session's to answer, and takes its three steps on one connection, which stays the user's.
+    @Test(arguments: ["http", "https"]) func ntlm(scheme: String) async throws {
+        let authority = try CertificateAuthority()
+        let token = Data(NTLMServer.challenge).base64EncodedString()
+        let end: [ScriptedPeer.Step] =
+            scheme == "http"
+            ? [.respond("in")]
+            : [
+                .send("HTTP/1.1 200 OK\r\n\r\n"), .startTLS(TLSServerOptions(try authority.issue())), .expectRequest,
+                .respond("in"),
+            ]
+        let peer = try ScriptedPeer(
+            [.expectRequest, Self.refusal("NTLM"), .expectRequest, Self.refusal("NTLM \(token)"), .expectRequest] + end)
+        defer { peer.stop() }
+        let answerer = SessionChallengeAnswerer("D\\u", "p")
+        try await withTimeout {
+            let session = Self.session(peer, delegate: answerer, authority: authority)
+            let outcome = await session.outcome(try Self.request("\(scheme)://localhost/", "body"))
+            #expect(outcome == .ok("in"))
+            let requests = await peer.requestCount(reaches: scheme == "http" ? 3 : 4)
+            #expect(requests.allSatisfy { $0.connection == 0 })
+            let messages = requests.prefix(3).map { request in
+                request[field: "Proxy-Authorization"].flatMap { Data(base64Encoded: String($0.dropFirst(5))) } ?? Data()
+            }
+            #expect(messages.map { $0.dropFirst(8).first } == [nil, 1, 3])
+            #expect(NTLMServer.isRight(Array(messages[2])))
+            #expect(
+                requests.map { !$0.body.isEmpty }
+                    == (scheme == "http" ? [true, false, true] : [false, false, false, true]))
+        }
+        #expect(answerer.seen.snapshot == ["task's session: NTLM - 0 -"])
+    }
+
+    /// Requests that go through one proxy at once ask once, and the time of those that wait does not run.
+    @Test(arguments: ["http", "https"]) func onlyOneAsks(scheme: String) async throws {
+        let authority = try CertificateAuthority()
+        let server = try LoopbackServer(
+            LoopbackServer.Options(tls: scheme == "https" ? TLSServerOptions(try authority.issue()) : nil)
+        ) { .text($0.path) }
+        defer { server.stop() }
+        let proxy = try ProxyServer(.squid, credential: "me:secret", by: .digest)
+        defer { proxy.stop() }
+        let answer = Signal()
+        let answerer = ChallengeAnswerer { _ in
+            _ = answer.waitBlocking(interruptedBy: Signal())
+            return Self.accepted
+        }
+        try await withTimeout(60) {
+            let session = makeSession(delegate: answerer) {
+                $0.connectionProxyDictionary = [
+                    "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port), "HTTPSEnable": 1,
+                    "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.port),
+                ]
+                $0.tlsTrustRoots = .pem(authority.certificatePEM)
+                $0.httpMaximumConnectionsPerHost = 4
+                $0.allowsHTTP2 = false
+            }
+            let outcomes = await withTaskGroup(of: Outcome.self) { group in
+                for number in 0..<12 {
+                    group.addTask { await session.outcome(server, "/\(number)") }
+                }
+                _ = await answerer.challenges.count(reaches: 1)
+                answer.fire()
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+            #expect((0..<12).allSatisfy { outcomes.contains(.ok("/\($0)")) })
+        }
+        #expect(answerer.seen.snapshot == ["task's task: HTTPDigest r 0 -"])
+    }
+
+    /// A task that is cancelled while it is asked leaves the question to the next.
+    @Test(arguments: ["http", "https"]) func theAskerIsCancelled(scheme: String) async throws {
+        let peer = try ScriptedPeer([.forever([.expectRequest, Self.refusal()])])
+        defer { peer.stop() }
+        let answerer = Cancelling()
+        try await withTimeout {
+            let session = Self.session(peer, delegate: answerer)
+            let first = session.dataTask(with: try Self.request("\(scheme)://h.example/1"))
+            let second = session.dataTask(with: try Self.request("\(scheme)://h.example/2"))
+            first.resume()
+            second.resume()
+            _ = await answerer.ended.count(reaches: 2)
+        }
+        #expect(answerer.asked.count == 2)
+    }
+}
+
+/// Cancels the first task that asks, and gives the second nothing.
+private final class Cancelling: NSObject, URLSessionTaskDelegate, Sendable {
+    let asked = Recorder<Int>()
+    let ended = Recorder<Int>()
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        asked.append(task.taskIdentifier)
+        if asked.count == 1 { task.cancel() } else { completionHandler(.useCredential, nil) }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        ended.append(task.taskIdentifier)
+    }
+}

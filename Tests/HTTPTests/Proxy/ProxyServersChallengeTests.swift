@@ -1,0 +1,144 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+/// Proxies that others wrote, and that ask who is there.
+@Suite struct ProxyServersChallengeTests {
+    struct Asking: Sendable, CustomTestStringConvertible {
+        let program: ProxyServer.Program
+        var scheme = ProxyServer.Scheme.basic
+
+        var testDescription: String { "\(program) \(scheme)" }
+
+        static let all = [
+            Asking(program: .squid), Asking(program: .squid, scheme: .digest), Asking(program: .tinyproxy),
+            Asking(program: .microsocks),
+        ]
+
+        var isSOCKS: Bool { program == .microsocks }
+
+        /// What the delegate's notes say of a first question.
+        func question(_ failures: Int, _ proposed: String = "-") -> String {
+            switch program {
+            case .microsocks: "task's task: Default - \(failures) \(proposed)"
+            case .tinyproxy: "task's task: HTTPBasic Tinyproxy \(failures) \(proposed)"
+            case .squid, .dante:
+                switch scheme {
+                case .basic: "task's task: HTTPBasic r \(failures) \(proposed)"
+                case .digest: "task's task: HTTPDigest r \(failures) \(proposed)"
+                }
+            }
+        }
+    }
+
+    private static func settings(_ proxy: ProxyServer, _ asking: Asking) -> [AnyHashable: Any] {
+        let port = Int(proxy.port)
+        if asking.isSOCKS { return ["SOCKSEnable": 1, "SOCKSProxy": "127.0.0.1", "SOCKSPort": port] }
+        return [
+            "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": port, "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1",
+            "HTTPSPort": port,
+        ]
+    }
+
+    /// A wrong password, then the right one; later requests are let in without a question. (Tinyproxy answers a wrong one
+    /// with 401, which asks for nothing.)
+    @Test(arguments: Asking.all, [false, true]) func challenges(_ asking: Asking, isSecure: Bool) async throws {
+        let authority = try CertificateAuthority()
+        let server = try LoopbackServer(
+            LoopbackServer.Options(tls: isSecure ? TLSServerOptions(try authority.issue()) : nil)
+        ) { .text("\($0.path) \($0.bodyText)") }
+        defer { server.stop() }
+        let proxy = try ProxyServer(asking.program, credential: "me:secret", by: asking.scheme)
+        defer { proxy.stop() }
+        let asksOnce = asking.program == .tinyproxy
+        let answerer = SessionChallengeAnswerer { challenge in
+            let password = challenge.previousFailureCount == 0 && !asksOnce ? "wrong" : "secret"
+            return (.useCredential, URLCredential(user: "me", password: password, persistence: .forSession))
+        }
+        let settings = Self.settings(proxy, asking)
+        let session = makeSession(delegate: answerer) {
+            $0.connectionProxyDictionary = settings
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+            $0.httpMaximumConnectionsPerHost = 2
+        }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout(60) {
+            for number in 0..<3 {
+                let request = try BothVersions.request(server, "/\(number)", "POST", body: Data("body".utf8))
+                #expect(await session.outcome(request) == .ok("/\(number) body"))
+            }
+        }
+        let expected = asksOnce ? [asking.question(0)] : [asking.question(0), asking.question(1, "me")]
+        #expect(answerer.seen.snapshot == expected)
+        let space = try #require(answerer.challenges.snapshot.first?.protectionSpace)
+        #expect(space.isProxy() && space.host == "127.0.0.1" && space.port == Int(proxy.port))
+        #expect(space.proxyType == (asking.isSOCKS ? NSURLProtectionSpaceSOCKSProxy : isSecure ? "https" : "http"))
+    }
+
+    /// Without a delegate, what is stored for the proxy is used.
+    @Test(arguments: Asking.all) func stored(_ asking: Asking) async throws {
+        let server = try LoopbackServer { .text($0.path) }
+        defer { server.stop() }
+        let proxy = try ProxyServer(asking.program, credential: "me:secret", by: asking.scheme)
+        defer { proxy.stop() }
+        let (realm, method): (String?, String) =
+            switch (asking.program, asking.scheme) {
+            case (.tinyproxy, _): ("Tinyproxy", NSURLAuthenticationMethodHTTPBasic)
+            case (.microsocks, _): (nil, NSURLAuthenticationMethodDefault)
+            case (_, .basic): ("r", NSURLAuthenticationMethodHTTPBasic)
+            case (_, .digest): ("r", NSURLAuthenticationMethodHTTPDigest)
+            }
+        let space = URLProtectionSpace(
+            proxyHost: "127.0.0.1", port: Int(proxy.port),
+            type: asking.isSOCKS ? NSURLProtectionSpaceSOCKSProxy : NSURLProtectionSpaceHTTPProxy, realm: realm,
+            authenticationMethod: method)
+        let storage = URLCredentialStorage()
+        storage.set(URLCredential(user: "me", password: "secret", persistence: .forSession), for: space)
+        let settings = Self.settings(proxy, asking)
+        let session = makeSession {
+            $0.connectionProxyDictionary = settings
+            $0.urlCredentialStorage = storage
+        }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout(60) { #expect(await session.outcome(server, "/in") == .ok("/in")) }
+    }
+
+    /// To a proxy over TLS, and through that, in TLS again, to the server: both versions, and long bodies both ways.
+    @Test(arguments: BothVersions.all) func tlsInsideTLS(version: String) async throws {
+        let authority = try CertificateAuthority()
+        let proxy = try ProxyServer(.squid, credential: "me:secret", tls: try authority.issue())
+        defer { proxy.stop() }
+        let identity = TLSServerOptions(try authority.issue(), applicationProtocols: [version])
+        let long = String(repeating: "0123456789", count: 300_000)
+        let server = try LoopbackServer(LoopbackServer.Options(tls: identity)) {
+            .text($0.path == "/long" ? long : "\($0.method) \($0.body.count)")
+        }
+        defer { server.stop() }
+        let answerer = ChallengeAnswerer("me", "secret")
+        let session = makeSession(delegate: answerer) {
+            $0.connectionProxyDictionary = ["HTTPSEnable": 1, "HTTPSProxy": "https://localhost:\(proxy.port)"]
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+        }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout(60) {
+            #expect(await session.outcome(server, "/a") == .ok("GET 0"))
+            await withTaskGroup(of: Void.self) { group in
+                for _ in 0..<8 {
+                    group.addTask { #expect(await session.outcome(server, "/long") == .ok(long)) }
+                    group.addTask {
+                        guard let request = try? BothVersions.request(server, "/up", "POST", body: Data(long.utf8))
+                        else {
+                            return
+                        }
+                        #expect(await session.outcome(request) == .ok("POST 3000000"))
+                    }
+                }
+            }
+        }
+        #expect(answerer.seen.snapshot == ["task's task: HTTPBasic r 0 -"])
+        let metrics = await answerer.metrics.element(at: 0)?.transactionMetrics.last
+        #expect(metrics?.networkProtocolName == version && metrics?.isProxyConnection == true)
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+/// A server's TLS inside a proxy's TLS, where the peer misbehaves or takes its time.
+@Suite struct TLSInsideTLSTests {
+    private static let connected: ScriptedPeer.Step = .send("HTTP/1.1 200 OK\r\n\r\n")
+
+    private static func withPeer(
+        _ steps: (TLSServerOptions) -> [ScriptedPeer.Step], trustsServer: Bool = true, version: TLSVersion? = nil,
+        body: @escaping @Sendable (URLSession, ScriptedPeer) async throws -> Void
+    ) async throws {
+        let (authority, other) = (try CertificateAuthority(), try CertificateAuthority())
+        let outer = TLSServerOptions(try authority.issue())
+        let inner = TLSServerOptions(try (trustsServer ? authority : other).issue())
+        let peer = try ScriptedPeer([.expectRequest, connected] + steps(inner), tls: outer)
+        defer { peer.stop() }
+        let session = makeSession {
+            $0.connectionProxyDictionary = [
+                "HTTPSEnable": 1, "HTTPSProxy": "https://localhost:\(peer.address.port ?? 0)",
+            ]
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+        }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout { try await body(session, peer) }
+    }
+
+    private static func request(_ path: String = "/") throws -> URLRequest {
+        URLRequest(url: try #require(URL(string: "https://localhost\(path)")))
+    }
+
+    /// Byte by byte in records of their own, both layers; and the connection is kept.
+    @Test func smallRecords() async throws {
+        try await Self.withPeer {
+            [
+                .startTLS($0), .expectRequest,
+                .sendByteByByte("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nslow!"), .expectRequest, .respond("again"),
+            ]
+        } body: { session, peer in
+            let outcome1 = await session.outcome(try Self.request("/1"))
+            #expect(outcome1 == .ok("slow!"))
+            let outcome2 = await session.outcome(try Self.request("/2"))
+            #expect(outcome2 == .ok("again"))
+            let requests = await peer.requestCount(reaches: 3)
+            #expect(requests.map(\.target) == ["localhost:443", "/1", "/2"])
+            #expect(requests.map(\.connection) == [0, 0, 0])
+        }
+    }
+
+    /// A reader that lags stops both layers, and goes on.
+    @Test func backpressure() async throws {
+        let count = 24 << 20
+        try await Self.withPeer {
+            [
+                .startTLS($0), .expectRequest,
+                .send("HTTP/1.1 200 OK\r\nContent-Length: \(count)\r\n\r\n"),
+                .send([UInt8](repeating: 7, count: count)), .hold,
+            ]
+        } body: { session, _ in
+            let (bytes, _) = try await session.bytes(for: try Self.request())
+            var total = 0
+            for try await byte in bytes { total += byte == 7 ? 1 : 0 }
+            #expect(total == count)
+        }
+    }
+
+    /// The server's end without its closing message is truncation, though the proxy closes in order.
+    @Test func truncation() async throws {
+        try await Self.withPeer {
+            [
+                .startTLS($0), .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\npart"),
+                .closeWithoutNotify,
+            ]
+        } body: { session, _ in
+            let outcome3 = await session.outcome(try Self.request())
+            #expect(outcome3 == .failed(.networkConnectionLost))
+        }
+    }
+
+    @Test func aServerThatIsNotTrusted() async throws {
+        try await Self.withPeer({ [.startTLS($0), .hold] }, trustsServer: false) { session, _ in
+            let outcome = await session.outcome(try Self.request())
+            #expect(
+                outcome == .failed(.serverCertificateHasUnknownRoot) || outcome == .failed(.serverCertificateUntrusted))
+        }
+    }
+
+    /// The proxy passes on what is no TLS.
+    @Test func noTLSInside() async throws {
+        try await Self.withPeer({ _ in [.expectAnything, .send("SSH-2.0\r\n"), .hold] }) { session, _ in
+            let outcome4 = await session.outcome(try Self.request())
+            #expect(outcome4 == .failed(.secureConnectionFailed))
+        }
+    }
+
+    /// The session closes in order: the server's closing message, then the proxy's.
+    @Test func closing() async throws {
+        try await Self.withPeer({ [.startTLS($0), .expectRequest, .respond("one"), .readUntilClose] }) {
+            session, peer in
+            let outcome5 = await session.outcome(try Self.request())
+            #expect(outcome5 == .ok("one"))
+            session.finishTasksAndInvalidate()
+            await peer.endedCount(reaches: 1)
+        }
+    }
+}

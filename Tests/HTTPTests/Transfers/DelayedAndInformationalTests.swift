@@ -1,0 +1,54 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+@Suite struct DelayedAndInformationalTests {
+    @Test func aDelayedTaskAsksBeforeItBegins() async throws {
+        let server = try LoopbackServer { .text($0.path) }
+        defer { server.stop() }
+        let other = try BothVersions.request(server, "/other")
+        for (answer, request, events) in [
+            (
+                URLSession.DelayedRequestDisposition.continueLoading, nil,
+                ["response", "data", "metrics", "complete ok"]
+            ),
+            (.useNewRequest, other, ["response", "data", "metrics", "complete ok"]),
+            (.cancel, nil, ["metrics", "complete -999"]),
+        ] {
+            try await withTimeout {
+                let delegate = TransferRecorder(delayed: answer, request)
+                let session = makeSession(delegate: delegate)
+                defer { session.invalidateAndCancel() }
+                let task = session.dataTask(with: try BothVersions.request(server, "/first"))
+                let date = Date(timeIntervalSinceNow: 0.05)
+                task.earliestBeginDate = date
+                task.resume()
+                #expect(await delegate.all() == ["delayed /first"] + events)
+                #expect(Date() >= date)
+                if request != nil { #expect(delegate.files.snapshot == [Data("/other".utf8)]) }
+            }
+        }
+    }
+
+    @Test(arguments: BothVersions.all) func informationalResponsesAreTold(_ version: String) async throws {
+        let delegate = TransferRecorder()
+        let route: LoopbackServer.Route = { _ in
+            var response = ServerResponse.text("done")
+            var early = ServerResponse.Interim(103)
+            early.fields.append(name: "Link", value: "</style.css>; rel=preload")
+            response.interim = [ServerResponse.Interim(102), early]
+            return response
+        }
+        try await BothVersions.withServer(version, route, delegate: delegate) { session, server in
+            session.dataTask(with: try BothVersions.request(server, "/")).resume()
+            let events = await delegate.all()
+            #expect(
+                events == [
+                    "informational 102 ", "informational 103 </style.css>; rel=preload", "response", "data", "metrics",
+                    "complete ok",
+                ])
+        }
+    }
+}

@@ -1,0 +1,150 @@
+#if Persistence
+    import Foundation
+    import GRDB
+    import LoadingKitCore
+    import TestSupport
+    import Testing
+
+    @testable import LoadingKitPersistence
+
+    @Suite("CredentialDatabase")
+    struct CredentialDatabaseTests {
+        private static let space = URLProtectionSpace(
+            host: "h.example", port: 443, protocol: "https", realm: "r",
+            authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+        private static let proxy = URLProtectionSpace(
+            proxyHost: "p.example", port: 8080, type: NSURLProtectionSpaceHTTPProxy, realm: nil,
+            authenticationMethod: NSURLAuthenticationMethodHTTPDigest)
+
+        private func permanent(_ user: String, _ password: String = "secret-word") -> URLCredential {
+            URLCredential(user: user, password: password, persistence: .permanent)
+        }
+
+        private func storage(_ folder: TemporaryFolder, _ log: RecordedLog = RecordedLog()) -> URLCredentialStorage {
+            URLCredentialStorage(CredentialDatabase(folder: folder.file("own"), log: log.log))
+        }
+
+        private func flush(_ storage: URLCredentialStorage) async {
+            await withCheckedContinuation { done in storage.flush { done.resume() } }
+        }
+
+        @Test("permanent credentials and defaults are there again, and no others")
+        func roundTrip() async throws {
+            let folder = try TemporaryFolder()
+            let first = storage(folder)
+            first.set(permanent("é", ""), for: Self.space)
+            first.setDefaultCredential(permanent("b"), for: Self.space)
+            first.setDefaultCredential(permanent("a"), for: Self.space)
+            first.set(URLCredential(user: "p", password: "q", persistence: .synchronizable), for: Self.proxy)
+            first.set(URLCredential(user: "s", password: "q", persistence: .forSession), for: Self.space)
+            await flush(first)
+            let second = storage(folder)
+            #expect(
+                second.credentials(for: Self.space) == [
+                    "é": permanent("é", ""), "a": permanent("a"), "b": permanent("b"),
+                ])
+            #expect(second.credentials(for: Self.proxy)?["p"]?.persistence == .synchronizable)
+            #expect(second.defaultCredential(for: Self.space)?.user == "a")
+            second.remove(permanent("a"), for: Self.space)
+            second.set(permanent("b", "new"), for: Self.space)
+            await flush(second)
+            let third = storage(folder)
+            #expect(third.credentials(for: Self.space)?.keys.sorted() == ["b", "é"])
+            #expect(third.credentials(for: Self.space)?["b"]?.password == "new")
+            #expect(third.defaultCredential(for: Self.space) == nil)
+            third.removeAll()
+            await flush(third)
+            #expect(storage(folder).allCredentials.isEmpty)
+        }
+
+        @Test("nothing of them can be read in the files, which are their user's alone")
+        func secrecy() async throws {
+            let folder = try TemporaryFolder()
+            let first = storage(folder)
+            await flush(first)
+            first.removeAll()
+            await flush(first)
+            #expect(try folder.contents().isEmpty, "nothing is made for nothing")
+            first.set(permanent("user-name"), for: Self.space)
+            await flush(first)
+            let names = try FileManager.default.contentsOfDirectory(atPath: folder.file("own").path).sorted()
+            #expect(names.count == 4 && names.first == "Credentials.key")
+            for name in names {
+                let file = folder.file("own/\(name)")
+                let content = try Data(contentsOf: file)
+                for word in ["secret-word", "user-name", "h.example"] {
+                    #expect(content.range(of: Data(word.utf8)) == nil, "\(word) in \(name)")
+                }
+                let mode = try FileManager.default.attributesOfItem(atPath: file.path)[.posixPermissions] as? NSNumber
+                #expect(mode?.intValue == 0o600, "\(name)")
+            }
+        }
+
+        @Test(
+            "without their key they count as not there, and new ones are kept",
+            arguments: [nil, "", "short", String(repeating: "k", count: 64), String(repeating: "k", count: 65)])
+        func keys(content: String?) async throws {
+            let folder = try TemporaryFolder()
+            let first = storage(folder)
+            first.set(permanent("old"), for: Self.space)
+            await flush(first)
+            try FileManager.default.removeItem(at: folder.file("own/Credentials.key"))
+            if let content { try folder.write(content, to: "own/Credentials.key") }
+            let log = RecordedLog()
+            let second = storage(folder, log)
+            #expect(second.allCredentials.isEmpty && log.lines.count == 1, "\(log.lines)")
+            second.set(permanent("new"), for: Self.space)
+            await flush(second)
+            #expect(log.lines.count == 1)
+            #expect(storage(folder).credentials(for: Self.space)?.keys.sorted() == ["new"])
+        }
+
+        @Test("several processes keep what each of them changes, with one key")
+        func sharing() async throws {
+            let folder = try TemporaryFolder()
+            let storages = (0..<8).map { _ in storage(folder) }
+            await withTaskGroup(of: Void.self) { group in
+                for (index, storage) in storages.enumerated() {
+                    group.addTask {
+                        storage.set(permanent("user\(index)"), for: Self.space)
+                        await flush(storage)
+                    }
+                }
+            }
+            #expect(storage(folder).credentials(for: Self.space)?.count == 8)
+            storages[0].remove(permanent("user0"), for: Self.space)
+            await flush(storages[0])
+            #expect(storage(folder).credentials(for: Self.space)?.count == 7)
+        }
+
+        @Test("rows that were moved or changed are passed over; a damaged file is begun anew")
+        func damage() async throws {
+            let folder = try TemporaryFolder()
+            let first = storage(folder)
+            for user in ["a", "b", "c"] { first.set(permanent(user), for: Self.space) }
+            await flush(first)
+            let queue = try DatabaseQueue(path: folder.file("own/Credentials.sqlite").path)
+            try await queue.write { database in
+                let ids = try Data.fetchAll(database, sql: "SELECT identity FROM credential")
+                try database.execute(
+                    sql: "UPDATE credential SET sealed = x'00' WHERE identity = ?", arguments: [ids[0]])
+                try database.execute(
+                    sql:
+                        "UPDATE credential SET sealed = (SELECT sealed FROM credential WHERE identity = ?) WHERE identity = ?",
+                    arguments: [ids[1], ids[2]])
+            }
+            try queue.close()
+            let log = RecordedLog()
+            #expect(storage(folder, log).credentials(for: Self.space)?.count == 1 && log.lines.count == 1)
+            for suffix in ["-wal", "-shm"] {
+                try? FileManager.default.removeItem(at: folder.file("own/Credentials.sqlite\(suffix)"))
+            }
+            try folder.write(String(repeating: "no database", count: 1000), to: "own/Credentials.sqlite")
+            let later = storage(folder, log)
+            #expect(later.allCredentials.isEmpty)
+            later.set(permanent("a"), for: Self.space)
+            await flush(later)
+            #expect(storage(folder).credentials(for: Self.space)?.count == 1)
+        }
+    }
+#endif

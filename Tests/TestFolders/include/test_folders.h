@@ -1,0 +1,2 @@
+// Nothing to call: see folders.c.
+#pragma once
