@@ -157,7 +157,7 @@ import Testing
 
     @Test func randomBytesAreTakenOrRefused() {
         var generator = SystemRandomNumberGenerator()
-        for _ in 0..<2000 {
+        for _ in 0..<500 {
             let bytes = (0..<Int.random(in: 1...60)).map { _ in UInt8.random(in: 0...255, using: &generator) }
             let deflate = Bool.random() ? PermessageDeflate() : nil
             for role in [WebSocketRole.client, .server] {
@@ -168,10 +168,10 @@ import Testing
 
     /// Against the standard library's own judgement.
     @Test func textIsJudgedAsBytesCome() {
-        let bytes: [UInt8] = [
-            0x00, 0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc0, 0xc2, 0xdf, 0xe0, 0xe1, 0xed, 0xef, 0xf0, 0xf1,
-            0xf3, 0xf4, 0xf5, 0xff,
-        ]
+        let bytes: [UInt8] =
+            [
+                0x41, 0x7f, 0x80, 0x8f, 0x90, 0x9f, 0xa0, 0xbf, 0xc1, 0xc2, 0xe0, 0xed, 0xef, 0xf0, 0xf4, 0xf5,
+            ]
         for a in bytes {
             for b in bytes {
                 for c in bytes {

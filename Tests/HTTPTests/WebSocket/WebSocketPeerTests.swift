@@ -115,7 +115,7 @@ import Testing
     /// While nobody receives, the server is made to wait; while nobody reads there, so is who sends.
     @Test(arguments: WebSocketServing.versions)
     func backpressureBothWays(_ version: String) async throws {
-        let count = 3000
+        let count = 1000
         let piece = [UInt8](repeating: 7, count: 64 * 1024)
         let progress = Recorder<Int>()
         let go = Signal()

@@ -18,8 +18,9 @@ import Testing
             task.resume()
             try await early
             try await expect(task, "early")
-            let long = Data((0..<3_000_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) })
-            let text = String(repeating: "Ein längerer Text, der sich wiederholt. ", count: 20_000)
+            let piece = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) })
+            let long = Data((0..<1000).map { _ in piece }.joined())
+            let text = String(repeating: "Ein längerer Text, der sich wiederholt. ", count: 5000)
             for message in [
                 Message.string(""), .data(Data()), .string("é🙂"), .data(Data([0, 255])), .data(long), .string(text),
             ] {
@@ -325,12 +326,12 @@ import Testing
                     try socket.send("later")
                     try socket.echo()
                 }
-            }, { $0.timeoutIntervalForRequest = 0.5 }
+            }, { $0.timeoutIntervalForRequest = 4 }
         ) { session, server in
             let task = session.webSocketTask(with: try WebSocketServing.url(server))
             task.resume()
             try await expect(task, "open")
-            try await Task.sleep(for: .seconds(1.2))
+            try await Task.sleep(for: .seconds(5))
             go.fire()
             try await expect(task, "later")
             task.cancel()

@@ -55,8 +55,12 @@ final class WebSocketConnection: WebSocketChannel {
     /// The connection is of no use any more.
     var onEnd: (End) -> Void = { _ in }
 
-    init(_ deflate: PermessageDeflate?, _ link: WebSocketLink, _ loop: EventLoop) {
-        codec = WebSocketStateMachine(role: .client, deflate: deflate)
+    /// The one of the offered protocols that the server chose.
+    let subprotocol: String?
+
+    init(_ agreement: WebSocketHandshake.Agreement, _ link: WebSocketLink, _ loop: EventLoop) {
+        codec = WebSocketStateMachine(role: .client, deflate: agreement.deflate)
+        subprotocol = agreement.subprotocol
         self.link = link
         self.loop = loop
     }

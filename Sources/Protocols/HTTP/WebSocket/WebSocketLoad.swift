@@ -41,10 +41,12 @@ final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `r
         return StrictTransport.applied(to: request, resources.core.settings.strictTransport)
     }
 
+    private var link: WebSocketLink? { (resources.task as? URLSessionWebSocketTask)?.link }
+
     // MARK: LoopHandler
 
     func begin(_ receiver: any LoadReceiver) {
-        guard resources.task is URLSessionWebSocketTask else {
+        guard link != nil else {
             return receiver.fail(
                 LoadFailure(.unsupportedURL, "ws: and wss: URLs are for WebSocket tasks: use webSocketTask(with:)"))
         }
@@ -86,7 +88,7 @@ final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `r
     }
 
     private func failOpen(_ error: any Error, _ code: WebSocketCloseCode) {
-        (resources.task as? URLSessionWebSocketTask)?.link.broke(code)
+        link?.broke(code)
         collectOpen()
         receiver?.fail(error)
     }
@@ -113,10 +115,10 @@ extension WebSocketLoad: HTTPUpgrade {
     func addUpgradeFields(to fields: inout HTTPFields) { handshake.addUpgradeFields(to: &fields) }
 
     func granted(_ head: ResponseHead) throws {
-        guard let task = resources.task as? URLSessionWebSocketTask else { return }
+        guard let link else { return }
         let agreement =
             head.status == 101 ? try handshake.agreement(upgrade: head.fields) : try handshake.agreement(head.fields)
-        let connection = WebSocketConnection(agreement.deflate, task.link, resources.loop)
+        let connection = WebSocketConnection(agreement, link, resources.loop)
         connection.onOutput = { [weak self] in self?.exchange?.hasOutput() }
         connection.onReady = { [weak self] in self?.readOn() }
         connection.onEnd = { [weak self] end in
@@ -126,7 +128,6 @@ extension WebSocketLoad: HTTPUpgrade {
             }
         }
         self.connection = connection
-        task.link.open(connection, subprotocol: agreement.subprotocol)
     }
 
     func takeOutput(_ buffer: inout [UInt8]) { connection?.takeOutput(&buffer) }
@@ -141,7 +142,11 @@ extension WebSocketLoad: LoadReceiver {
         guard let receiver else { return .wait }
         let flow = receiver.receive((response as? HTTPURLResponse).map(translated) ?? response)
         if flow == .wait { isHeldBack = true }
-        guard connection == nil else { return flow }
+        if let connection {
+            // Who hears of it can look at the response.
+            link?.open(connection, subprotocol: connection.subprotocol)
+            return flow
+        }
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
         exchange?.collect()
         receiver.fail(
