@@ -170,7 +170,12 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
     open var closeReason: Data? { closed.withLock { $0.reason } }
 
     /// What the task failed with; nil while it is running, and when the connection was closed in order.
-    open override var error: (any Error)? { super.error }
+    ///
+    /// It can be set, as FoundationNetworking has it; that changes what is read here, and nothing else.
+    open override var error: (any Error)? {
+        get { super.error }
+        set { shared.withLock { $0.error = newValue } }
+    }
 
     func setClosed(_ code: Int, reason: Data?) { closed.withLock { $0 = Closed(code: code, reason: reason) } }
 
