@@ -66,7 +66,8 @@ import Testing
 
     /// The marks of this process's sockets that are connected to a port, the newest last.
     private static func marks(to port: Int) -> [Int32] {
-        (0..<Int32(1024)).compactMap { descriptor -> (Int32, Int32)? in
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return descriptors.compactMap { Int32($0) }.compactMap { descriptor -> (Int32, Int32)? in
             var peer = sockaddr_in()
             var local = sockaddr_in()
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
