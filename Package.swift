@@ -25,6 +25,7 @@ let package = Package(
         .library(name: "LoadingKitHPACK", targets: ["LoadingKitHPACK"]),
         .library(name: "LoadingKitHTTP2", targets: ["LoadingKitHTTP2"]),
         .library(name: "LoadingKitContentCoding", targets: ["LoadingKitContentCoding"]),
+        .library(name: "LoadingKitWebSocket", targets: ["LoadingKitWebSocket"]),
         .executable(name: "loadkit", targets: ["loadkit"]),
     ],
     traits: [
@@ -59,6 +60,8 @@ let package = Package(
             "LoadingKitHTTP2", at: "Protocols/HTTP2", ["LoadingKitPrimitives", "LoadingKitHPACK", "CLoadingKitShims"]),
         module("LoadingKitContentCoding", at: "Protocols/ContentCoding", ["LoadingKitPrimitives", "CZlib"]),
         module(
+            "LoadingKitWebSocket", at: "Protocols/WebSocket", ["LoadingKitPrimitives", "CZlib", "COpenSSL"]),
+        module(
             "LoadingKitTransport", at: "LoadingKit/Transport",
             [
                 "LoadingKitPrimitives", "COpenSSL", "CLoadingKitShims",
@@ -67,7 +70,8 @@ let package = Package(
         module(
             "LoadingKitCore", at: "LoadingKit/Core",
             [
-                "LoadingKitTransport", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitPrimitives", "CPSL",
+                "LoadingKitTransport", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitWebSocket",
+                "LoadingKitPrimitives", "CPSL",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
@@ -81,7 +85,7 @@ let package = Package(
             "LoadingKitHTTP", at: "Protocols/HTTP",
             [
                 "LoadingKitCore", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitHPACK", "LoadingKitContentCoding",
-                "LoadingKitPrimitives", "LoadingKitTransport", "COpenSSL",
+                "LoadingKitWebSocket", "LoadingKitPrimitives", "LoadingKitTransport", "COpenSSL",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
@@ -97,7 +101,10 @@ let package = Package(
         // The tool, and the loopback servers that its demo and the tests talk to.
         module(
             "LoadingKitLoopbackServer", at: "LoadingKit/LoopbackServer",
-            ["LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitHPACK", "LoadingKitPrimitives", "COpenSSL", "CZlib"]),
+            [
+                "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitHPACK", "LoadingKitWebSocket", "LoadingKitPrimitives",
+                "COpenSSL", "CZlib",
+            ]),
         .executableTarget(
             name: "loadkit",
             dependencies: [
@@ -119,6 +126,7 @@ let package = Package(
         tests("HPACKTests", ["LoadingKitHPACK"]),
         tests("HTTP2Tests", ["LoadingKitHTTP2"]),
         tests("ContentCodingTests", ["LoadingKitContentCoding", "CZlib"]),
+        tests("WebSocketTests", ["LoadingKitWebSocket"]),
         tests("TransportTests", ["LoadingKitTransport", "COpenSSL"]),
         tests("CoreTests", ["LoadingKitCore"]),
         // What the tests kill while it stores cookies and responses.
@@ -131,7 +139,7 @@ let package = Package(
         .executableTarget(
             name: "NetworkProbe", dependencies: ["LoadingKit", "CTestNetworks"], path: "Tests/NetworkProbe",
             swiftSettings: settings),
-        tests("HTTPTests", ["LoadingKitHTTP", "LoadingKitHTTP2", "LoadingKit", "NetworkProbe"]),
+        tests("HTTPTests", ["LoadingKitHTTP", "LoadingKitHTTP2", "LoadingKitWebSocket", "LoadingKit", "NetworkProbe"]),
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
         tests("CommandLineTests", ["loadkit"]),

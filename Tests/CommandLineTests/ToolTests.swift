@@ -80,11 +80,13 @@ import Testing
         Case(arguments: ["--cacert", "missing", "/hello"], status: 77, output: "", errors: "loadkit: (77)"),
         Case(
             arguments: ["schemes"],
-            output: "http: https:  HTTPProtocolHandler\nfile:         FileHandler\ndata:         DataURLHandler\n"),
+            output:
+                "http: https:  HTTPProtocolHandler\nfile:         FileHandler\ndata:         DataURLHandler\nws: wss:      WebSocketHandler\n"
+        ),
         Case(
             arguments: ["schemes", "data:,x"],
             output:
-                "HTTPProtocolHandler: canInit(with:) is false\nFileHandler: canInit(with:) is false\nDataURLHandler: loads it\n"
+                "HTTPProtocolHandler: canInit(with:) is false\nFileHandler: canInit(with:) is false\nDataURLHandler: loads it\nWebSocketHandler: not asked\n"
         ),
         Case(arguments: ["--version"], output: "loadkit 0.1.0\n"),
     ]

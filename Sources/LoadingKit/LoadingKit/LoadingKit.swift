@@ -7,7 +7,7 @@ import LoadingKitPersistence
 extension URLSessionConfiguration {
     /// The handlers of the schemes that come with LoadingKit, in the order in which they are asked.
     static let builtInHandlers: [URLProtocolHandler.Type] = [
-        HTTPProtocolHandler.self, FileHandler.self, DataURLHandler.self,
+        HTTPProtocolHandler.self, FileHandler.self, DataURLHandler.self, WebSocketHandler.self,
     ]
 
     /// A new configuration with the default settings.

@@ -250,7 +250,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         var position = 0
         do {
             while let event = try codec.next(bytes, &position) {
-                let flow = handle(event, bytes, hasRest: position < bytes.count)
+                let flow = handle(event, bytes, rest: position)
                 switch state {
                 case .carrying where flow == .wait:
                     held = Array(bytes[position...])
@@ -264,7 +264,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         }
     }
 
-    private func handle(_ event: ResponseParser.Event, _ bytes: UnsafeRawBufferPointer, hasRest: Bool) -> Flow {
+    /// `rest` is where in the bytes what follows the event begins.
+    private func handle(_ event: ResponseParser.Event, _ bytes: UnsafeRawBufferPointer, rest: Int) -> Flow {
+        let hasRest = rest < bytes.count
         switch (state, event) {
         case (.carrying(let exchange), .interim(let head)):
             exchange.receive(interim: head)
@@ -282,7 +284,11 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
             exchange.receive(trailers: fields)
             return .more
         case (.carrying(let exchange), .end):
-            complete(exchange, hasRest: hasRest)
+            if codec.isSwitched, let upgrade = exchange.upgrade {
+                switchOver(exchange, upgrade, rest: Array(bytes[rest...]))
+            } else {
+                complete(exchange, hasRest: hasRest)
+            }
             return .more
         case (.draining(let budget, let timer, let next), .body(let range)):
             state = .draining(budget: budget - range.count, timer, next: next)
@@ -323,6 +329,18 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         if isReusable { pool.isFree(self) } else { pool.isGone(self) }
     }
 
+    /// The server has switched to the protocol that the request asked for: a tunnel has the connection from now on.
+    private func switchOver(_ exchange: HTTPExchange, _ upgrade: any HTTPUpgrade, rest: [UInt8]) {
+        guard sender == nil else {
+            return end(with: LoadFailure(.badServerResponse, "the server switched before it had the request"), .begun)
+        }
+        let tunnel = HTTP1Tunnel(stream, exchange, upgrade, rest: rest)
+        state = .closed
+        exchange.assigned(to: tunnel)
+        tunnel.start()
+        pool.isGone(self)
+    }
+
     private func release(to next: HTTPExchange?, hasRest: Bool) {
         // A person may have taken longer to answer than the server has waited.
         guard codec.canCarryAnotherRequest && !hasRest, next == nil || !stream.isDead else { return leave(to: next) }
@@ -352,6 +370,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         if isCarrying(exchange) { drain(next: exchange) } else { exchange.restartElsewhere() }
     }
 
+    /// Nothing is sent for an upgrade before the connection is its own.
+    func hasOutput() {}
+
     var isExclusive: Bool { true }
 
     private func drain(next: HTTPExchange?) {
@@ -379,7 +400,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private func ended() {
         do {
             if let event = try codec.finish() {
-                _ = handle(event, UnsafeRawBufferPointer(start: nil, count: 0), hasRest: false)
+                _ = handle(event, UnsafeRawBufferPointer(start: nil, count: 0), rest: 0)
             } else {
                 end(with: LoadFailure(.networkConnectionLost, "the server closed the connection"), .unknown)
             }

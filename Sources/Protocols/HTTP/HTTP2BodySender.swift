@@ -17,6 +17,8 @@ struct HTTP2BodySender {
     private enum Rest {
         case data
         case source(any BodySource, isReading: Bool)
+        /// What another protocol sends, until its exchange ends.
+        case upgrade(any HTTPUpgrade)
     }
 
     /// However large the frames are that the server takes: the streams take turns.
@@ -39,11 +41,22 @@ struct HTTP2BodySender {
         self.awaitsContinue = awaitsContinue
     }
 
+    /// What a stream sends that switches to another protocol.
+    init(_ upgrade: any HTTPUpgrade) {
+        (rest, piece) = (.upgrade(upgrade), Data())
+        awaitsContinue = false
+    }
+
+    var isUpgrade: Bool {
+        if case .upgrade = rest { true } else { false }
+    }
+
     /// Puts one frame; tells how many bytes of the body were in it.
     mutating func proceed(
         _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
     ) throws(HTTP2Error) -> (Progress, count: Int) {
         if awaitsContinue { return (.waiting, 0) }
+        if sent == piece.count { takeOutput() }
         guard sent < piece.count else { return try proceedWithoutPiece() }
         let count = min(codec.sendableBytes(on: stream), piece.count - sent, Self.largestFrame)
         guard count > 0 else { return (.blocked, 0) }
@@ -55,6 +68,28 @@ struct HTTP2BodySender {
         return (isLast ? .done : .blocked, count)
     }
 
+    private mutating func takeOutput() {
+        guard case .upgrade(let upgrade) = rest else { return }
+        var buffer: [UInt8] = []
+        upgrade.takeOutput(&buffer)
+        (piece, sent) = (Data(buffer), 0)
+    }
+
+    /// Puts the last of another protocol's bytes, and the message's end. False when the windows do not allow that.
+    mutating func finishUpgrade(
+        _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
+    ) throws(HTTP2Error) -> Bool {
+        guard case .upgrade(let upgrade) = rest else { return false }
+        var last = Array(piece.dropFirst(sent))
+        var more: [UInt8] = []
+        upgrade.takeLastOutput(&more)
+        last += more
+        guard last.isEmpty || codec.sendableBytes(on: stream) >= last.count else { return false }
+        try codec.sendDataHeader(last.count, on: stream, endStream: true, to: &output)
+        output += last
+        return true
+    }
+
     private var isData: Bool {
         if case .data = rest { true } else { false }
     }
@@ -62,7 +97,7 @@ struct HTTP2BodySender {
     private mutating func proceedWithoutPiece() throws(HTTP2Error) -> (Progress, count: Int) {
         switch rest {
         case .data: return (.done, 0)
-        case .source(_, isReading: true): return (.waiting, 0)
+        case .source(_, isReading: true), .upgrade: return (.waiting, 0)
         case .source(let source, isReading: false):
             rest = .source(source, isReading: true)
             return (.needsPiece(source), 0)

@@ -56,6 +56,7 @@ final class HTTP2ClientStream: HTTPStream {
         held = []
         handed = 0
         heldHead = nil
+        isHolding = false
         connection.abandon(self)
     }
 
@@ -63,6 +64,8 @@ final class HTTP2ClientStream: HTTPStream {
         abandon(exchange)
         exchange.restartElsewhere()
     }
+
+    func hasOutput() { connection.flushLater() }
 
     var isExclusive: Bool { false }
 

@@ -11,6 +11,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// Bytes that may wait to be written before bodies wait.
     private static let outputHighWater = 256 * 1024
 
+    /// When a stream that carried another protocol has said its last, the server may take so long to do so, in seconds.
+    private static let lingerTime = 2.0
+
     /// Reads in a row before the loop's other connections have their turn.
     private static let readsInARow = 16
 
@@ -49,6 +52,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private var watchTimer: LoopTimer?
     private var reading = Reading.active
     private var isFirst = true
+    private var hasSettings = false
     private var log: HTTP2FrameLog?
     private let firstMetrics: TransactionTimings
     private let reusedMetrics: TransactionTimings
@@ -85,9 +89,15 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     /// How many exchanges more it can carry now.
     var room: Int {
-        guard case .open = state, !watch.isOld(loop.now) else { return 0 }
+        guard case .open = state, !watch.isOld(loop.now), !pool.isForUpgrade || takesUpgrades else { return 0 }
         return codec.availableStreams
     }
+
+    /// Whether the server has yet to say if it can carry what the pool is for.
+    var awaitsSettings: Bool { pool.isForUpgrade && !hasSettings }
+
+    /// Whether the server lets streams switch to other protocols (RFC 8441 §3).
+    var takesUpgrades: Bool { codec.peerSettings.enableConnectProtocol }
 
     var isIdle: Bool { streams.isEmpty }
 
@@ -97,8 +107,10 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         isFirst = false
         do throws(HTTP2Error) {
             let before = output.count
-            let body = HTTP2BodySender(
-                exchange.body, awaitsContinue: exchange.decideContinue(asksForLongBodies: false))
+            let body =
+                exchange.upgrade.map { HTTP2BodySender($0) }
+                ?? HTTP2BodySender(
+                    exchange.body, awaitsContinue: exchange.decideContinue(asksForLongBodies: false))
             let number = try codec.sendRequest(exchange.http2Head, endStream: body == nil, to: &output)
             let carried = HTTP2ClientStream(number, exchange, self)
             streams[number] = carried
@@ -158,12 +170,35 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     // MARK: From streams
 
     func abandon(_ carried: HTTP2ClientStream) {
+        if finishUpgrade(carried) {
+            flushLater()
+            return resetLater(carried)
+        }
         streams[carried.number] = nil
         carried.body = nil
         codec.sendReset(carried.number, .cancel, to: &output)
         flushLater()
         // Not from inside the exchange's own call.
         loop.executeLater { self.streamIsGone() }
+    }
+
+    /// Sends the last of another protocol's bytes; false when there is nothing of the kind.
+    private func finishUpgrade(_ carried: HTTP2ClientStream) -> Bool {
+        guard var body = carried.body, body.isUpgrade, case .open = state else { return false }
+        carried.body = nil
+        do throws(HTTP2Error) {
+            return try body.finishUpgrade(carried.number, &codec, to: &output)
+        } catch {
+            return false
+        }
+    }
+
+    /// The server has some time to end its side, too: a reset may overtake what it has not yet read.
+    private func resetLater(_ carried: HTTP2ClientStream) {
+        _ = loop.schedule(at: loop.now.advanced(bySeconds: Self.lingerTime)) { [weak self] in
+            guard let self, streams[carried.number] === carried else { return }
+            abandon(carried)
+        }
     }
 
     func didConsume(_ count: Int, of number: HTTP2StreamID) { codec.openWindow(of: number, by: count) }
@@ -363,6 +398,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         case .goAway(_, let code, let debugData, let unprocessed):
             leave(unprocessed, code, String(decoding: debugData, as: UTF8.self))
         case .ready, .settingsChanged:
+            hasSettings = true
+            if pool.isForUpgrade, !takesUpgrades { pool.requireHTTP1() }
             pool.hasRoom(self)
             if !bodies.isEmpty { flushLater() }
         case .settingsAcknowledged:
@@ -404,7 +441,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private func ended(_ number: HTTP2StreamID) {
         guard let carried = streams.removeValue(forKey: number) else { return }
         // A response that does not wait for the request's end: the rest is not wanted (RFC 9113 §8.1).
-        if carried.body != nil {
+        if !finishUpgrade(carried), carried.body != nil {
             carried.body = nil
             codec.sendReset(number, .noError, to: &output)
         }

@@ -8,14 +8,20 @@ import LoadingKitTransport
 extension HTTPExchange {
     var http2Head: HTTP2RequestHead {
         let authority = fields[.host] ?? target?.origin.authority ?? ""
+        if let upgrade {
+            return HTTP2RequestHead(
+                method: "CONNECT", scheme: scheme, authority: authority, path: requestTarget,
+                connectProtocol: upgrade.name, fields: http2Fields)
+        }
         if method == "CONNECT" {
             return HTTP2RequestHead(
                 method: method, scheme: nil, authority: authority, path: nil, fields: http2Fields)
         }
-        let scheme = target?.origin.isSecure == false ? "http" : "https"
         return HTTP2RequestHead(
             method: method, scheme: scheme, authority: authority, path: requestTarget, fields: http2Fields)
     }
+
+    private var scheme: String { target?.origin.isSecure == false ? "http" : "https" }
 
     /// With the body's length and the priority, and with `:authority` in place of `Host`.
     private var http2Fields: HTTPFields {

@@ -60,10 +60,16 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     /// What the cache adds to the request: conditions, another range, and what it says to other caches.
     private let cacheFields: HTTPFields
+    /// The protocol that the connection is to switch to. It holds this object until the exchange is over.
+    let upgrade: (any HTTPUpgrade)?
 
-    init(_ request: URLRequest, _ resources: LoadResources, cacheFields: HTTPFields = HTTPFields()) {
+    init(
+        _ request: URLRequest, _ resources: LoadResources, cacheFields: HTTPFields = HTTPFields(),
+        upgrade: (any HTTPUpgrade)? = nil
+    ) {
         self.request = request
         self.cacheFields = cacheFields
+        self.upgrade = upgrade
         self.resources = resources
         method = request.httpMethod ?? "GET"
         content = RequestBody(request)
@@ -90,7 +96,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             let target = try pool.target(of: url)
             try allow(target.origin)
             self.target = target
-            route = pool.route(to: target.origin, for: request)
+            route = pool.route(to: target.origin, for: request, isForUpgrade: upgrade != nil)
             makeFields(for: target)
             recallLogins(target)
             if case .stream(let reader, _) = body { try reader.claim() }
@@ -144,6 +150,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             fields.remove(name: field.name)
             fields.append(name: field.name, value: field.value)
         }
+        upgrade?.addFields(to: &fields)
         if route?.isForwarded != true, fields.contains(.proxyAuthorization) { fields.remove(.proxyAuthorization) }
     }
 
@@ -211,7 +218,13 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream) }
         do {
             if try isUndecided(head, stream, hasBody: hasBody) { return .wait }
-            guard let redirect = try Redirect(head, of: request) else { return deliver(head, hasBody: hasBody) }
+            if let upgrade, stream.grantsUpgrade(head) {
+                try upgrade.granted(head)
+                return deliver(head, hasBody: hasBody)
+            }
+            guard let redirect = try Redirect(head, of: request, mayUpgrade: upgrade != nil) else {
+                return deliver(head, hasBody: hasBody)
+            }
             state = .redirecting(stream, head)
             follow(redirect, response: HTTPURLResponse(head, to: request), hasBody: hasBody)
         } catch {
@@ -302,7 +315,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     func deliver(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard let receiver else { return .wait }
-        if hasBody, let coding = head.fields[.contentEncoding] {
+        if hasBody, upgrade == nil, let coding = head.fields[.contentEncoding] {
             decoding = BodyDecoding(coding, buffer: pool.decodeBuffer)
         }
         let response = HTTPURLResponse(head, to: request, isCoded: decoding != nil)
@@ -364,6 +377,11 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         guard let receiver else { return }
         collect()
         receiver.fail(error)
+    }
+
+    /// The upgrade has something to send.
+    func hasOutput() {
+        if case .active(let stream) = state { stream.hasOutput() }
     }
 
     func collect(_ received: HTTPURLResponse? = nil) {

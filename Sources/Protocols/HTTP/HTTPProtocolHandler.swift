@@ -10,6 +10,7 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
     }
 
     package static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {
+        if resources.task is URLSessionWebSocketTask { return WebSocketLoad(request, resources) }
         let request = StrictTransport.applied(to: request, resources.core.settings.strictTransport)
         // A download is in its file; Apple's are not cached either.
         guard !(resources.task is URLSessionDownloadTask), let cache = SessionCache.of(resources.core) else {

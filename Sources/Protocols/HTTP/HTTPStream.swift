@@ -14,6 +14,8 @@ protocol HTTPStream: AnyObject {
     /// The exchange does not want the rest of the response, and sends its request again: on this connection, where that
     /// costs less than another; else ``HTTPExchange/restartElsewhere()`` is called.
     func restart(_ exchange: HTTPExchange)
+    /// The exchange's upgrade has something to send.
+    func hasOutput()
     /// Whether the connection carries one exchange at a time, so that a server can tell by it whose they are.
     var isExclusive: Bool { get }
 }
@@ -40,5 +42,13 @@ struct StreamFailure: Error {
             return false
         }
         return alert.wantsCertificate || alert.isAboutCertificate
+    }
+}
+
+extension HTTPStream {
+    /// Whether a response switches the connection, or the stream, to what its request asked for: 101 in HTTP/1.1, any
+    /// success over HTTP/2 (RFC 8441 §4).
+    func grantsUpgrade(_ head: ResponseHead) -> Bool {
+        isExclusive ? head.status == 101 : 200..<300 ~= head.status
     }
 }

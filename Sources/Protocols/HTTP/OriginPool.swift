@@ -38,7 +38,7 @@ final class OriginPool {
         self.pool = pool
         limit = max(1, pool.settings.httpMaximumConnectionsPerHost)
         if route.origin.isSecure {
-            speaks = pool.settings.allowsHTTP2 ? .unknown : .http1
+            speaks = pool.settings.allowsHTTP2 && !route.isForUpgrade ? .unknown : .http1
         } else {
             speaks = pool.settings.assumesHTTP2 && !route.isForwarded ? .http2 : .http1
         }
@@ -46,6 +46,9 @@ final class OriginPool {
 
     var logger: Logger { pool.settings.logger }
     var isProxied: Bool { route.proxy != nil }
+
+    /// Whether its exchanges ask their connections to switch to another protocol.
+    var isForUpgrade: Bool { route.isForUpgrade }
 
     var hasIdle: Bool { !idle.isEmpty || multiplexed.contains(where: \.isIdle) }
 
@@ -67,7 +70,8 @@ final class OriginPool {
     private var served: Int {
         switch speaks {
         case .http1: attempts.values.count { !$0.isHeld }
-        case .unknown, .http2: attempts.values.contains { !$0.isHeld } ? waiting.count : 0
+        case .unknown, .http2:
+            attempts.values.contains { !$0.isHeld } || multiplexed.contains(where: \.awaitsSettings) ? waiting.count : 0
         }
     }
 
@@ -120,6 +124,15 @@ final class OriginPool {
         connection.carry(exchange)
     }
 
+    /// Whether there is an HTTP/2 connection for an exchange that switches to another protocol, which it carries then.
+    func carriesUpgrade(_ exchange: HTTPExchange) -> Bool {
+        guard !exchange.logins.bindsToConnection,
+            let connection = multiplexed.first(where: { $0.takesUpgrades && $0.room > 0 })
+        else { return false }
+        carry(exchange, on: connection)
+        return true
+    }
+
     // MARK: Connections
 
     private func popIdle() -> HTTP1Connection? {
@@ -153,7 +166,7 @@ final class OriginPool {
     private var wantedAttempts: Int {
         switch speaks {
         case .http1: waiting.count
-        case .unknown, .http2: min(1, waiting.count)
+        case .unknown, .http2: multiplexed.contains(where: \.awaitsSettings) ? 0 : min(1, waiting.count)
         }
     }
 
@@ -223,6 +236,7 @@ final class OriginPool {
 
     /// A stream has ended, or more are allowed.
     func hasRoom(_ connection: HTTP2Connection) {
+        if connection.awaitsSettings { return }
         while connection.room > 0, let next = waiting.popFirst() { carry(next.exchange, on: connection) }
         cancelSurplusAttempts()
         guard connection.isIdle else { return }

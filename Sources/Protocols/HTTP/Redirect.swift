@@ -8,16 +8,20 @@ struct Redirect {
     let request: URLRequest
 
     /// Nil when the response is none: another status, or no `Location`.
-    init?(_ head: ResponseHead, of request: URLRequest) throws(LoadFailure) {
-        try self.init(status: head.status, head.fields, of: request)
+    ///
+    /// - Parameter mayUpgrade: a WebSocket's handshake may be redirected to `ws` and `wss`, too.
+    init?(_ head: ResponseHead, of request: URLRequest, mayUpgrade: Bool = false) throws(LoadFailure) {
+        try self.init(status: head.status, head.fields, of: request, mayUpgrade: mayUpgrade)
     }
 
-    init?(status: Int, _ fields: HTTPFields, of request: URLRequest) throws(LoadFailure) {
+    init?(
+        status: Int, _ fields: HTTPFields, of request: URLRequest, mayUpgrade: Bool = false
+    ) throws(LoadFailure) {
         // An empty `Location` says nothing.
         guard [301, 302, 303, 307, 308].contains(status), let old = request.url, let location = fields[.location],
             !location.isEmpty
         else { return nil }
-        let url = try Self.resolve(location, against: old)
+        let url = try Self.resolve(location, against: old, mayUpgrade: mayUpgrade)
         guard let (source, target) = try? (RequestTarget(old), RequestTarget(url)) else {
             throw .nowhere("the server redirects to a URL that is none: \(location)")
         }
@@ -28,10 +32,11 @@ struct Redirect {
         self.request = next
     }
 
-    private static func resolve(_ location: String, against old: URL) throws(LoadFailure) -> URL {
-        guard let resolved = URL(string: location, relativeTo: old)?.absoluteURL else {
+    private static func resolve(_ location: String, against old: URL, mayUpgrade: Bool) throws(LoadFailure) -> URL {
+        guard var resolved = URL(string: location, relativeTo: old)?.absoluteURL else {
             throw .nowhere("the server redirects to a URL that is none: \(location)")
         }
+        if mayUpgrade { resolved = WebSocketURL.http(resolved) }
         guard resolved.hasScheme("http") || resolved.hasScheme("https") else {
             throw .nowhere(
                 "the server redirects to \(resolved.scheme ?? "no scheme"):, which only a program may ask for")

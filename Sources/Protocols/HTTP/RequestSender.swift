@@ -56,8 +56,10 @@ struct RequestSender {
         control = []
         swap(&control, &buffer)
         control.removeAll(keepingCapacity: true)
+        var fields = exchange.fields
+        exchange.upgrade?.addUpgradeFields(to: &fields)
         try codec.sendRequest(
-            method: exchange.method, target: exchange.requestTarget, fields: exchange.fields,
+            method: exchange.method, target: exchange.requestTarget, fields: fields,
             framing: body.framing(method: exchange.method), into: &control)
     }
 

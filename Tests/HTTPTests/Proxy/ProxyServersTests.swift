@@ -52,6 +52,28 @@ import Testing
         }
     }
 
+    /// A WebSocket goes through a tunnel, also one that is not secure (RFC 6455 §4.1).
+    @Test(arguments: ProxyServer.Program.allCases, [true, false])
+    func webSockets(_ program: ProxyServer.Program, isSecure: Bool) async throws {
+        let authority = try CertificateAuthority()
+        let tls = isSecure ? TLSServerOptions(try authority.issue()) : nil
+        let server = try LoopbackServer(LoopbackServer.Options(tls: tls)) { .webSocket($0) { try $0.echo() } }
+        defer { server.stop() }
+        let proxy = try ProxyServer(program)
+        defer { proxy.stop() }
+        let session = makeSession {
+            $0.connectionProxyDictionary = Self.dictionary(proxy, program)
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+        }
+        try await withTimeout(60, program.rawValue) {
+            let task = session.webSocketTask(with: try WebSocketServing.url(server))
+            task.resume()
+            try await task.send(.string("through \(program)"))
+            try await expect(task, "through \(program)")
+            task.cancel(with: .normalClosure, reason: nil)
+        }
+    }
+
     /// dante knows version 4 without its extension: the server is named by its address.
     @Test func version4() async throws {
         let server = try LoopbackServer { .text($0.path) }

@@ -2,6 +2,7 @@ import Foundation
 import LoadingKitHTTP1
 import LoadingKitHTTP2
 import LoadingKitTransport
+import LoadingKitWebSocket
 
 /// The one place where the layers' own errors become the `URLError`s that users see.
 extension URLError {
@@ -21,6 +22,8 @@ extension URLError {
         case let error as HTTP1Error:
             self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
         case let error as HTTP2Error:
+            self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
+        case let error as WebSocketError:
             self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
         case is CancellationError:
             self.init(.cancelled, text: "cancelled", underlying: error, url: url)
@@ -134,6 +137,22 @@ extension HTTP2Error {
         switch scope {
         case .connection, .stream: .cannotParseResponse
         case .call: .badURL
+        }
+    }
+}
+
+extension WebSocketError {
+    fileprivate var urlErrorCode: URLError.Code {
+        switch kind {
+        case .missingUpgrade, .wrongAccept, .unofferedProtocol, .unofferedExtension, .malformedExtension:
+            .badServerResponse
+        case .messageTooBig, .outOfMemory: .dataLengthExceedsMaximum
+        case .invalidUTF8, .corruptCompression: .cannotDecodeContentData
+        case .closedEarly, .closing: .networkConnectionLost
+        case .reservedBits, .unknownOpcode, .controlFrameInFragments, .controlFrameTooLong, .masked, .unmasked,
+            .wastefulLength, .impossibleLength, .continuationOfNothing, .messageInMessage, .malformedClose,
+            .invalidCloseCode, .emptyFrameFlood, .controlPayloadTooLong:
+            .cannotParseResponse
         }
     }
 }

@@ -101,7 +101,7 @@ extension CustomLoad {
     ) {
         let once = LoopTransfer(OnceAnswer(answer))
         loop.perform { [self] in
-            guard !isOver else { return answer(.cancelAuthenticationChallenge, nil) }
+            guard !isOver else { return once.value.give(.cancelAuthenticationChallenge, nil) }
             post(.challenge(challenge) { once.value.give($0, $1) })
         }
     }

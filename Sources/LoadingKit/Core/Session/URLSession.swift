@@ -166,6 +166,27 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
         URLSessionDataTask(self, request, identifier: core.nextIdentifier(), consumer: consumer)
     }
 
+    // MARK: WebSocket tasks
+
+    /// A task that opens a WebSocket connection to a `ws`, `wss`, `http` or `https` URL.
+    open func webSocketTask(with url: URL) -> URLSessionWebSocketTask { webSocketTask(with: URLRequest(url: url)) }
+
+    /// A task that opens a WebSocket connection, and offers the server protocols to choose from, the best first
+    /// (`Sec-WebSocket-Protocol`).
+    open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
+        var request = URLRequest(url: url)
+        if !protocols.isEmpty {
+            request.setValue(protocols.joined(separator: ", "), forHTTPHeaderField: "Sec-WebSocket-Protocol")
+        }
+        return webSocketTask(with: request)
+    }
+
+    /// A task that opens a WebSocket connection by a request. The request's method and body are not used; the fields of
+    /// the handshake are the system's, but for `Sec-WebSocket-Protocol`.
+    open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask {
+        remember(URLSessionWebSocketTask(self, request, identifier: core.nextIdentifier()))
+    }
+
     func remember<Task: URLSessionTask>(_ task: Task) -> Task {
         core.remember(task)
         return task

@@ -11,7 +11,7 @@ struct TaskClock {
         case look(at: MonotonicTime)
     }
 
-    private let idle: TimeInterval
+    private var idle: TimeInterval
     private let whole: TimeInterval
     private let start: MonotonicTime
     private var lastActivity: MonotonicTime
@@ -32,6 +32,9 @@ struct TaskClock {
     }
 
     mutating func noteActivity(_ now: MonotonicTime) { lastActivity = now }
+
+    /// What follows has its own time: a connection that is open may be quiet for as long as both sides like.
+    mutating func endIdleLimit() { idle = 0 }
 
     mutating func pause(_ now: MonotonicTime) { if pausedAt == nil { pausedAt = now } }
 

@@ -146,6 +146,9 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
 
     func cancel() { end(with: URLError(.cancelled)) }
 
+    /// A WebSocket's handshake is done.
+    func isEstablished() { clock.endIdleLimit() }
+
     // MARK: Loading
 
     /// The program may have another wish than when it made the task.
@@ -338,6 +341,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         if let progress = task.shared.withLock({ $0.progress }) { task.updateProgress(progress) }
         if error == nil, let location { tellLocation(location) }
         (task as? URLSessionDownloadTask)?.produce(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+        (task as? URLSessionWebSocketTask)?.link.end(error)
         if delegate.exist { tellMetrics() }
         tellEnd(error)
         core.finished(task)

@@ -17,12 +17,15 @@ final class HTTP2ServerConnection {
     /// Requests whose bodies are still coming.
     private var incomplete: [HTTP2StreamID: ServerRequest] = [:]
     private var complete: [(stream: HTTP2StreamID, request: ServerRequest)] = []
+    /// What has come for streams that have switched to another protocol, and which of them the client has ended.
+    private var tunnels: [HTTP2StreamID: [UInt8]] = [:]
+    private var endedTunnels: Set<HTTP2StreamID> = []
     private var buffer = [UInt8](repeating: 0, count: bufferBytes)
     private var requestCount = 0
 
     init(
-        socket: StreamSocket, number: Int, stopping: Signal, requests: Recorder<ServerRequest>?,
-        route: @escaping LoopbackServer.Route
+        socket: StreamSocket, number: Int, options: LoopbackServer.Options, stopping: Signal,
+        requests: Recorder<ServerRequest>?, route: @escaping LoopbackServer.Route
     ) {
         self.socket = socket
         self.number = number
@@ -32,6 +35,7 @@ final class HTTP2ServerConnection {
         var settings = HTTP2Settings()
         settings.maxConcurrentStreams = 100
         settings.initialWindowSize = 1 << 20
+        settings.enableConnectProtocol = options.allowsConnectProtocol
         machine = HTTP2ConnectionStateMachine(role: .server, settings: settings, connectionWindow: 4 << 20)
         machine.sendPreface(to: &output)
     }
@@ -78,7 +82,16 @@ final class HTTP2ServerConnection {
         switch event {
         case .headers(let stream, .request(let head), let endStream):
             begin(stream, head)
-            if endStream { end(stream) } else if head.fields[.expect] == "100-continue" { try sendContinue(stream) }
+            if endStream || head.connectProtocol != nil {
+                if !endStream { tunnels[stream] = [] }
+                end(stream)
+            } else if head.fields[.expect] == "100-continue" {
+                try sendContinue(stream)
+            }
+        case .data(let stream, let range, let count, let endStream) where tunnels[stream] != nil:
+            tunnels[stream]? += input[range]
+            machine.didConsume(count, on: stream)
+            if endStream { endedTunnels.insert(stream) }
         case .data(let stream, let range, let count, let endStream):
             incomplete[stream]?.body += input[range]
             incomplete[stream]?.bodyLength += UInt64(range.count)
@@ -89,6 +102,7 @@ final class HTTP2ServerConnection {
             end(stream)
         case .streamReset(let stream, _), .streamFailed(let stream, _):
             incomplete[stream] = nil
+            endedTunnels.insert(stream)
         case .headers, .ready, .streamClosed, .goAway, .settingsChanged, .settingsAcknowledged, .pingAcknowledged,
             .windowOpened:
             break
@@ -101,6 +115,7 @@ final class HTTP2ServerConnection {
         incomplete[stream] = ServerRequest(
             method: head.method, target: head.path ?? head.authority ?? "", fields: fields, connection: number,
             number: requestCount, tls: socket.tlsFacts, exchange: exchange)
+        incomplete[stream]?.connectProtocol = head.connectProtocol
         requestCount += 1
     }
 
@@ -157,9 +172,28 @@ final class HTTP2ServerConnection {
             let writer = ResponseBodyWriter(request, trailers: response.trailers) { try self.write($0, stream) }
             try write(writer)
             try finish(stream, writer.trailers)
+        case .tunnel(let run):
+            try machine.sendResponse(response.status, fields, on: stream, endStream: false, to: &output)
+            try flush()
+            defer { tunnels[stream] = nil }
+            try run(ServerTunnel(receive: { try self.read(stream) }, send: { try self.send($0, stream) }))
+            if machine.isOpen(stream) { try finish(stream, response.trailers) }
         case .takeOver:
             machine.sendReset(stream, .http11Required, to: &output)
         }
+    }
+
+    /// Blocks until something has come for a stream that has switched; empty when the client has ended it.
+    private func read(_ stream: HTTP2StreamID) throws -> [UInt8] {
+        while let bytes = tunnels[stream], bytes.isEmpty, !endedTunnels.contains(stream) {
+            guard try receive() else { return [] }
+        }
+        defer { tunnels[stream] = [] }
+        return tunnels[stream] ?? []
+    }
+
+    private func send(_ bytes: [UInt8], _ stream: HTTP2StreamID) throws {
+        try bytes.withUnsafeBytes { try write($0, stream) }
     }
 
     private func finish(_ stream: HTTP2StreamID, _ trailers: HTTPFields) throws {

@@ -19,6 +19,10 @@ package final class LoopbackServer: Sendable {
         package var backlog: Int32 = SOMAXCONN
         /// Whether `requests` keeps what comes. A server for measurements does not want that.
         package var recordsRequests = true
+        /// Whether every connection is of HTTP/2, without TLS too.
+        package var speaksHTTP2 = false
+        /// Whether streams of HTTP/2 may switch to another protocol (RFC 8441).
+        package var allowsConnectProtocol = true
         /// Asked with the head, before the body is read and before an awaited `100 Continue` is sent. A response here
         /// is sent at once, and ends the connection if the request has a body.
         package var beforeBody: (@Sendable (ServerRequest) throws -> ServerResponse?)?
@@ -54,9 +58,10 @@ package final class LoopbackServer: Sendable {
             do {
                 if let context { try socket.startTLS(context) }
                 let recorder = options.recordsRequests ? requests : nil
-                if socket.tlsFacts?.applicationProtocol == "h2" {
+                if options.speaksHTTP2 || socket.tlsFacts?.applicationProtocol == "h2" {
                     try HTTP2ServerConnection(
-                        socket: socket, number: number, stopping: stopping, requests: recorder, route: route
+                        socket: socket, number: number, options: options, stopping: stopping, requests: recorder,
+                        route: route
                     ).serve()
                 } else {
                     try ServerConnection(

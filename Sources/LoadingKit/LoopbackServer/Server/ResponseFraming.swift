@@ -24,7 +24,7 @@ enum ResponseFraming: Equatable {
             self = .length(count)
         case .stream(.untilClose, _):
             self = .untilClose
-        case .takeOver:
+        case .takeOver, .tunnel:
             self = .none
         }
     }

@@ -51,6 +51,10 @@ struct ResponseSender {
         case .takeOver(let run):
             try socket.write(bytes)
             try run(socket)
+        case .tunnel(let run):
+            try socket.write(bytes)
+            try run(
+                ServerTunnel(receive: { [socket] in try socket.read() }, send: { [socket] in try socket.write($0) }))
         }
         return mayContinue
     }
@@ -69,7 +73,7 @@ struct ResponseSender {
 
     private func allowsAnother(after response: ServerResponse, _ framing: ResponseFraming) -> Bool {
         guard allowsReuse, !response.closesConnection, framing != .untilClose else { return false }
-        if case .takeOver = response.body { return false }
+        if response.body.takesConnection { return false }
         return true
     }
 
@@ -80,7 +84,7 @@ struct ResponseSender {
         let isFramed = fields.contains(.contentLength) || fields.contains(.transferEncoding)
         if let field = framing.field, !isFramed { fields.append(field.name, field.value) }
         guard !fields.contains(.connection) else { return fields }
-        if case .takeOver = response.body { return fields }
+        if response.body.takesConnection { return fields }
         if !mayContinue {
             fields.append(.connection, "close")
         } else if isHTTP10 {

@@ -61,7 +61,7 @@ final class ServerConnection {
             requests?.append(request)
             let response = try route(request)
             // What the client sent behind the request is the taker's.
-            if case .takeOver = response.body { socket.pushBack(input[position...]) }
+            if response.body.takesConnection { socket.pushBack(input[position...]) }
             mayContinue = try sender.send(response)
         }
         if !mayContinue { linger() }

@@ -6,6 +6,8 @@ package struct ServerRequest: Sendable {
     /// As the request line has it: usually a path and a query.
     package var target: String
     package var fields: HTTPFields
+    /// `:protocol` of extended CONNECT (RFC 8441).
+    package var connectProtocol: String?
     /// Without its framing. Empty where the server's `receiveBody` takes it.
     package var body: [UInt8] = []
     /// How many bytes the body had.

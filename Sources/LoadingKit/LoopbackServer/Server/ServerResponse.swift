@@ -9,6 +9,17 @@ package struct ServerResponse: Sendable {
         case stream(StreamFraming, @Sendable (ResponseBodyWriter) throws -> Void)
         /// After the head the connection is the closure's: for CONNECT and status 101. It is closed afterwards.
         case takeOver(@Sendable (StreamSocket) throws -> Void)
+        /// After the head the connection's bytes, or the stream's over HTTP/2, are the closure's: for status 101, and for
+        /// extended CONNECT. It is ended afterwards.
+        case tunnel(@Sendable (ServerTunnel) throws -> Void)
+
+        /// Whether no HTTP follows on the connection.
+        var takesConnection: Bool {
+            switch self {
+            case .takeOver, .tunnel: true
+            case .bytes, .stream: false
+            }
+        }
     }
 
     /// How the end of a streamed body is marked (RFC 9112 §6).

@@ -7,10 +7,15 @@ struct Route: Hashable {
     let proxy: Proxy?
     /// Over which networks.
     var use = NetworkUse()
+    /// Whether its connections are to switch to another protocol: they are not shared, and go through tunnels.
+    var isForUpgrade = false
+
+    /// The same way for requests that switch to nothing.
+    var shared: Route { Route(origin: origin, proxy: proxy, use: use) }
 
     /// Whether requests are sent to an HTTP proxy as they are, in absolute form (RFC 9112 §3.2.2), without a tunnel.
     var isForwarded: Bool {
-        guard let proxy, !origin.isSecure else { return false }
+        guard let proxy, !origin.isSecure, !isForUpgrade else { return false }
         return proxy.speaksHTTP
     }
 

@@ -1,0 +1,171 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitTransport
+
+/// An HTTP/1.1 connection that carries another protocol (RFC 9110 §7.8), until either side ends it.
+final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  // confined to `loop`
+    /// Reads in a row before the loop's other connections have their turn.
+    private static let readsInARow = 16
+
+    /// When this side has said its last, the other may take so long to close, in seconds: closing with its bytes unread
+    /// would reset the connection, and the reset may overtake what was said.
+    private static let lingerTime = 2.0
+
+    private enum State {
+        case open(HTTPExchange)
+        /// The exchange is over. What is left is written, and what comes is dropped.
+        case lingering(LoopTimer)
+        case closed
+    }
+
+    private let stream: ByteStream
+    private let loop: EventLoop
+    private let upgrade: any HTTPUpgrade
+    private var state: State
+    /// Bytes that were received and that the exchange has had no room for; nil while it has room.
+    private var held: [UInt8]?
+    private var output: [UInt8] = []
+    private var written = 0
+    private var willWrite = false
+    private var cannotWrite = false
+
+    /// - Parameter rest: what was received behind the response.
+    init(_ stream: ByteStream, _ exchange: HTTPExchange, _ upgrade: any HTTPUpgrade, rest: [UInt8]) {
+        self.stream = stream
+        self.upgrade = upgrade
+        loop = stream.loop
+        state = .open(exchange)
+        held = rest
+    }
+
+    /// Not from inside the connection's own call.
+    func start() {
+        stream.handler = self
+        hasOutput()
+        loop.execute { [self] in
+            if case .open(let exchange) = state { exchangeIsReady(exchange) }
+        }
+    }
+
+    // MARK: From the exchange
+
+    func exchangeIsBusy(_ exchange: HTTPExchange) { if held == nil { held = [] } }
+
+    func exchangeIsReady(_ exchange: HTTPExchange) {
+        guard let bytes = held, case .open = state else { return }
+        held = nil
+        if !bytes.isEmpty { bytes.withUnsafeBytes { give($0, to: exchange) } }
+        readMore()
+    }
+
+    func abandon(_ exchange: HTTPExchange) {
+        guard case .open = state else { return }
+        held = nil
+        let timer = loop.schedule(at: loop.now.advanced(bySeconds: Self.lingerTime)) { [self] in close() }
+        state = .lingering(timer)
+        // Not from inside the exchange's own call.
+        loop.execute { [self] in
+            if written == output.count { takeOutput { upgrade.takeLastOutput(&$0) } }
+            write()
+            readMore()
+        }
+    }
+
+    func restart(_ exchange: HTTPExchange) {
+        abandon(exchange)
+        exchange.restartElsewhere()
+    }
+
+    var isExclusive: Bool { true }
+
+    /// There is something to send: it is sent when the loop has done what it is doing, with all that comes meanwhile.
+    func hasOutput() {
+        guard !willWrite else { return }
+        willWrite = true
+        loop.executeLater { [self] in
+            willWrite = false
+            write()
+        }
+    }
+
+    // MARK: Writing
+
+    func streamIsWritable(_ stream: ByteStream) { write() }
+
+    private func write() {
+        if case .closed = state { return }
+        if cannotWrite { return }
+        while written < output.count || refill() {
+            let result = output.withUnsafeBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[written...])) }
+            switch result {
+            case .bytes(let count): written += count
+            case .wouldBlock: return
+            case .failed(let error): return failedToWrite(error)
+            }
+        }
+    }
+
+    /// What the server has said before is still read, where there is anyone to read it.
+    private func failedToWrite(_ error: TransportError) {
+        guard case .open = state, held == nil else { return fail(error) }
+        cannotWrite = true
+        loop.execute { [self] in readMore() }
+    }
+
+    private func refill() -> Bool {
+        guard case .open = state else { return false }
+        takeOutput { upgrade.takeOutput(&$0) }
+        return !output.isEmpty
+    }
+
+    private func takeOutput(_ take: (inout [UInt8]) -> Void) {
+        written = 0
+        output.removeAll(keepingCapacity: true)
+        take(&output)
+    }
+
+    // MARK: Reading
+
+    func streamIsReadable(_ stream: ByteStream) { readMore() }
+
+    private func readMore() {
+        for _ in 0..<Self.readsInARow {
+            if case .closed = state { return }
+            guard held == nil else { return }
+            switch stream.read(into: loop.scratch) {
+            case .bytes(let count):
+                guard case .open(let exchange) = state else { continue }
+                give(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]), to: exchange)
+            case .wouldBlock: return
+            case .end: return end()
+            case .failed(let error): return fail(error)
+            }
+        }
+        loop.execute { [self] in readMore() }
+    }
+
+    private func give(_ bytes: UnsafeRawBufferPointer, to exchange: HTTPExchange) {
+        if exchange.receive(bytes) == .wait, case .open = state { held = [] }
+    }
+
+    // MARK: The end
+
+    private func end() {
+        guard case .open(let exchange) = state else { return close() }
+        close()
+        exchange.ended()
+    }
+
+    private func fail(_ error: TransportError) {
+        guard case .open(let exchange) = state else { return close() }
+        close()
+        exchange.failed(StreamFailure(error: error, processing: .begun))
+    }
+
+    private func close() {
+        if case .lingering(let timer) = state { timer.cancel() }
+        state = .closed
+        held = nil
+        stream.close()
+    }
+}

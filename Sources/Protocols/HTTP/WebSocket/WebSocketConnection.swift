@@ -1,0 +1,272 @@
+import DequeModule
+import Foundation
+import LoadingKitCore
+import LoadingKitTransport
+import LoadingKitWebSocket
+
+/// An open WebSocket connection: moves messages between a task's link and the codec. Confined to its loop.
+final class WebSocketConnection: WebSocketChannel {
+    /// So much is worth a write of its own, in bytes; a longer message is sent in pieces of this size.
+    private static let pieceBytes = 128 * 1024
+
+    /// How long the server may take to answer a close frame, in seconds.
+    private static let closingTime = 5.0
+
+    /// Binary messages up to this size are copied, so that none keeps more memory than it needs.
+    private static let copiedBytes = 4096
+
+    enum End {
+        /// Both sides have sent a close frame.
+        case closed
+        /// With the code that says of it the most.
+        case failed(any Error, WebSocketCloseCode)
+    }
+
+    private enum Outgoing {
+        case message(URLSessionWebSocketTask.Message)
+        case ping([UInt8])
+        case close(WebSocketCloseCode, reason: String)
+    }
+
+    /// A long message, of which a part has been sent.
+    private struct Unfinished {
+        let bytes: Data
+        var position = 0
+        var mask: WebSocketMask?
+    }
+
+    private var codec: WebSocketStateMachine
+    private let link: WebSocketLink
+    private let loop: EventLoop
+    private var outgoing = Deque<Outgoing>()
+    private var unfinished: Unfinished?
+    /// Messages whose last bytes are in what was handed out last.
+    private var handedOut = 0
+    /// Bytes that were received and wait for the link.
+    private var held: [UInt8] = []
+    private var isLinkFull = false
+    private var closingTimer: LoopTimer?
+    private var isOver = false
+
+    /// There is something to send.
+    var onOutput: () -> Void = {}
+    /// What comes can be taken again.
+    var onReady: () -> Void = {}
+    /// The connection is of no use any more.
+    var onEnd: (End) -> Void = { _ in }
+
+    /// The one of the offered protocols that the server chose.
+    let subprotocol: String?
+
+    init(_ agreement: WebSocketHandshake.Agreement, _ link: WebSocketLink, _ loop: EventLoop) {
+        codec = WebSocketStateMachine(role: .client, deflate: agreement.deflate)
+        subprotocol = agreement.subprotocol
+        self.link = link
+        self.loop = loop
+    }
+
+    /// Whether nothing more can be taken.
+    var isWaiting: Bool { isLinkFull }
+
+    // MARK: WebSocketChannel
+
+    func send(_ message: URLSessionWebSocketTask.Message) { put(.message(message)) }
+
+    func ping(_ payload: [UInt8]) { put(.ping(payload)) }
+
+    func close(_ code: WebSocketCloseCode, reason: String) {
+        put(.close(code, reason: reason))
+        awaitAnswer()
+    }
+
+    /// From now on anew: the server is still taking what was sent before.
+    private func awaitAnswer() {
+        closingTimer?.cancel()
+        closingTimer = loop.schedule(at: loop.now.advanced(bySeconds: Self.closingTime)) { [weak self] in
+            self?.end(
+                .failed(
+                    LoadFailure(.timedOut, "the server did not answer the close frame for \(Self.closingTime) seconds"),
+                    .abnormalClosure))
+        }
+    }
+
+    func linkIsReady() {
+        guard isLinkFull else { return }
+        // Not from inside the program's own call.
+        loop.executeLater { [weak self] in
+            guard let self, isLinkFull else { return }
+            isLinkFull = false
+            proceed()
+            if !isLinkFull { onReady() }
+        }
+    }
+
+    private func put(_ item: Outgoing) {
+        outgoing.append(item)
+        onOutput()
+    }
+
+    // MARK: Receiving
+
+    /// Takes what was received; what the link has no room for waits here.
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
+        if isOver { return .more }
+        guard !isLinkFull, held.isEmpty else {
+            held.append(contentsOf: bytes)
+            return .wait
+        }
+        let taken = take(bytes)
+        if taken < bytes.count { held.append(contentsOf: bytes[taken...]) }
+        return isLinkFull ? .wait : .more
+    }
+
+    /// Takes what waits.
+    func proceed() {
+        guard !held.isEmpty, !isLinkFull, !isOver else { return }
+        let bytes = held
+        held = []
+        let taken = bytes.withUnsafeBytes { take($0) }
+        if taken < bytes.count { held = Array(bytes[taken...]) }
+    }
+
+    private func take(_ bytes: UnsafeRawBufferPointer) -> Int {
+        var position = 0
+        codec.limits.messageBytes = link.maximumMessageSize
+        do throws(WebSocketError) {
+            while !isOver, !isLinkFull, let event = try codec.receive(bytes, &position) { handle(event) }
+        } catch {
+            onOutput()
+            end(.failed(error, error.closeCode))
+        }
+        if codec.hasControlBytes { onOutput() }
+        return position
+    }
+
+    private func handle(_ event: WebSocketEvent) {
+        switch event {
+        case .text(let text): give(.string(text))
+        case .binary(let payload): give(.data(Self.data(payload)))
+        case .ping: break
+        case .pong(let payload): link.receive(pong: payload)
+        case .close(let code, let reason):
+            link.closed(code, reason: reason)
+            end(.closed)
+        }
+    }
+
+    private func give(_ message: URLSessionWebSocketTask.Message) {
+        if link.receive(message) == .wait { isLinkFull = true }
+        codec.limits.messageBytes = link.maximumMessageSize
+    }
+
+    private static func data(_ payload: WebSocketPayload) -> Data {
+        if payload.count > copiedBytes, let (base, count) = payload.takeMemory() {
+            return Data(bytesNoCopy: base, count: count, deallocator: .free)
+        }
+        return payload.withUnsafeBytes { Data($0) }
+    }
+
+    /// The connection has ended, in order or with an error.
+    func ended(with error: (any Error)?) {
+        do throws(WebSocketError) {
+            try codec.finish()
+            end(.closed)
+        } catch {
+            end(.failed(error, .abnormalClosure))
+        }
+    }
+
+    private func end(_ end: End) {
+        guard !isOver else { return }
+        isOver = true
+        closingTimer?.cancel()
+        closingTimer = nil
+        // Not from inside the exchange's own call.
+        loop.executeLater { [self] in onEnd(end) }
+    }
+
+    /// The task is over.
+    func stop() {
+        isOver = true
+        closingTimer?.cancel()
+        closingTimer = nil
+        outgoing = []
+        held = []
+    }
+
+    // MARK: Sending
+
+    func takeOutput(_ buffer: inout [UInt8]) {
+        defer { if closingTimer != nil, !buffer.isEmpty { awaitAnswer() } }
+        if handedOut > 0 {
+            link.sent(handedOut)
+            handedOut = 0
+        }
+        while buffer.count < Self.pieceBytes {
+            if unfinished != nil {
+                putPiece(&buffer)
+            } else if let next = outgoing.popFirst() {
+                put(next, &buffer)
+            } else {
+                return codec.drainControlBytes(into: &buffer)
+            }
+        }
+    }
+
+    /// A close frame, unless it would be taken for a part of a message.
+    func takeLastOutput(_ buffer: inout [UInt8]) {
+        guard unfinished == nil else { return }
+        codec.drainControlBytes(into: &buffer)
+        if codec.isOpen { try? codec.sendClose(.goingAway, to: &buffer) }
+    }
+
+    private func put(_ item: Outgoing, _ buffer: inout [UInt8]) {
+        do throws(WebSocketError) {
+            switch item {
+            case .message(.data(let data)): try put(.binary, data, &buffer)
+            case .message(.string(let text)): try put(text, &buffer)
+            case .ping(let payload): try codec.sendPing(payload, to: &buffer)
+            case .close(let code, let reason): try codec.sendClose(code, reason: reason, to: &buffer)
+            }
+        } catch {
+            // The connection is closing: who sent it hears of that with its end.
+        }
+    }
+
+    private func put(_ text: String, _ buffer: inout [UInt8]) throws(WebSocketError) {
+        let count = text.utf8.count
+        guard count <= Self.pieceBytes else { return try put(.text, Data(text.utf8), &buffer) }
+        var text = text
+        let result = text.withUTF8 { bytes in
+            Result { () throws(WebSocketError) in try codec.send(.text, UnsafeRawBufferPointer(bytes), to: &buffer) }
+        }
+        try result.get()
+        handedOut += 1
+    }
+
+    private func put(_ kind: WebSocketMessageKind, _ data: Data, _ buffer: inout [UInt8]) throws(WebSocketError) {
+        guard data.count > Self.pieceBytes, !codec.compresses(data.count) else {
+            let result = data.withUnsafeBytes { bytes in
+                Result { () throws(WebSocketError) in try codec.send(kind, bytes, to: &buffer) }
+            }
+            try result.get()
+            handedOut += 1
+            return
+        }
+        let mask = try codec.sendHeader(kind, count: data.count, to: &buffer)
+        unfinished = Unfinished(bytes: data, mask: mask)
+    }
+
+    private func putPiece(_ buffer: inout [UInt8]) {
+        guard var message = unfinished else { return }
+        let count = min(message.bytes.count - message.position, Self.pieceBytes)
+        message.bytes.withUnsafeBytes { bytes in
+            let piece = UnsafeRawBufferPointer(rebasing: bytes[message.position..<message.position + count])
+            message.mask?.append(piece, to: &buffer)
+        }
+        message.position += count
+        let isDone = message.position == message.bytes.count
+        unfinished = isDone ? nil : message
+        if isDone { handedOut += 1 }
+    }
+}

@@ -1,0 +1,220 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitPrimitives
+import LoadingKitTransport
+import LoadingKitWebSocket
+
+/// Opens a WebSocket connection by an HTTP exchange, and has it carry messages from then on.
+final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `resources.loop`
+    private let request: URLRequest
+    private let resources: LoadResources
+    /// Whether the program speaks of `ws` and `wss`, and is to hear of these.
+    private let hasOwnScheme: Bool
+    private var handshake: WebSocketHandshake
+    private var exchange: HTTPExchange?
+    private var connection: WebSocketConnection?
+    private var receiver: (any LoadReceiver)?
+    private var isCollected = false
+    /// The task is suspended.
+    private var isHeldBack = false
+
+    init(_ request: URLRequest, _ resources: LoadResources) {
+        self.request = request
+        self.resources = resources
+        hasOwnScheme = request.url.map(WebSocketURL.isWebSocket) ?? false
+        handshake = WebSocketHandshake(subprotocols: Self.subprotocols(of: request))
+    }
+
+    private static func subprotocols(of request: URLRequest) -> [String] {
+        let names = request.value(forHTTPHeaderField: "Sec-WebSocket-Protocol")?.split(separator: ",") ?? []
+        return names.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
+    }
+
+    /// A plain GET: what it asks for is in the fields.
+    private var handshakeRequest: URLRequest {
+        var request = request
+        request.url = request.url.map(WebSocketURL.http)
+        request.httpMethod = "GET"
+        request.httpBody = nil
+        request.httpBodyStream = nil
+        return StrictTransport.applied(to: request, resources.core.settings.strictTransport)
+    }
+
+    private var link: WebSocketLink? { (resources.task as? URLSessionWebSocketTask)?.link }
+
+    // MARK: LoopHandler
+
+    func begin(_ receiver: any LoadReceiver) {
+        guard link != nil else {
+            return receiver.fail(
+                LoadFailure(.unsupportedURL, "ws: and wss: URLs are for WebSocket tasks: use webSocketTask(with:)"))
+        }
+        self.receiver = receiver
+        let exchange = HTTPExchange(handshakeRequest, resources, upgrade: self)
+        self.exchange = exchange
+        exchange.begin(self)
+    }
+
+    func end() {
+        connection?.stop()
+        exchange?.end()
+        exchange = nil
+        receiver = nil
+    }
+
+    func receiverIsBusy() {
+        isHeldBack = true
+        exchange?.receiverIsBusy()
+    }
+
+    func receiverIsReady() {
+        isHeldBack = false
+        connection?.proceed()
+        readOn()
+    }
+
+    /// Reading goes on where neither the task nor its link is in its way.
+    private func readOn() {
+        if !isHeldBack, connection?.isWaiting != true { exchange?.receiverIsReady() }
+    }
+
+    // MARK: The end
+
+    /// Both sides have closed the connection.
+    private func finishClosed() {
+        collectOpen()
+        receiver?.finish()
+    }
+
+    private func failOpen(_ error: any Error, _ code: WebSocketCloseCode) {
+        link?.broke(code)
+        collectOpen()
+        receiver?.fail(error)
+    }
+
+    private func collectOpen() {
+        guard let exchange else { return }
+        if exchange.timings.responseEnd == nil { exchange.timings.responseEnd = resources.loop.now }
+        exchange.collect()
+    }
+}
+
+// MARK: - HTTPUpgrade
+
+extension WebSocketLoad: HTTPUpgrade {
+    var name: String { "websocket" }
+
+    func addFields(to fields: inout HTTPFields) {
+        // Each request has a key of its own.
+        handshake = WebSocketHandshake(subprotocols: handshake.subprotocols)
+        handshake.addFields(to: &fields)
+        fields.remove(.secWebSocketKey)
+    }
+
+    func addUpgradeFields(to fields: inout HTTPFields) { handshake.addUpgradeFields(to: &fields) }
+
+    func granted(_ head: ResponseHead) throws {
+        guard let link else { return }
+        let agreement =
+            head.status == 101 ? try handshake.agreement(upgrade: head.fields) : try handshake.agreement(head.fields)
+        let connection = WebSocketConnection(agreement, link, resources.loop)
+        connection.onOutput = { [weak self] in self?.exchange?.hasOutput() }
+        connection.onReady = { [weak self] in self?.readOn() }
+        connection.onEnd = { [weak self] end in
+            switch end {
+            case .closed: self?.finishClosed()
+            case .failed(let error, let code): self?.failOpen(error, code)
+            }
+        }
+        self.connection = connection
+    }
+
+    func takeOutput(_ buffer: inout [UInt8]) { connection?.takeOutput(&buffer) }
+
+    func takeLastOutput(_ buffer: inout [UInt8]) { connection?.takeLastOutput(&buffer) }
+}
+
+// MARK: - LoadReceiver
+
+extension WebSocketLoad: LoadReceiver {
+    func receive(_ response: URLResponse) -> Flow {
+        guard let receiver else { return .wait }
+        let flow = receiver.receive((response as? HTTPURLResponse).map(translated) ?? response)
+        if flow == .wait { isHeldBack = true }
+        if let connection {
+            // Who hears of it can look at the response.
+            link?.open(connection, subprotocol: connection.subprotocol)
+            return flow
+        }
+        let status = (response as? HTTPURLResponse)?.statusCode ?? 0
+        exchange?.collect()
+        receiver.fail(
+            LoadFailure(.badServerResponse, "the server answered the WebSocket handshake with status \(status)"))
+        return .wait
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
+        guard let connection else { return .wait }
+        return connection.receive(bytes) == .wait || isHeldBack ? .wait : .more
+    }
+
+    func receive(informational response: HTTPURLResponse) { receiver?.receive(informational: translated(response)) }
+    func receive(_ data: Data) -> Flow { data.withUnsafeBytes { receive($0) } }
+    func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { nil }
+    func bodyBufferFilled(_ count: Int) -> Flow { .more }
+
+    func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
+        let response = (response as? HTTPURLResponse).map(translated) ?? response
+        receiver?.redirect(to: translated(request), response: response, decide: decide)
+    }
+
+    var answersChallenges: Bool { receiver?.answersChallenges ?? false }
+
+    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
+        receiver?.challenge(challenge, decide: decide)
+    }
+
+    func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
+    func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
+    func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) { decide(nil) }
+    func sentBody(_ count: Int, expected: Int64) {}
+    func noteActivity() { receiver?.noteActivity() }
+    func setQueued(_ isQueued: Bool) { receiver?.setQueued(isQueued) }
+
+    /// An open connection's is collected when it ends, which may be told from two sides.
+    func collect(_ transaction: TransactionRecord) {
+        guard !isCollected else { return }
+        isCollected = connection != nil
+        receiver?.collect(
+            TransactionRecord(
+                timings: transaction.timings, request: translated(transaction.request),
+                response: (transaction.response as? HTTPURLResponse).map(translated)))
+    }
+
+    /// The connection has ended; before it was open, in the middle of a refusal's body.
+    func finish() {
+        guard let connection else { return }
+        connection.ended(with: nil)
+    }
+
+    func fail(_ error: any Error) {
+        if let connection { connection.ended(with: error) } else { receiver?.fail(error) }
+    }
+
+    // MARK: Schemes
+
+    private func translated(_ request: URLRequest) -> URLRequest {
+        guard hasOwnScheme else { return request }
+        var request = request
+        request.url = request.url.map(WebSocketURL.webSocket)
+        return request
+    }
+
+    private func translated(_ response: HTTPURLResponse) -> HTTPURLResponse {
+        guard hasOwnScheme, let url = response.url else { return response }
+        return HTTPURLResponse(
+            url: WebSocketURL.webSocket(url), statusCode: response.statusCode, httpVersion: response.httpVersion,
+            fields: response.fields, expectedContentLength: response.expectedContentLength)
+    }
+}

@@ -1,0 +1,43 @@
+/// Hides a frame's payload, or uncovers it: the same four bytes over and over, by exclusive or (RFC 6455 §5.3).
+public struct WebSocketMask: Sendable, Hashable {
+    /// The four bytes, the first of them lowest, turned so that the lowest is the next.
+    private var key: UInt32
+
+    /// A mask of these four bytes.
+    public init(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) {
+        key = UInt32(a) | UInt32(b) << 8 | UInt32(c) << 16 | UInt32(d) << 24
+    }
+
+    init(bits: UInt32) { key = bits }
+
+    /// The four bytes in order.
+    public var bytes: (UInt8, UInt8, UInt8, UInt8) {
+        (
+            UInt8(truncatingIfNeeded: key), UInt8(truncatingIfNeeded: key >> 8), UInt8(truncatingIfNeeded: key >> 16),
+            UInt8(truncatingIfNeeded: key >> 24)
+        )
+    }
+
+    /// Masks or unmasks bytes in place, and moves on: the next call goes on behind them.
+    public mutating func apply(to bytes: UnsafeMutableRawBufferPointer) {
+        let wide = SIMD4<UInt64>(repeating: (UInt64(key) << 32 | UInt64(key)).littleEndian)
+        let size = MemoryLayout<SIMD4<UInt64>>.size
+        var offset = 0
+        while bytes.count - offset >= size {
+            let masked = bytes.loadUnaligned(fromByteOffset: offset, as: SIMD4<UInt64>.self) ^ wide
+            bytes.storeBytes(of: masked, toByteOffset: offset, as: SIMD4<UInt64>.self)
+            offset += size
+        }
+        for index in offset..<bytes.count {
+            bytes[index] ^= UInt8(truncatingIfNeeded: key)
+            key = key >> 8 | key << 24
+        }
+    }
+
+    /// Appends bytes masked, and moves on.
+    public mutating func append(_ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]) {
+        let start = output.count
+        output.append(contentsOf: bytes)
+        output.withUnsafeMutableBytes { apply(to: UnsafeMutableRawBufferPointer(rebasing: $0[start...])) }
+    }
+}

@@ -1,0 +1,186 @@
+/// One side of a WebSocket connection after its handshake (RFC 6455), without the connection: bytes in, events out;
+/// messages in, bytes out.
+///
+/// What is received goes through ``receive(_:_:)``, again and again until it gives nil. Answers that the protocol asks for
+/// (pongs, and close frames) wait inside until ``drainControlBytes(into:)`` takes them, or any `send` method, which puts
+/// them before its own bytes.
+///
+///     open ──sendClose──▶ closing ──close frame──▶ closed
+///       └──close frame, which is answered──────────┘
+///
+/// What breaks a rule leads to `failed` from `open` and `closing`, with a close frame that says so.
+public struct WebSocketStateMachine: ~Copyable {
+    enum State {
+        case open
+        /// This side has sent a close frame, and awaits the other's.
+        case closing
+        /// Both have sent theirs.
+        case closed
+        case failed(WebSocketError)
+    }
+
+    enum Reading {
+        case header
+        /// So many bytes of the payload are still to come.
+        case payload(WebSocketFrameHeader, missing: Int)
+    }
+
+    /// The message that is coming in.
+    struct Incoming {
+        let kind: WebSocketMessageKind
+        let isCompressed: Bool
+        var text = UTF8Validator()
+        /// What came of it before it was decompressed, in bytes.
+        var received = 0
+        var emptyFrames = 0
+    }
+
+    /// Which side this is.
+    public let role: WebSocketRole
+    /// What the other side may do. A change concerns what is received from then on.
+    public var limits: WebSocketLimits
+
+    var state = State.open
+    var reading = Reading.header
+    /// What has come of a frame's header.
+    var partialHeader: [UInt8] = []
+    var incoming: Incoming?
+    var payload = WebSocketPayload()
+    var controlPayload: [UInt8] = []
+    let inflater: MessageInflater?
+    let deflater: MessageDeflater?
+    private var keys = MaskKeys()
+    /// The newest ping that is not answered: older ones need no answer then (§5.5.3).
+    var unanswered: [UInt8]?
+    /// A close frame that waits to be sent.
+    var closeFrame: [UInt8]?
+
+    /// Makes one side of a connection.
+    public init(
+        role: WebSocketRole, deflate: PermessageDeflate? = nil, limits: WebSocketLimits = WebSocketLimits()
+    ) {
+        self.role = role
+        self.limits = limits
+        let (own, other) = role == .client ? (deflate?.client, deflate?.server) : (deflate?.server, deflate?.client)
+        deflater = own.flatMap(MessageDeflater.init)
+        inflater = other.map(MessageInflater.init)
+    }
+
+    /// Whether messages may be sent.
+    public var isOpen: Bool {
+        if case .open = state { true } else { false }
+    }
+
+    /// Whether both sides have said that the connection ends, or one has broken its rules: nothing more is received.
+    public var isOver: Bool {
+        switch state {
+        case .open, .closing: false
+        case .closed, .failed: true
+        }
+    }
+
+    // MARK: Sending
+
+    /// Whether there are answers to send.
+    public var hasControlBytes: Bool { unanswered != nil || closeFrame != nil }
+
+    /// Appends the answers that wait, which then wait no longer.
+    public mutating func drainControlBytes(into output: inout [UInt8]) {
+        if let payload = unanswered {
+            unanswered = nil
+            if isOpen { appendFrame(.pong, payload, to: &output) }
+        }
+        if let frame = closeFrame {
+            closeFrame = nil
+            output.append(contentsOf: frame)
+        }
+    }
+
+    /// Appends a whole message in one frame, compressed where that was agreed on and saves something.
+    ///
+    /// Text must be UTF-8, which is not looked at here.
+    public mutating func send(
+        _ kind: WebSocketMessageKind, _ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]
+    ) throws(WebSocketError) {
+        try checkOpen()
+        drainControlBytes(into: &output)
+        if let compressed = deflater?.deflate(bytes) {
+            compressed.withUnsafeBytes { appendFrame(kind.opcode, $0, isCompressed: true, to: &output) }
+        } else {
+            appendFrame(kind.opcode, bytes, to: &output)
+        }
+    }
+
+    /// Whether ``send(_:_:to:)`` might compress messages of this size.
+    public func compresses(_ count: Int) -> Bool { deflater != nil && count >= MessageDeflater.shortestMessage }
+
+    /// Appends what begins a message that is not compressed, whose `count` bytes the caller sends right after it: masked,
+    /// where there is a mask.
+    public mutating func sendHeader(
+        _ kind: WebSocketMessageKind, count: Int, to output: inout [UInt8]
+    ) throws(WebSocketError) -> WebSocketMask? {
+        try checkOpen()
+        drainControlBytes(into: &output)
+        let mask = role == .client ? keys.next() : nil
+        WebSocketFrameHeader(kind.opcode, length: count, mask: mask).append(to: &output)
+        return mask
+    }
+
+    /// Appends a ping. Its answer is an event.
+    /// - Parameter payload: at most 125 bytes, which the answer brings back.
+    public mutating func sendPing(_ payload: [UInt8] = [], to output: inout [UInt8]) throws(WebSocketError) {
+        try checkOpen()
+        guard payload.count <= 125 else { throw WebSocketError(.controlPayloadTooLong) }
+        drainControlBytes(into: &output)
+        appendFrame(.ping, payload, to: &output)
+    }
+
+    /// Appends a close frame, after which nothing is sent; once.
+    ///
+    /// - Parameters:
+    ///   - code: none is sent in place of one that may not be.
+    ///   - reason: for people; cut to 123 bytes.
+    public mutating func sendClose(
+        _ code: WebSocketCloseCode = .normalClosure, reason: String = "", to output: inout [UInt8]
+    ) throws(WebSocketError) {
+        try checkOpen()
+        drainControlBytes(into: &output)
+        state = .closing
+        output.append(contentsOf: makeCloseFrame(code, reason))
+    }
+
+    private func checkOpen() throws(WebSocketError) {
+        switch state {
+        case .open: break
+        case .closing, .closed: throw WebSocketError(.closing)
+        case .failed(let error): throw error
+        }
+    }
+
+    mutating func makeCloseFrame(_ code: WebSocketCloseCode, _ reason: String) -> [UInt8] {
+        var payload: [UInt8] = []
+        if code.maySend {
+            payload = [UInt8(code.rawValue >> 8), UInt8(code.rawValue & 0xff)]
+            for character in reason where payload.count + character.utf8.count <= 125 {
+                payload.append(contentsOf: character.utf8)
+            }
+        }
+        var frame: [UInt8] = []
+        appendFrame(.close, payload, to: &frame)
+        return frame
+    }
+
+    private mutating func appendFrame(_ opcode: WebSocketOpcode, _ payload: [UInt8], to output: inout [UInt8]) {
+        payload.withUnsafeBytes { appendFrame(opcode, $0, to: &output) }
+    }
+
+    private mutating func appendFrame(
+        _ opcode: WebSocketOpcode, _ payload: UnsafeRawBufferPointer, isCompressed: Bool = false,
+        to output: inout [UInt8]
+    ) {
+        let mask = role == .client ? keys.next() : nil
+        WebSocketFrameHeader(opcode, length: payload.count, isCompressed: isCompressed, mask: mask).append(to: &output)
+        guard var mask else { return output.append(contentsOf: payload) }
+        mask.append(payload, to: &output)
+    }
+}

@@ -1,0 +1,220 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitWebSocket
+import TestSupport
+import Testing
+
+/// WebSocket tasks with servers that break the rules, or leave.
+@Suite(.timeLimit(.minutes(1))) struct WebSocketPeerTests {
+    struct Violation: CustomTestStringConvertible, Sendable {
+        let name: String
+        let bytes: [UInt8]
+        let error: URLError.Code
+        /// What the server is told.
+        let code: UInt16
+
+        var testDescription: String { name }
+    }
+
+    static let violations = [
+        Violation(name: "an unknown opcode", bytes: [0x83, 0x00], error: .cannotParseResponse, code: 1002),
+        Violation(name: "a masked frame", bytes: [0x81, 0x81, 1, 2, 3, 4, 5], error: .cannotParseResponse, code: 1002),
+        Violation(name: "text that is none", bytes: [0x81, 0x01, 0xff], error: .cannotDecodeContentData, code: 1007),
+        Violation(
+            name: "a message of 2⁶² bytes", bytes: [0x82, 127, 0x40, 0, 0, 0, 0, 0, 0, 0],
+            error: .dataLengthExceedsMaximum, code: 1009),
+        Violation(
+            name: "endless fragments",
+            bytes: [0x02, 0x00] + Array(repeating: [0x00, 0x00], count: 2000).flatMap { $0 },
+            error: .cannotParseResponse, code: 1008),
+        Violation(
+            name: "compression that was not agreed on", bytes: [0xc1, 0x01, 0x00], error: .cannotParseResponse,
+            code: 1002),
+    ]
+
+    @Test(arguments: violations, WebSocketServing.versions)
+    func violation(_ violation: Violation, _ version: String) async throws {
+        let told = Recorder<String>()
+        try await WebSocketServing.withTask(
+            version,
+            { socket in
+                try socket.tunnel.write(violation.bytes)
+                while let event = try socket.receive() {
+                    if case .close(let code, let reason) = event { return told.append("\(code.rawValue) \(reason)") }
+                }
+                told.append("lost")
+            }
+        ) { task, recorder, _ in
+            task.resume()
+            let error = await #expect(throws: URLError.self) { try await task.receive() }
+            #expect(error?.code == violation.error)
+            let words = (error?.userInfo[NSUnderlyingErrorKey] as? WebSocketError)?.description ?? "?"
+            #expect(await told.element(at: 0) == "\(violation.code) \(words)")
+            let events = await recorder.whole()
+            #expect(events.first == "open -" && events.last == "end \(violation.error.rawValue)")
+            #expect(events.allSatisfy { !$0.hasPrefix("close") })
+            #expect(task.rawCloseCode == Int(violation.code))
+        }
+    }
+
+    @Test(arguments: WebSocketServing.versions)
+    func aBomb(_ version: String) async throws {
+        try await WebSocketServing.withTask(
+            version, compresses: true,
+            { socket in
+                try socket.send([UInt8](repeating: 0, count: 64 << 20))
+                while try socket.receive() != nil {}
+            }
+        ) { task, _, _ in
+            task.resume()
+            let code = await URLSessionWebSocketTask.code { _ = try await task.receive() }
+            #expect(code == .dataLengthExceedsMaximum && task.closeCode == .messageTooBig)
+        }
+    }
+
+    /// The connection ends without a close frame: between messages, and in the middle of one.
+    @Test(arguments: [[], [0x82], [0x82, 0x05, 1, 2]] as [[UInt8]], WebSocketServing.versions)
+    func theConnectionIsLost(_ bytes: [UInt8], _ version: String) async throws {
+        try await WebSocketServing.withTask(
+            version,
+            { socket in
+                try socket.send("last")
+                try socket.tunnel.write(bytes)
+                if version == "http/1.1" { try socket.request.exchange.closeAbruptly() }
+            }
+        ) { task, recorder, _ in
+            task.resume()
+            try await expect(task, "last")
+            await expectFailure(.networkConnectionLost) { try await task.sendPing() }
+            #expect(await recorder.whole().last == "end -1005")
+            #expect(task.closeCode == .abnormalClosure)
+        }
+    }
+
+    /// A server that does not answer the close frame.
+    @Test(arguments: WebSocketServing.versions)
+    func noAnswerToClose(_ version: String) async throws {
+        let done = Signal()
+        try await WebSocketServing.withTask(
+            version,
+            { socket in
+                try socket.send("open")
+                try socket.request.exchange.wait(for: done)
+            }
+        ) { task, recorder, _ in
+            task.resume()
+            try await expect(task, "open")
+            task.cancel(with: .normalClosure, reason: nil)
+            let events = await recorder.whole()
+            #expect(events.last == "end \(URLError.timedOut.rawValue)" && task.closeCode == .abnormalClosure)
+            done.fire()
+        }
+    }
+
+    /// While nobody receives, the server is made to wait; while nobody reads there, so is who sends.
+    @Test(arguments: WebSocketServing.versions)
+    func backpressureBothWays(_ version: String) async throws {
+        let count = 1000
+        let piece = [UInt8](repeating: 7, count: 64 * 1024)
+        let progress = Recorder<Int>()
+        let go = Signal()
+        try await WebSocketServing.withTask(
+            version,
+            { socket in
+                for number in 0..<count {
+                    try socket.send(piece)
+                    progress.append(number)
+                }
+                try socket.request.exchange.wait(for: go)
+                try socket.echo()
+            }
+        ) { task, _, _ in
+            task.resume()
+            _ = try await task.receive()
+            // All that is in buffers on the way is far less than everything.
+            try await Task.sleep(for: .milliseconds(300))
+            #expect(progress.count < count / 2)
+            for _ in 1..<count { _ = try await task.receive() }
+            #expect(await progress.count(reaches: count).count == count)
+            // The other way: the server does not read yet.
+            let sent = Recorder<Int>()
+            let all = Data(piece)
+            for number in 0..<count { task.send(.data(all)) { _ in sent.append(number) } }
+            try await Task.sleep(for: .milliseconds(300))
+            #expect(sent.count < count / 2)
+            go.fire()
+            for _ in 0..<count { _ = try await task.receive() }
+            #expect(await sent.count(reaches: count) == Array(0..<count))
+            task.cancel()
+        }
+    }
+
+    /// A suspended task reads nothing.
+    @Test(arguments: WebSocketServing.versions)
+    func suspending(_ version: String) async throws {
+        try await WebSocketServing.withTask(version, { try $0.echo() }) { task, recorder, _ in
+            task.resume()
+            try await task.send(.string("1"))
+            try await expect(task, "1")
+            task.suspend()
+            task.resume()
+            try await task.send(.string("2"))
+            try await expect(task, "2")
+            task.suspend()
+            task.cancel(with: .normalClosure, reason: nil)
+            #expect(await recorder.whole().last == "end -999")
+        }
+    }
+
+    @Test func responsesThatGrantNothing() async throws {
+        let accept = { @Sendable (request: ServerRequest) in
+            WebSocketHandshake.accept(request.fields[.secWebSocketKey] ?? "")
+        }
+        let route: LoopbackServer.Route = { request in
+            var response = ServerResponse(101, body: .tunnel { _ = try $0.read() })
+            if request.path != "/upgrade" { response.fields.append(.upgrade, "websocket") }
+            if request.path != "/connection" { response.fields.append(.connection, "upgrade") }
+            if request.path != "/accept" { response.fields.append(.secWebSocketAccept, accept(request)) }
+            if request.path == "/extension" { response.fields.append(.secWebSocketExtensions, "x-other") }
+            return request.path == "/200" ? .text("hello") : response
+        }
+        try await WebSocketServing.withSession("http/1.1", route) { session, server in
+            for path in ["/upgrade", "/connection", "/accept", "/extension", "/200"] {
+                let task = session.webSocketTask(with: try WebSocketServing.url(server, path))
+                task.resume()
+                let code = await URLSessionWebSocketTask.code { _ = try await task.receive() }
+                #expect(code == .badServerResponse, "\(path)")
+                #expect(task.closeCode == .invalid)
+            }
+        }
+    }
+
+    /// Messages in the same packet as the response.
+    @Test func messagesRightBehindTheHandshake() async throws {
+        let acceptor = try ConnectionAcceptor(.ipv4(), stopping: Signal()) { socket, _ in
+            var head = ""
+            while !head.hasSuffix("\r\n\r\n"), let bytes = try? socket.read(), !bytes.isEmpty {
+                head += String(decoding: bytes, as: UTF8.self)
+            }
+            let key = head.components(separatedBy: "\r\n").first { $0.lowercased().hasPrefix("sec-websocket-key: ") }
+            let accept = WebSocketHandshake.accept(String(key?.dropFirst(19) ?? ""))
+            let response =
+                [
+                    "HTTP/1.1 101 Switching", "Upgrade: websocket", "Connection: upgrade",
+                    "Sec-WebSocket-Accept: \(accept)",
+                ].map { $0 + "\r\n" }.joined() + "\r\n"
+            try? socket.write(Array(response.utf8) + [0x81, 0x02] + Array("hi".utf8) + [0x88, 0x00])
+            try? socket.waitUntilPeerCloses()
+            socket.close()
+        }
+        defer { acceptor.stop() }
+        let session = makeSession()
+        let port = try #require(acceptor.address.port)
+        let task = session.webSocketTask(with: try #require(URL(string: "ws://127.0.0.1:\(port)/")))
+        task.resume()
+        try await expect(task, "hi")
+        await expectFailure(.networkConnectionLost) { _ = try await task.receive() }
+        #expect(task.closeCode == .noStatusReceived && task.error == nil)
+    }
+}

@@ -1,0 +1,340 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitWebSocket
+import TestSupport
+import Testing
+
+/// WebSocket tasks with a server that keeps to the rules, over both versions of HTTP.
+@Suite(.timeLimit(.minutes(1))) struct WebSocketTaskTests {
+    private static func protocolName(_ version: String) -> String { version == "h2" ? "h2" : "http/1.1" }
+
+    @Test(arguments: WebSocketServing.versions, [false, true])
+    func messagesBothWays(_ version: String, _ compresses: Bool) async throws {
+        try await WebSocketServing.withTask(version, compresses: compresses, { try $0.echo() }) { task, recorder, _ in
+            task.maximumMessageSize = 1 << 22
+            // Before the connection is open: they wait.
+            async let early: Void = task.send(.string("early"))
+            task.resume()
+            try await early
+            try await expect(task, "early")
+            let piece = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) })
+            let long = Data((0..<1000).map { _ in piece }.joined())
+            let text = String(repeating: "Ein längerer Text, der sich wiederholt. ", count: 5000)
+            for message in [
+                Message.string(""), .data(Data()), .string("é🙂"), .data(Data([0, 255])), .data(long), .string(text),
+            ] {
+                try await task.send(message)
+                switch (message, try await task.receive()) {
+                case (.string(let sent), .string(let received)):
+                    let isSame = sent == received
+                    #expect(isSame)
+                case (.data(let sent), .data(let received)):
+                    let isSame = sent == received
+                    #expect(isSame)
+                case _: Issue.record("another kind")
+                }
+            }
+            try await task.sendPing()
+            task.cancel(with: .normalClosure, reason: Data("done".utf8))
+            let events = await recorder.whole()
+            #expect(events == ["open -", "close 1000 -", "metrics \(Self.protocolName(version))", "end -"])
+            #expect(task.state == .completed && task.error == nil && task.closeCode == .normalClosure)
+            #expect((task.response as? HTTPURLResponse)?.statusCode == (version == "h2" ? 200 : 101))
+            #expect(task.response?.url?.scheme == "wss")
+        }
+    }
+
+    @Test(arguments: WebSocketServing.versions)
+    func theServerCloses(_ version: String) async throws {
+        try await WebSocketServing.withTask(
+            version,
+            { socket in
+                try socket.send("last")
+                try socket.close(WebSocketCloseCode(rawValue: 4004), "no such channel")
+                // The client's answer.
+                guard case .close(let code, _)? = try socket.receive(), code.rawValue == 4004 else {
+                    throw CancellationError()
+                }
+            }
+        ) { task, recorder, server in
+            task.resume()
+            try await expect(task, "last")
+            let error = await #expect(throws: URLError.self) { try await task.receive() }
+            #expect(error?.code == .networkConnectionLost)
+            #expect(error?.localizedDescription == "the WebSocket was closed with code 4004: no such channel")
+            let events = await recorder.whole()
+            #expect(events.filter { !$0.hasPrefix("metrics") } == ["open -", "close 0 no such channel", "end -"])
+            #expect(task.rawCloseCode == 4004 && task.closeCode == .invalid)
+            #expect(task.closeReason == Data("no such channel".utf8) && task.error == nil)
+            await expectFailure(.networkConnectionLost) { try await task.send(.string("late")) }
+            await expectFailure(.networkConnectionLost) { try await task.sendPing() }
+            #expect(server.failures.snapshot == [])
+        }
+    }
+
+    /// What came before the end can still be received.
+    @Test(arguments: WebSocketServing.versions)
+    func messagesWaitForTheProgram(_ version: String) async throws {
+        try await WebSocketServing.withTask(
+            version,
+            { socket in
+                for number in 0..<10 { try socket.send("\(number)") }
+                try socket.close(.goingAway)
+                _ = try socket.receive()
+            }
+        ) { task, recorder, _ in
+            task.resume()
+            _ = await recorder.whole()
+            for number in 0..<10 { try await expect(task, "\(number)") }
+            await expectFailure(.networkConnectionLost) { _ = try await task.receive() }
+            #expect(task.closeCode == .goingAway && task.closeReason == nil)
+        }
+    }
+
+    @Test(arguments: WebSocketServing.versions)
+    func cancelling(_ version: String) async throws {
+        let told = Recorder<String>()
+        try await WebSocketServing.withTask(
+            version,
+            { socket in
+                try socket.send("hello")
+                while let event = try socket.receive() {
+                    if case .close(let code, _) = event { return told.append("\(code.rawValue)") }
+                }
+                told.append("lost")
+            }
+        ) { task, recorder, _ in
+            task.resume()
+            try await expect(task, "hello")
+            async let code = URLSessionWebSocketTask.code { _ = try await task.receive() }
+            task.cancel()
+            #expect(await code == .cancelled)
+            #expect(await recorder.whole().last == "end -999")
+            #expect(await told.element(at: 0) == "1001")
+            #expect((task.error as? URLError)?.code == .cancelled)
+        }
+    }
+
+    @Test func cancellingBeforeItIsOpen() async throws {
+        let recorder = WebSocketRecorder()
+        try await WebSocketServing.withSession("http/1.1", { _ in .text("") }, delegate: recorder) { session, server in
+            let task = session.webSocketTask(with: try WebSocketServing.url(server))
+            task.cancel(with: .goingAway, reason: nil)
+            #expect(await recorder.whole().last == "end -999")
+            await expectFailure(.cancelled) { try await task.send(.string("a")) }
+        }
+    }
+
+    @Test(arguments: WebSocketServing.versions)
+    func completionHandlers(_ version: String) async throws {
+        try await WebSocketServing.withTask(version, { try $0.echo() }) { task, _, _ in
+            let told = Recorder<String>()
+            task.sendPing { told.append("pong \($0 == nil)") }
+            for number in 0..<5 {
+                task.send(.string("\(number)")) { told.append("sent \(number) \($0 == nil)") }
+                task.receive { result in
+                    if case .success(.string(let text)) = result { told.append("received \(text)") }
+                }
+            }
+            task.resume()
+            let all = await told.count(reaches: 11)
+            #expect(all.filter { $0.hasPrefix("received") } == (0..<5).map { "received \($0)" })
+            #expect(all.filter { $0.hasPrefix("sent") } == (0..<5).map { "sent \($0) true" })
+            #expect(all.contains("pong true"))
+            task.cancel(with: .normalClosure, reason: nil)
+        }
+    }
+
+    /// Who gives up waiting takes no message along.
+    @Test func aReceiveThatIsCancelled() async throws {
+        let go = Signal()
+        try await WebSocketServing.withTask(
+            "http/1.1",
+            { socket in
+                try socket.send("open")
+                try socket.request.exchange.wait(for: go)
+                try socket.send("message")
+                try socket.echo()
+            }
+        ) { task, _, _ in
+            task.resume()
+            try await expect(task, "open")
+            let waiting = Task { try await task.text() }
+            waiting.cancel()
+            await #expect(throws: CancellationError.self) { try await waiting.value }
+            go.fire()
+            try await expect(task, "message")
+            task.cancel()
+        }
+    }
+
+    @Test(arguments: WebSocketServing.versions)
+    func subprotocols(_ version: String) async throws {
+        let recorder = WebSocketRecorder()
+        let route: LoopbackServer.Route = { request in
+            let offered = request.fields[.secWebSocketProtocol]
+            return .webSocket(request, subprotocol: request.path == "/none" ? nil : "b") { socket in
+                try socket.send(offered ?? "-")
+                try socket.echo()
+            }
+        }
+        try await WebSocketServing.withSession(version, route, delegate: recorder) { session, server in
+            let both = session.webSocketTask(with: try WebSocketServing.url(server), protocols: ["a", "b"])
+            both.resume()
+            try await expect(both, "a, b")
+            // The server serves one stream at a time.
+            both.cancel(with: .normalClosure, reason: nil)
+            let none = session.webSocketTask(with: try WebSocketServing.url(server, "/none"), protocols: ["a"])
+            none.resume()
+            try await expect(none, "a")
+            let opened = await recorder.events.count(reaches: 2).filter { $0.hasPrefix("open") }
+            none.cancel(with: .normalClosure, reason: nil)
+            #expect(opened == ["open b", "open -"] || version == "h2")
+            let wrong = session.webSocketTask(with: try WebSocketServing.url(server), protocols: ["c"])
+            wrong.resume()
+            let code = await URLSessionWebSocketTask.code { _ = try await wrong.receive() }
+            #expect(code == .badServerResponse)
+        }
+    }
+
+    /// The request is one like others: cookies, fields, credentials; its answer too.
+    @Test(arguments: WebSocketServing.versions)
+    func theHandshakeIsARequestLikeOthers(_ version: String) async throws {
+        let recorder = WebSocketRecorder { _ in
+            URLCredential(user: "me", password: "secret", persistence: .forSession)
+        }
+        let route: LoopbackServer.Route = { request in
+            switch request.path {
+            case "/old": return .redirect(to: "wss://\(request.fields[.host] ?? "")/new")
+            case "/refused": return .text("no", status: 403)
+            case _: break
+            }
+            guard request.fields[.authorization] == "Basic bWU6c2VjcmV0" else {
+                return ServerResponse(401).adding("WWW-Authenticate", "Basic realm=\"here\"")
+                    .adding("Set-Cookie", "a=b")
+            }
+            let seen = "\(request.fields[.cookie] ?? "-") \(request.fields[name: "X-Mine"] ?? "-")"
+            return .webSocket(request) { socket in
+                try socket.send(seen)
+                try socket.echo()
+            }
+        }
+        try await WebSocketServing.withSession(version, route, delegate: recorder) { session, server in
+            var request = URLRequest(url: try WebSocketServing.url(server, "/old", scheme: "https"))
+            request.setValue("mine", forHTTPHeaderField: "X-Mine")
+            request.setValue("forged", forHTTPHeaderField: "Sec-WebSocket-Key")
+            let task = session.webSocketTask(with: request)
+            task.resume()
+            try await expect(task, "a=b mine")
+            #expect(task.currentRequest?.url?.path == "/new")
+            task.cancel()
+            let refused = session.webSocketTask(with: try WebSocketServing.url(server, "/refused"))
+            refused.resume()
+            let error = await #expect(throws: URLError.self) { try await refused.receive() }
+            #expect(error?.code == .badServerResponse)
+            #expect((refused.response as? HTTPURLResponse)?.statusCode == 403)
+            #expect(refused.closeCode == .invalid)
+        }
+    }
+
+    @Test func aDataTaskIsToldToBeAnother() async throws {
+        let session = makeSession()
+        let outcome = await session.outcome(URLRequest(url: try #require(URL(string: "wss://localhost/"))))
+        #expect(outcome == .failed(.unsupportedURL))
+    }
+
+    @Test func transportSecurityConcernsWebSocketsToo() async throws {
+        let session = makeSession()
+        let task = session.webSocketTask(with: try #require(URL(string: "ws://example.com/")))
+        task.resume()
+        let code = await URLSessionWebSocketTask.code { _ = try await task.receive() }
+        #expect(code == .appTransportSecurityRequiresSecureConnection)
+    }
+
+    /// A server that grants no switch over HTTP/2 gets a connection of HTTP/1.1, if it speaks that.
+    @Test(arguments: [true, false])
+    func theVersionIsTheServersChoice(_ allowsConnectProtocol: Bool) async throws {
+        let authority = try CertificateAuthority()
+        var options = LoopbackServer.Options(
+            tls: TLSServerOptions(try authority.issue(), applicationProtocols: ["h2", "http/1.1"]))
+        options.allowsConnectProtocol = allowsConnectProtocol
+        let server = try LoopbackServer(options) { request in
+            request.path == "/first" ? .text("first") : .webSocket(request) { try $0.echo() }
+        }
+        defer { server.stop() }
+        let recorder = WebSocketRecorder()
+        let session = makeSession(delegate: recorder) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+        defer { session.invalidateAndCancel() }
+        _ = try await session.data(for: BothVersions.request(server, "/first"))
+        let task = session.webSocketTask(with: try WebSocketServing.url(server))
+        task.resume()
+        try await task.send(.string("a"))
+        try await expect(task, "a")
+        task.cancel(with: .normalClosure, reason: nil)
+        #expect(await recorder.whole().contains("metrics \(allowsConnectProtocol ? "h2" : "http/1.1")"))
+        #expect(server.openings.count == (allowsConnectProtocol ? 1 : 2))
+    }
+
+    /// Where HTTP/2 is known to be spoken without TLS, its server is asked first.
+    @Test(arguments: [true, false])
+    func cleartextHTTP2(_ allowsConnectProtocol: Bool) async throws {
+        var options = LoopbackServer.Options()
+        options.speaksHTTP2 = true
+        options.allowsConnectProtocol = allowsConnectProtocol
+        let server = try LoopbackServer(options) { .webSocket($0) { try $0.echo() } }
+        defer { server.stop() }
+        let session = makeSession { $0.assumesCleartextHTTP2 = true }
+        defer { session.invalidateAndCancel() }
+        let task = session.webSocketTask(with: try WebSocketServing.url(server))
+        task.resume()
+        guard allowsConnectProtocol else {
+            // It speaks no HTTP/1.1 either, and says so in its own way.
+            await expectFailure(.cannotParseResponse) { _ = try await task.receive() }
+            #expect(server.openings.count == 2)
+            return
+        }
+        try await task.send(.string("a"))
+        try await expect(task, "a")
+        #expect(server.openings.count == 1)
+        task.cancel(with: .normalClosure, reason: nil)
+    }
+
+    /// More connections than a host may have at a time for requests.
+    @Test func manyAtATime() async throws {
+        try await WebSocketServing.withSession(
+            "http/1.1", { .webSocket($0) { try $0.echo() } }, { $0.httpMaximumConnectionsPerHost = 2 }
+        ) { session, server in
+            let tasks = try (0..<20).map { _ in session.webSocketTask(with: try WebSocketServing.url(server)) }
+            for task in tasks { task.resume() }
+            for (number, task) in tasks.enumerated() { try await task.send(.string("\(number)")) }
+            for (number, task) in tasks.enumerated() { try await expect(task, "\(number)") }
+            for task in tasks { task.cancel(with: .normalClosure, reason: nil) }
+        }
+    }
+
+    /// Only the handshake has the request's time.
+    @Test(arguments: WebSocketServing.versions)
+    func aQuietConnectionStays(_ version: String) async throws {
+        let go = Signal()
+        try await WebSocketServing.withSession(
+            version,
+            {
+                .webSocket($0) { socket in
+                    try socket.send("open")
+                    try socket.request.exchange.wait(for: go)
+                    try socket.send("later")
+                    try socket.echo()
+                }
+            }, { $0.timeoutIntervalForRequest = 4 }
+        ) { session, server in
+            let task = session.webSocketTask(with: try WebSocketServing.url(server))
+            task.resume()
+            try await expect(task, "open")
+            try await Task.sleep(for: .seconds(5))
+            go.fire()
+            try await expect(task, "later")
+            task.cancel()
+        }
+    }
+}
