@@ -11,6 +11,11 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
 
+    /// The data task has become a stream task. FoundationNetworking's delegates have this method; as there, no disposition
+    /// makes a data task a stream, so it is not called: ask for a ``URLSession/streamTask(withHostName:port:)``.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
+
     /// A piece of the response's body was received. While this is at work the connection is not read for long.
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data)
 
@@ -40,6 +45,14 @@ extension URLSessionDataDelegate {
     ) {
         (session.delegate(after: self) as? any URLSessionDataDelegate)?
             .urlSession(session, dataTask: dataTask, didBecome: downloadTask)
+    }
+
+    /// Tells the session's delegate.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask
+    ) {
+        (session.delegate(after: self) as? any URLSessionDataDelegate)?
+            .urlSession(session, dataTask: dataTask, didBecome: streamTask)
     }
 
     /// Tells the session's delegate.
