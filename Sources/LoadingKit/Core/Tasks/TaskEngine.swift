@@ -172,7 +172,6 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
             idle: core.idleTimeout(of: request), whole: core.settings.timeoutIntervalForResource, now: loop.now)
         if hold.contains(.suspended) { clock.pause(loop.now) }
         look(at: clock.firstLook)
-        if delegate.exist { core.mailbox.post { [delegate, session, task] in delegate.didCreate(session, task) } }
         prepare(request) { [self] request in
             if request != task.currentRequest { task.currentRequest = request }
             loadUnlessSuspended(request)
