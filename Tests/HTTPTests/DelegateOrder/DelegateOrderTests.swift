@@ -60,14 +60,15 @@ import Testing
         }
     }
 
-    /// Apple, URLSession.data(for:delegate:): as with a handler.
+    /// Apple, URLSession.data(for:delegate:): as with a handler. The session has no delegate, so that the challenge of the
+    /// server's trust is the task's.
     @Test(arguments: BothVersions.all) func anAwaitingCallerTakesThatPlaceToo(_ version: String) async throws {
         let recorder = OrderRecorder(OrderRecorder.Answers())
         try await BothVersions.withServer(version, { try OrderServer.answer($0, Signal()) }) { session, server in
             let request = try BothVersions.request(server, "/redirect")
             _ = try await session.data(for: request, delegate: recorder)
             let events = await recorder.events(upTo: "metrics")
-            #expect(events == ["created", "redirect", "metrics"])
+            #expect(events == ["created", "challenge", "redirect", "metrics"])
         }
     }
 

@@ -145,6 +145,14 @@ extension OrderScenario {
             ["stream", "sent", "redirect", "stream", "sent", "response", "data", "metrics", "complete ok"],
             versions: ["h2"], { $0.streamBody = "body" }
         ) { run in run.session.uploadTask(withStreamedRequest: try run.request("/again", "PUT")).resume() },
+        OrderScenario(
+            "an upload of a stream that the server is asked to expect again",
+            [
+                "stream", "informational", "sent", "redirect", "stream", "informational", "sent", "response", "data",
+                "metrics", "complete ok",
+            ],
+            versions: ["http/1.1"], { $0.streamBody = "body" }
+        ) { run in run.session.uploadTask(withStreamedRequest: try run.request("/again", "PUT")).resume() },
     ]
 
     private static let downloads = [

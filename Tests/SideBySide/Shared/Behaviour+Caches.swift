@@ -142,6 +142,13 @@ extension Behaviour {
                 + "\(shown(task.originalRequest?.httpMethod)) \(shown(task.response)) \(shown(task.taskDescription)) "
                 + "\(task.countOfBytesReceived) \(task.priority)"
         },
+        Behaviour("URLSession: tasks report progress and are their own copies", "true true") {
+            let session = URLSession(configuration: .ephemeral)
+            defer { session.invalidateAndCancel() }
+            let task = session.dataTask(with: try url("http://h/"))
+            let reporting: any ProgressReporting = task
+            return "\(reporting.progress === task.progress) \((task.copy() as? URLSessionTask) === task)"
+        },
         Behaviour("URLSession: its queue", "1") {
             let session = URLSession(configuration: .ephemeral)
             defer { session.invalidateAndCancel() }

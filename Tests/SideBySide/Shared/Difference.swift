@@ -11,6 +11,9 @@ struct Difference: Sendable {
     /// Ends the process.
     static func crashes(_ reason: String) -> Difference { Difference(theirs: nil, reason: reason) }
 
+    /// Not the same each time.
+    static func varies(_ reason: String) -> Difference { Difference(theirs: nil, reason: reason) }
+
     /// Never ends.
     static func hangs(_ reason: String) -> Difference { Difference(theirs: nil, reason: reason) }
 
