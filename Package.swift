@@ -135,7 +135,12 @@ let package = Package(
             name: "StoreWriter", dependencies: ["LoadingKitPersistence", "LoadingKitCore"], path: "Tests/StoreWriter",
             swiftSettings: settings),
         tests("PersistenceTests", ["LoadingKitPersistence", "LoadingKitCore", "StoreWriter", "COpenSSL"]),
-        tests("HTTPTests", ["LoadingKitHTTP", "LoadingKitHTTP2", "LoadingKit"]),
+        // What the tests run in a network namespace of its own.
+        .target(name: "CTestNetworks", path: "Tests/CTestNetworks"),
+        .executableTarget(
+            name: "NetworkProbe", dependencies: ["LoadingKit", "CTestNetworks"], path: "Tests/NetworkProbe",
+            swiftSettings: settings),
+        tests("HTTPTests", ["LoadingKitHTTP", "LoadingKitHTTP2", "LoadingKit", "NetworkProbe"]),
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
         tests("CommandLineTests", ["loadkit"]),

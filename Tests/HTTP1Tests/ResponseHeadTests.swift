@@ -122,6 +122,44 @@ import Testing
         #expect(transcript.entries.isEmpty)
     }
 
+    /// A byte that no token has, put into a well-known name, is an error, and not another way to write the name. (White space
+    /// before the colon is removed.)
+    @Test func noByteIsTakenForAnother() {
+        for name in ["Content-Length", "Server", "Access-Control-Allow-Credentials"] {
+            for byte in (0...255 as ClosedRange<UInt8>) where byte != 0x09 && (byte > 0x7F || byte < 0x20) {
+                for place in [0, 7 % name.utf8.count, name.utf8.count] {
+                    var line = Array(name.utf8)
+                    line.insert(byte, at: place)
+                    let bytes = Array("HTTP/1.1 200 OK\r\n".utf8) + line + Array(": 1\r\n\r\n".utf8)
+                    #expect(Transcript(responseParser(), bytes).responses.first?.fields.contains(name: name) != true)
+                }
+            }
+        }
+    }
+
+    /// What has been handed over does not change when the memory it is in could be used again.
+    @Test func headsThatAreKeptStay() throws {
+        var parser = ResponseParser()
+        var heads: [ResponseHead] = []
+        for number in 0..<60 {
+            let lines = (0..<number).map { "Field-\($0): \(number)\r\n" }.joined()
+            let text = "HTTP/1.1 200 Reason \(number)\r\nContent-Length: 0\r\n\(lines)\r\n"
+            try Array(text.utf8).withUnsafeBytes { bytes in
+                var position = 0
+                while let event = try parser.next(bytes, &position) {
+                    // Every third one is let go.
+                    if case .head(let head, .length(0)) = event, number % 3 > 0 { heads.append(head) }
+                }
+            }
+        }
+        for (head, number) in zip(heads, (0..<60).filter { $0 % 3 > 0 }) {
+            let expected = ["Content-Length": "0"].map { "\($0)=\($1)" } + (0..<number).map { "Field-\($0)=\(number)" }
+            #expect(head.fields.map { "\($0.name)=\($0.value)" } == expected)
+            #expect(head.reason == "Reason \(number)")
+        }
+        #expect(heads.count == 40)
+    }
+
     @Test func interimResponses() {
         let interim = "HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n"
         let transcript = verified(responseParser(), interim + "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n")

@@ -79,7 +79,7 @@ import Testing
             fields.remove(name: "b")
         }
         #expect(pairs(fields) == ["A=1", "Via=9999"])
-        #expect(fields.store.count < 10_000)
+        #expect(fields.byteCount < 10_000)
     }
 
     @Test func values() {
@@ -121,6 +121,26 @@ import Testing
     @Test func reserving() {
         var fields = HTTPFields()
         fields.reserve(fields: 10, bytes: 100)
-        #expect(fields.isEmpty && fields.store.capacity >= 100)
+        #expect(fields.isEmpty)
+        let place = fields.withEntries { _, bytes in bytes.baseAddress }
+        for number in 0..<10 { fields.append(name: "Name\(number)", value: "four+") }
+        #expect(fields.byteCount == 100)
+        #expect(fields.withEntries { _, bytes in bytes.baseAddress } == place)
+    }
+
+    /// A copy shares the memory of the original until one of the two changes.
+    @Test func noChangeReachesACopy() {
+        let original = fields([("A", "1"), ("Content-Length", "2"), ("A", " 3 ")])
+        let changes: [(inout HTTPFields) -> Void] = [
+            { $0.append(.via, "x") }, { $0.append(name: "B", value: "x") }, { $0.set(.contentLength, "4") },
+            { $0.set(name: "A", value: "5") }, { $0.remove(.contentLength) }, { $0.remove(name: "a") },
+            { $0.trimValues() }, { $0.removeAll(keepingFields: 100, bytes: 1000) }, { $0.reserve(fields: 9, bytes: 9) },
+        ]
+        for change in changes {
+            var changed = original
+            change(&changed)
+            #expect(pairs(original) == ["A=1", "Content-Length=2", "A= 3 "])
+            #expect(changed != original || pairs(changed) == pairs(original))
+        }
     }
 }

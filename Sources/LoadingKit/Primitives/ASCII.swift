@@ -48,34 +48,4 @@ package enum ASCII {
     package static func equalsIgnoringCase(_ a: UnsafeRawBufferPointer, _ text: StaticString) -> Bool {
         equalsIgnoringCase(a, UnsafeRawBufferPointer(start: text.utf8Start, count: text.utf8CodeUnitCount))
     }
-
-    /// Whether `bytes` spells `name`, which consists of ASCII letters, digits and hyphens, in any case of the letters.
-    @inline(__always)
-    static func equalsName(_ bytes: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer) -> Bool {
-        guard bytes.count == name.count else { return false }
-        if name.count >= 8 { return equalWords(bytes, name, of: UInt64.self, letterBits: 0x4040_4040_4040_4040) }
-        if name.count >= 4 { return equalWords(bytes, name, of: UInt32.self, letterBits: 0x4040_4040) }
-        return equalsIgnoringCase(bytes, name)
-    }
-
-    /// Compares a word at a time; the last word overlaps the one before it where the length is no multiple.
-    ///
-    /// Of the bytes a name may have, the letters alone have bit 6 set; where it is set, bit 5 (the letter's case) does
-    /// not count, elsewhere every bit does.
-    @inline(__always)
-    private static func equalWords<Word: FixedWidthInteger>(
-        _ bytes: UnsafeRawBufferPointer, _ name: UnsafeRawBufferPointer, of type: Word.Type, letterBits: Word
-    ) -> Bool {
-        let size = MemoryLayout<Word>.size
-        let last = name.count - size
-        var offset = 0
-        while true {
-            let expected = name.loadUnaligned(fromByteOffset: offset, as: Word.self)
-            let caseBits = (expected & letterBits) >> 1
-            let actual = bytes.loadUnaligned(fromByteOffset: offset, as: Word.self)
-            if actual | caseBits != expected | caseBits { return false }
-            if offset == last { return true }
-            offset = Swift.min(offset + size, last)
-        }
-    }
 }

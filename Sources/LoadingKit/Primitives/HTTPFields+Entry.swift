@@ -2,6 +2,7 @@ import CLoadingKitShims
 
 extension HTTPFields {
     /// Where a field's name and value are in the store: 32-bit numbers, so that an entry is 20 bytes.
+    @usableFromInline
     package struct Entry: Sendable {
         /// As the C function that reads whole lines leaves it.
         @usableFromInline var places: lk_field

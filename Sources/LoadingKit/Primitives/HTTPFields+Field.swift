@@ -1,11 +1,11 @@
 extension HTTPFields {
     /// One field: a name and a value. The strings are made on access.
     public struct Field: Sendable {
-        private let store: [UInt8]
+        private let fields: HTTPFields
         private let entry: Entry
 
-        init(store: [UInt8], entry: Entry) {
-            self.store = store
+        init(of fields: HTTPFields, _ entry: Entry) {
+            self.fields = fields
             self.entry = entry
         }
 
@@ -13,16 +13,23 @@ extension HTTPFields {
         public var known: KnownField { entry.known }
 
         /// The name as it was given.
-        public var name: String { store.withUnsafeBytes { FieldText.string(entry.name(in: $0)) } }
+        public var name: String { fields.withEntries { FieldText.string(entry.name(in: $1)) } }
 
         /// The value, without the white space around it.
-        public var value: String { store.withUnsafeBytes { FieldText.string(entry.value(in: $0)) } }
+        public var value: String { fields.withEntries { FieldText.string(entry.value(in: $1)) } }
     }
 }
 
 extension HTTPFields: RandomAccessCollection {
     public var startIndex: Int { 0 }
-    public var endIndex: Int { entries.count }
+    public var endIndex: Int { storage?.state.pointee.count ?? 0 }
 
-    public subscript(index: Int) -> Field { Field(store: store, entry: entries[index]) }
+    public subscript(index: Int) -> Field { Field(of: self, entry(at: index)) }
+
+    private func entry(at index: Int) -> Entry {
+        withEntries { entries, _ in
+            precondition(entries.indices.contains(index), "There is no field \(index)")
+            return entries[index]
+        }
+    }
 }

@@ -10,7 +10,9 @@ extension HTTPFields {
     /// `Set-Cookie` may not be read so, as its values contain commas: use ``values(of:)``.
     public subscript(_ known: KnownField) -> String? {
         guard let first = firstIndex(of: known) else { return nil }
-        let isOnly = !entries[(first + 1)...].contains { $0.knownNumber == known.rawValue }
+        let isOnly = withEntries { entries, _ in
+            !entries[(first + 1)...].contains { $0.knownNumber == known.rawValue }
+        }
         guard isOnly else { return Self.joined(values(of: known)) }
         return withBytes(at: first) { _, value, _ in FieldText.string(value) }
     }
@@ -37,9 +39,9 @@ extension HTTPFields {
         var name = name
         return name.withUTF8 { name in
             let name = UnsafeRawBufferPointer(name)
-            return store.withUnsafeBytes { store in
+            return withEntries { entries, bytes in
                 entries.compactMap { entry in
-                    entry.isOther(named: name, in: store) ? FieldText.string(entry.value(in: store)) : nil
+                    entry.isOther(named: name, in: bytes) ? FieldText.string(entry.value(in: bytes)) : nil
                 }
             }
         }
@@ -52,9 +54,10 @@ extension HTTPFields {
         at index: Int,
         _ body: (_ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, _ known: KnownField) throws -> R
     ) rethrows -> R {
-        let entry = entries[index]
-        return try store.withUnsafeBytes { store in
-            try body(entry.name(in: store), entry.value(in: store), entry.known)
+        try withEntries { entries, bytes in
+            precondition(entries.indices.contains(index), "There is no field \(index)")
+            let entry = entries[index]
+            return try body(entry.name(in: bytes), entry.value(in: bytes), entry.known)
         }
     }
 
@@ -63,46 +66,15 @@ extension HTTPFields {
     /// The memory is valid until `body` returns.
     public func forEachValue(of known: KnownField, _ body: (UnsafeRawBufferPointer) -> Void) {
         guard known != .other else { return }
-        store.withUnsafeBytes { store in
-            for entry in entries where entry.knownNumber == known.rawValue { body(entry.value(in: store)) }
+        withEntries { entries, bytes in
+            for entry in entries where entry.knownNumber == known.rawValue { body(entry.value(in: bytes)) }
         }
-    }
-
-    /// Where the fields are that frame a message or concern its connection: most messages have few of them, and one look
-    /// tells.
-    package var framing: Framing {
-        var framing = Framing()
-        for index in entries.indices {
-            switch entries[index].knownNumber {
-            case KnownField.contentLength.rawValue: framing.contentLength.add(index)
-            case KnownField.transferEncoding.rawValue: framing.transferEncoding.add(index)
-            case KnownField.connection.rawValue: framing.connection.add(index)
-            case _: break
-            }
-        }
-        return framing
-    }
-
-    /// Fields that frame a message or concern its connection (RFC 9112 §6, §9.6).
-    package struct Framing {
-        package var contentLength = Occurrence.never
-        package var transferEncoding = Occurrence.never
-        package var connection = Occurrence.never
-    }
-
-    /// How often, and where, there is a field of a name.
-    package enum Occurrence: Equatable {
-        case never
-        case once(Int)
-        case often
-
-        mutating func add(_ index: Int) { self = self == .never ? .once(index) : .often }
     }
 
     /// The index of the first field of that name, or nil; nil for ``KnownField/other``, which names nothing.
     public func firstIndex(of known: KnownField) -> Int? {
         guard known != .other else { return nil }
-        return entries.firstIndex { $0.knownNumber == known.rawValue }
+        return withEntries { entries, _ in entries.firstIndex { $0.knownNumber == known.rawValue } }
     }
 
     /// The index of the first field of that name, or nil.
@@ -112,9 +84,7 @@ extension HTTPFields {
         var name = name
         return name.withUTF8 { name in
             let name = UnsafeRawBufferPointer(name)
-            return store.withUnsafeBytes { store in
-                entries.firstIndex { $0.isOther(named: name, in: store) }
-            }
+            return withEntries { entries, bytes in entries.firstIndex { $0.isOther(named: name, in: bytes) } }
         }
     }
 }

@@ -3,29 +3,16 @@
 /// Names and values are ranges of one store of bytes; `String`s are made when asked for. Names are compared without
 /// regard to the case of ASCII letters (RFC 9110 §5.1) and kept as they were given. A value read as a `String` is
 /// decoded as UTF-8 where it is valid UTF-8, else as ISO-8859-1, so that no byte is lost.
-public struct HTTPFields: Sendable {
-    /// The bytes that ``entries`` point into. There may be others between them.
-    package private(set) var store: [UInt8]
-    package private(set) var entries: [Entry]
-    /// How many bytes of the store no field uses any longer.
-    private var unused = 0
+public struct HTTPFields: @unchecked Sendable {  // its storage is only changed by an only owner
+    /// Shared by copies until one of them changes; nil while there never was a field.
+    @usableFromInline var storage: Storage?
 
     /// No fields.
-    public init() {
-        store = []
-        entries = []
-    }
-
-    /// Fields whose bytes are already in place: how a parser hands over what it has read, without a copy.
-    package init(store: consuming [UInt8], entries: consuming [Entry]) {
-        self.store = store
-        self.entries = entries
-    }
+    @inlinable public init() {}
 
     /// Makes room for `fields` fields more, whose names and values have `bytes` bytes together.
     public mutating func reserve(fields: Int, bytes: Int) {
-        entries.reserveCapacity(entries.count + fields)
-        store.reserveCapacity(store.count + bytes)
+        prepare(fields: Swift.max(0, fields), bytes: Swift.max(0, bytes))
     }
 
     /// Adds a field after the others. `known` must not be ``KnownField/other``, which names nothing.
@@ -57,19 +44,20 @@ public struct HTTPFields: Sendable {
     }
 
     private mutating func append(known: KnownField, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
+        prepare(fields: 1, bytes: name.count + value.count)
         let nameOffset = offset(appending: name)
         let valueOffset = offset(appending: value)
-        entries.append(
+        append(
             Entry(
                 nameOffset: nameOffset, nameLength: UInt32(name.count), valueOffset: valueOffset,
                 valueLength: UInt32(value.count), known: known))
     }
 
-    /// Puts bytes at the store's end and gives the place.
+    /// Puts bytes behind the others and gives the place.
     private mutating func offset(appending bytes: UnsafeRawBufferPointer) -> UInt32 {
-        let offset = store.count
+        let offset = byteCount
         precondition(bytes.count <= Int(UInt32.max) - offset, "HTTPFields hold at most 4 GiB")
-        store.append(contentsOf: bytes)
+        append(bytes: bytes)
         return UInt32(offset)
     }
 
@@ -91,11 +79,9 @@ public struct HTTPFields: Sendable {
 
     /// Takes spaces and tabs off both ends of every value, where they are not part of it (RFC 9110 §5.5).
     public mutating func trimValues() {
-        for index in entries.indices {
-            store.withUnsafeBytes { store in
-                let value = entries[index].value(in: store)
-                let trimmed = ASCII.trimmingSpaces(value)
-                guard !trimmed.isEmpty else { return entries[index].valueLength = 0 }
+        withMutableEntries { entries, bytes in
+            for index in entries.indices {
+                let trimmed = ASCII.trimmingSpaces(entries[index].value(in: UnsafeRawBufferPointer(bytes)))
                 entries[index].valueOffset += UInt32(trimmed.startIndex)
                 entries[index].valueLength = UInt32(trimmed.count)
             }
@@ -126,36 +112,45 @@ public struct HTTPFields: Sendable {
 
     private mutating func replaceValue(at index: Int, with value: String) {
         var value = value
-        unused += Int(entries[index].valueLength)
-        entries[index].valueOffset = value.withUTF8 { offset(appending: UnsafeRawBufferPointer($0)) }
-        entries[index].valueLength = UInt32(value.utf8.count)
-        compactIfWasteful()
+        let offset = value.withUTF8 { self.offset(appending: UnsafeRawBufferPointer($0)) }
+        let old = withMutableEntries { entries, _ in
+            defer {
+                entries[index].valueOffset = offset
+                entries[index].valueLength = UInt32(value.utf8.count)
+            }
+            return entries[index].valueLength
+        }
+        compact(leaving: Int(old))
     }
 
     private mutating func removeEntries(
         from start: Int = 0, where isRemoved: (Entry, UnsafeRawBufferPointer) -> Bool
     ) {
-        guard start < entries.count else { return }
-        var kept = start
-        for index in start..<entries.count {
-            let entry = entries[index]
-            if store.withUnsafeBytes({ isRemoved(entry, $0) }) {
-                unused += Int(entry.nameLength) + Int(entry.valueLength)
-            } else {
-                entries[kept] = entry
-                kept += 1
+        guard start < count else { return }
+        var (kept, unused) = (start, 0)
+        withMutableEntries { entries, bytes in
+            for index in start..<entries.count {
+                let entry = entries[index]
+                if isRemoved(entry, UnsafeRawBufferPointer(bytes)) {
+                    unused += Int(entry.nameLength) + Int(entry.valueLength)
+                } else {
+                    entries[kept] = entry
+                    kept += 1
+                }
             }
         }
-        entries.removeLast(entries.count - kept)
-        compactIfWasteful()
+        storage?.state.pointee.count = kept
+        compact(leaving: unused)
     }
 
-    /// Keeps a collection whose fields are set again and again from growing without end.
-    private mutating func compactIfWasteful() {
-        guard unused > 1024, unused > store.count / 2 else { return }
+    /// Bytes are no longer used. Keeps a collection whose fields are set again and again from growing without end.
+    private mutating func compact(leaving bytes: Int) {
+        guard let storage else { return }
+        storage.state.pointee.unused += bytes
+        guard storage.state.pointee.unused > 1024, storage.state.pointee.unused > byteCount / 2 else { return }
         var compact = HTTPFields()
-        compact.reserve(fields: entries.count, bytes: Swift.max(0, store.count - unused))
-        for index in entries.indices {
+        compact.reserve(fields: count, bytes: byteCount - storage.state.pointee.unused)
+        for index in indices {
             withBytes(at: index) { name, value, known in compact.append(known: known, name: name, value: value) }
         }
         self = compact

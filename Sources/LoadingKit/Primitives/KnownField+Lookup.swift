@@ -13,22 +13,33 @@ extension KnownField {
             self = .other
             return
         }
-        let candidate = KnownField(rawValue: lk_known_name_number(Self.table, name, bytes.count)) ?? .other
-        // The table takes the bytes for a token's; whether they are is not known here.
-        self = ASCII.equalsName(bytes, candidate.nameBytes) ? candidate : .other
+        self = KnownField(rawValue: lk_known_name_number(Self.table, name, bytes.count)) ?? .other
     }
 
     /// All names by their number, for the functions that look names up. Made once.
     nonisolated(unsafe) package static let table: UnsafePointer<lk_known_name> = {
-        let table = UnsafeMutablePointer<lk_known_name>.allocate(capacity: lk_known_name_slots)
+        // Each place in a line of the cache of its own.
+        let size = MemoryLayout<lk_known_name>.stride
+        let memory = UnsafeMutableRawPointer.allocate(byteCount: lk_known_name_slots * size, alignment: size)
+        let table = memory.bindMemory(to: lk_known_name.self, capacity: lk_known_name_slots)
         table.initialize(repeating: lk_known_name(), count: lk_known_name_slots)
         for known in allCases where known != .other {
             let name = known.nameBytes
             guard let bytes = name.baseAddress?.assumingMemoryBound(to: UInt8.self) else { continue }
-            lk_add_known_name(table, bytes, name.count, known.rawValue)
+            lk_add_known_name(table, bytes, name.count, known.rawValue, known.role)
         }
         return UnsafePointer(table)
     }()
+
+    /// What it says about its message.
+    private var role: lk_role {
+        switch self {
+        case .contentLength: lk_role_content_length
+        case .transferEncoding: lk_role_transfer_encoding
+        case .connection: lk_role_connection
+        case _: lk_role_none
+        }
+    }
 
     /// The fields that describe an HTTP/1.1 connection, which HTTP/2 has no place for (RFC 9113 §8.2.2). `TE` is another,
     /// unless it says `trailers`.

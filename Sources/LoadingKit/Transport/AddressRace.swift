@@ -8,6 +8,7 @@ final class AddressRace {
     private let loop: EventLoop
     private let host: String
     private let port: UInt16
+    private let use: NetworkUse
     private let completion: (Outcome) -> Void
     private let note: (Moment) -> Void
 
@@ -28,11 +29,12 @@ final class AddressRace {
     }
 
     init(
-        host: String, port: UInt16, on loop: EventLoop, note: @escaping (Moment) -> Void,
+        host: String, port: UInt16, over use: NetworkUse, on loop: EventLoop, note: @escaping (Moment) -> Void,
         completion: @escaping (Outcome) -> Void
     ) {
         self.host = host
         self.port = port
+        self.use = use
         self.loop = loop
         self.note = note
         self.completion = completion
@@ -79,7 +81,7 @@ final class AddressRace {
         }
     }
 
-    private func ended(_ address: IPAddress, _ result: Result<Socket, SystemCallFailure>) {
+    private func ended(_ address: IPAddress, _ result: Result<Socket, TransportError.Cause>) {
         guard !isOver else {
             if case .success(let socket) = result { socket.close() }
             return
@@ -89,8 +91,8 @@ final class AddressRace {
         case .success(let socket):
             winner = (address, socket)
             receive(.attemptSucceeded(address))
-        case .failure(let failure):
-            failedAddresses.append(.init(address: .ip(address, port: port), cause: .init(failure)))
+        case .failure(let cause):
+            failedAddresses.append(.init(address: .ip(address, port: port), cause: cause))
             receive(.attemptFailed(address))
         }
     }
@@ -129,7 +131,7 @@ final class AddressRace {
 
     private func startAttempt(_ address: IPAddress) {
         note(.connecting)
-        let attempt = SocketConnect(.ip(address, port: port), on: loop)
+        let attempt = SocketConnect(.ip(address, port: port), over: use, on: loop)
         attempts[address] = attempt
         attempt.start { [weak self] result in
             guard let self else {

@@ -13,6 +13,7 @@ package final class ConnectAttempt {
     private let endpoint: Endpoint
     private let tls: (context: TLSContext, serverName: String)?
     private let decider: (any TLSDecider)?
+    private let use: NetworkUse
     private let loop: EventLoop
     private var completion: ((Result<ByteStream, TransportError>) -> Void)?
     private var state = State.waiting
@@ -24,11 +25,12 @@ package final class ConnectAttempt {
 
     init(
         _ endpoint: Endpoint, tls: (context: TLSContext, serverName: String)?, asking decider: (any TLSDecider)?,
-        on loop: EventLoop, completion: @escaping (Result<ByteStream, TransportError>) -> Void
+        over use: NetworkUse, on loop: EventLoop, completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) {
         self.endpoint = endpoint
         self.tls = tls
         self.decider = decider
+        self.use = use
         self.loop = loop
         self.completion = completion
     }
@@ -90,20 +92,19 @@ package final class ConnectAttempt {
         case .tcp(let host, let port):
             timings.resolveStart = loop.currentTime
             let race = AddressRace(
-                host: host, port: port, on: loop, note: { [weak self] in self?.note($0) },
+                host: host, port: port, over: use, on: loop, note: { [weak self] in self?.note($0) },
                 completion: { [weak self] in self?.raced($0) })
             state = .racing(race)
             race.start(resolver)
         case .unix(let path):
             timings.connectStart = loop.currentTime
             let address = SocketAddress.unix(path: path)
-            let connect = SocketConnect(address, on: loop)
+            let connect = SocketConnect(address, over: use, on: loop)
             state = .connectingUnix(connect)
             connect.start { [weak self] result in
-                let failed = TransportError.Cause.init(_:)
                 self?.raced(
                     result.map { ($0, address) }
-                        .mapError { TransportError(.connect, path, failed($0)) })
+                        .mapError { TransportError(.connect, path, $0) })
             }
         }
     }

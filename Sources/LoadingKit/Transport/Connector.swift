@@ -13,15 +13,16 @@ package final class Connector {
     /// - Parameters:
     ///   - tls: With it, the connection is secured; the name is verified, and sent when it is not a literal address.
     ///   - decider: Who decides about certificates; nil: the verification alone, and the client has none.
+    ///   - use: The networks that the connection may go over.
     ///   - timeout: Nanoseconds for all of it; `nil` for no limit.
     ///   - completion: Called once, on the loop, after this call has returned; not when the attempt is cancelled.
     package func connect(
         to endpoint: Endpoint, tls: (context: TLSContext, serverName: String)? = nil,
-        asking decider: (any TLSDecider)? = nil, timeout: UInt64? = nil,
+        asking decider: (any TLSDecider)? = nil, over use: NetworkUse = NetworkUse(), timeout: UInt64? = nil,
         completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) -> ConnectAttempt {
         loop.preconditionCurrent()
-        let attempt = ConnectAttempt(endpoint, tls: tls, asking: decider, on: loop, completion: completion)
+        let attempt = ConnectAttempt(endpoint, tls: tls, asking: decider, over: use, on: loop, completion: completion)
         attempt.start(resolver, timeout: timeout)
         return attempt
     }
@@ -42,7 +43,8 @@ package final class Connector {
     ) -> ConnectAttempt {
         loop.preconditionCurrent()
         let attempt = ConnectAttempt(
-            endpoint ?? stream.info.endpoint, tls: tls, asking: decider, on: loop, completion: completion)
+            endpoint ?? stream.info.endpoint, tls: tls, asking: decider, over: NetworkUse(), on: loop,
+            completion: completion)
         attempt.start(over: stream, timeout: timeout)
         return attempt
     }

@@ -22,15 +22,28 @@ final class Socket {
     private static let writable = EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
 
     /// A new socket for an address.
-    static func open(for address: SocketAddress, on loop: EventLoop) -> Result<Socket, SystemCallFailure> {
+    static func open(
+        for address: SocketAddress, _ use: NetworkUse, on loop: EventLoop
+    ) -> Result<Socket, SystemCallFailure> {
         let descriptor = SystemCalls.streamSocket(address.family)
         guard descriptor >= 0 else { return .failure(SystemCallFailure(name: .socket, code: Int32(-descriptor))) }
         let socket = Socket(descriptor: Int32(descriptor), loop: loop)
         if case .ip = address {
             SystemCalls.enable(socket.descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY)
             SystemCalls.enable(socket.descriptor, level: SOL_SOCKET, option: SO_KEEPALIVE)
+            if use.codePoint != 0 { socket.mark(use.codePoint, address) }
         }
         return .success(socket)
+    }
+
+    /// The two lowest bits of the field are not the code point's (RFC 3168).
+    private func mark(_ codePoint: UInt8, _ address: SocketAddress) {
+        let value = Int32(codePoint) << 2
+        if address.family == AF_INET6 {
+            SystemCalls.set(descriptor, level: Int32(IPPROTO_IPV6), option: IPV6_TCLASS, to: value)
+        } else {
+            SystemCalls.set(descriptor, level: Int32(IPPROTO_IP), option: IP_TOS, to: value)
+        }
     }
 
     private init(descriptor: Int32, loop: EventLoop) {

@@ -4,7 +4,7 @@ import LoadingKitPrimitives
 
 /// One attempt to connect a socket to an address.
 final class SocketConnect: EventSource {
-    typealias Completion = (Result<Socket, SystemCallFailure>) -> Void
+    typealias Completion = (Result<Socket, TransportError.Cause>) -> Void
 
     private enum State {
         case idle
@@ -18,19 +18,26 @@ final class SocketConnect: EventSource {
     private static let retryDelay: UInt64 = 10_000_000
 
     let address: SocketAddress
+    private let use: NetworkUse
     private let loop: EventLoop
     private var state = State.idle
 
-    init(_ address: SocketAddress, on loop: EventLoop) {
+    init(_ address: SocketAddress, over use: NetworkUse, on loop: EventLoop) {
         self.address = address
+        self.use = use
         self.loop = loop
     }
 
     /// Begins. `completion` may be called at once; never after `cancel()`.
     func start(_ completion: @escaping Completion) {
-        switch Socket.open(for: address, on: loop) {
+        if use.isRestricted, let interface = NetworkInterface.outgoing(to: address),
+            let exclusion = use.exclusion(of: interface)
+        {
+            return end(completion, .failure(.notAllowed(exclusion, interface: interface.name)))
+        }
+        switch Socket.open(for: address, use, on: loop) {
         case .success(let socket): connect(socket, completion)
-        case .failure(let failure): end(completion, .failure(failure))
+        case .failure(let failure): fail(completion, failure)
         }
     }
 
@@ -54,13 +61,13 @@ final class SocketConnect: EventSource {
         }
         guard code == 0 || code == EINPROGRESS else {
             socket.close()
-            end(completion, .failure(SystemCallFailure(name: .connect, code: code)))
+            fail(completion, SystemCallFailure(name: .connect, code: code))
             return
         }
         state = .connecting(socket, completion)
         if let failure = socket.watch(by: self) {
             socket.close()
-            end(completion, .failure(failure))
+            fail(completion, failure)
         } else if code == 0 {
             end(completion, .success(socket))
         }
@@ -80,18 +87,21 @@ final class SocketConnect: EventSource {
         if code == 0, events & EPOLLOUT.rawValue == 0 { return }
         if code != 0 || events & EPOLLHUP.rawValue != 0 && events & EPOLLIN.rawValue == 0 {
             socket.close()
-            let failure = SystemCallFailure(name: .connect, code: code == 0 ? ECONNRESET : Int32(abs(code)))
-            end(completion, .failure(failure))
+            fail(completion, SystemCallFailure(name: .connect, code: code == 0 ? ECONNRESET : Int32(abs(code))))
         } else if socket.localAddress == address {
             // Nobody listened, and the system gave the socket the very port that it connects to: it met itself.
             socket.close()
-            end(completion, .failure(SystemCallFailure(name: .connect, code: ECONNREFUSED)))
+            fail(completion, SystemCallFailure(name: .connect, code: ECONNREFUSED))
         } else {
             end(completion, .success(socket))
         }
     }
 
-    private func end(_ completion: Completion, _ result: Result<Socket, SystemCallFailure>) {
+    private func fail(_ completion: Completion, _ failure: SystemCallFailure) {
+        end(completion, .failure(.init(failure)))
+    }
+
+    private func end(_ completion: Completion, _ result: Result<Socket, TransportError.Cause>) {
         state = .finished
         completion(result)
     }

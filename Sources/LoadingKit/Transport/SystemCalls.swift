@@ -73,6 +73,14 @@ extension SystemCalls {
         return call(.socket) { Int(Glibc.socket(family, type, 0)) }
     }
 
+    static func datagramSocket(_ family: Int32) -> Int {
+        let type = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        return call(.socket) { Int(Glibc.socket(family, type, 0)) }
+    }
+
+    /// A socket that is told of changes to the system's networks.
+    static func routeSocket() -> Int { call(.socket) { Int(lk_route_socket()) } }
+
     static func connect(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int {
         call(.connect) { Int(Glibc.connect(descriptor, address, length)) }
     }
@@ -135,9 +143,14 @@ extension SystemCalls {
 
     @discardableResult
     static func enable(_ descriptor: Int32, level: Int32, option: Int32) -> Int {
-        var one: Int32 = 1
+        set(descriptor, level: level, option: option, to: 1)
+    }
+
+    @discardableResult
+    static func set(_ descriptor: Int32, level: Int32, option: Int32, to value: Int32) -> Int {
+        var value = value
         return call(.setsockopt) {
-            Int(Glibc.setsockopt(descriptor, level, option, &one, socklen_t(MemoryLayout<Int32>.size)))
+            Int(Glibc.setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)))
         }
     }
 

@@ -29,6 +29,10 @@ extension TransportError.Cause: CustomStringConvertible {
         case .refused: "connection refused: nothing listens there"
         case .timedOut: "timed out"
         case .cancelled: "cancelled"
+        case .notAllowed(.cellular, let interface):
+            "the way there leads over \(interface), which is cellular, and allowsCellularAccess is false"
+        case .notAllowed(.expensive, let interface):
+            "the way there leads over \(interface), which costs, and allowsExpensiveNetworkAccess is false"
         case .certificate(let failure): failure.description
         case .handshake(let text): "the TLS exchange failed (\(text))"
         case .alert(let alert, let use): Self.text(alert, use)

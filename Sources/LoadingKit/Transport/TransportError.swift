@@ -8,7 +8,7 @@ package struct TransportError: Error, Sendable, Hashable {
     }
 
     /// What happened.
-    package enum Cause: Sendable, Hashable {
+    package enum Cause: Error, Sendable, Hashable {
         /// A system call failed with this `errno`.
         case systemCall(SystemCalls.Name, errno: Int32)
         /// The name has no address; the resolver's text.
@@ -21,6 +21,8 @@ package struct TransportError: Error, Sendable, Hashable {
         case refused
         case timedOut
         case cancelled
+        /// The way there leads over a network that is not to be used.
+        case notAllowed(NetworkUse.Exclusion, interface: String)
         /// The peer's certificate is not to be trusted.
         case certificate(CertificateFailure)
         /// The TLS handshake or a TLS record was not right; OpenSSL's text.

@@ -15,8 +15,9 @@ public struct HPACKDecoder: Sendable {
     /// The lowest size announced that the encoder has yet to take up, where it is below the table's.
     private var requiredSize: Int?
     private var hasFailed = false
-    /// How many fields the list before had, within reason: the next one mostly has as many.
+    /// How much the list before had, within reason: the next one mostly has as much.
     private var expectedFields = 16
+    private var expectedBytes = 512
     /// Where a list's names and values are put together.
     private var builder = ByteBuilder()
 
@@ -50,17 +51,18 @@ public struct HPACKDecoder: Sendable {
         _ block: UnsafeRawBufferPointer, into list: inout HPACKHeaderList
     ) throws(HPACKError) {
         list.removeAll()
-        list.entries.reserveCapacity(expectedFields)
+        list.fields.reserve(fields: expectedFields, bytes: expectedBytes)
         builder.removeAll()
         // Also after an error, as the list's entries refer to it.
-        defer { list.store.append(contentsOf: builder.bytes) }
+        defer { list.fields.append(bytes: builder.bytes) }
         var reader = BlockReader(block)
         do throws(HPACKError.Kind) {
             if hasFailed { throw .decoderFailed }
             guard block.count <= Self.blockBytes else { throw .blockTooLong }
             try readTableSizes(&reader)
             while !reader.isAtEnd { try readField(&reader, into: &list) }
-            expectedFields = min(list.entries.count, 64)
+            expectedFields = min(list.fields.count, 64)
+            expectedBytes = min(builder.count, 4096)
         } catch {
             hasFailed = true
             throw HPACKError(error, offset: reader.offset)

@@ -53,8 +53,8 @@ public struct HPACKEncoder: Sendable {
             text.withUTF8 { append(field.name, value: UnsafeRawBufferPointer($0)) }
         }
         // All at once, as each look at the fields for itself costs more than what is done with most of them.
-        fields.store.withUnsafeBytes { store in
-            for entry in fields.entries { append(entry, in: store) }
+        fields.withEntries { entries, bytes in
+            for entry in entries { append(entry, in: bytes) }
         }
         block.append(contentsOf: builder.bytes)
     }

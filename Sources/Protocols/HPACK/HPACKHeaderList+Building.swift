@@ -1,8 +1,7 @@
 extension HPACKHeaderList {
     /// Makes the list empty, for the next block. Memory that nothing else refers to is kept.
     mutating func removeAll() {
-        store.removeAll(keepingCapacity: true)
-        entries.removeAll(keepingCapacity: true)
+        fields.removeAll(keepingFields: .max, bytes: .max)
         pseudoFields = PseudoSlices()
         fieldCount = 0
         hasRegularField = false
@@ -22,7 +21,7 @@ extension HPACKHeaderList {
         return !exceedsLimits
     }
 
-    /// Takes a field up whose name and value are at `offset` in the store; checks it only where it is left out.
+    /// Takes a field up whose name and value are at `offset` in the bytes; checks it only where it is left out.
     @inline(__always)
     mutating func note(_ entry: TableEntry, at offset: Int?) {
         malformation.formUnion(entry.nameMalformation.union(entry.valueMalformation))
@@ -34,7 +33,7 @@ extension HPACKHeaderList {
         case .field(let known):
             hasRegularField = true
             guard let offset else { return }
-            entries.append(
+            fields.append(
                 HTTPFields.Entry(
                     nameOffset: UInt32(truncatingIfNeeded: offset), nameLength: entry.nameCount,
                     valueOffset: UInt32(truncatingIfNeeded: offset) &+ entry.nameCount,

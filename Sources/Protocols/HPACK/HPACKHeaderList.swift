@@ -1,8 +1,8 @@
 /// A decoded header list: the pseudo-header fields, and the others in order.
 ///
-/// Names and values are ranges of one store of bytes, which ``fields`` shares.
+/// Names and values, also those of the pseudo-header fields, are ranges of the bytes of ``fields``.
 public struct HPACKHeaderList: Sendable {
-    /// Where a name or value is in the store.
+    /// Where a name or value is in the bytes of the fields.
     struct Slice: Sendable {
         var offset: UInt32
         var length: UInt32
@@ -10,8 +10,9 @@ public struct HPACKHeaderList: Sendable {
         var range: Range<Int> { Int(offset)..<Int(offset) + Int(length) }
     }
 
-    var store: [UInt8] = []
-    var entries: [HTTPFields.Entry] = []
+    /// The fields that are not pseudo-header fields, in order, duplicates included.
+    public internal(set) var fields = HTTPFields()
+
     var pseudoFields = PseudoSlices()
     /// Fields of all kinds, those left out included.
     var fieldCount = 0
@@ -32,9 +33,6 @@ public struct HPACKHeaderList: Sendable {
     /// An empty list, to decode into.
     public init() {}
 
-    /// The fields that are not pseudo-header fields, in order, duplicates included.
-    public var fields: HTTPFields { HTTPFields(store: store, entries: entries) }
-
     /// The value of a pseudo-header field, or nil when there is none; the first value when there are several.
     public subscript(_ name: HPACKPseudoFieldName) -> String? {
         withBytes(of: name) { $0.map(FieldText.string) }
@@ -53,7 +51,7 @@ public struct HPACKHeaderList: Sendable {
         of name: HPACKPseudoFieldName, _ body: (UnsafeRawBufferPointer?) throws -> R
     ) rethrows -> R {
         guard let slice = pseudoFields[name] else { return try body(nil) }
-        return try store.withUnsafeBytes { try body(UnsafeRawBufferPointer(rebasing: $0[slice.range])) }
+        return try fields.withEntries { try body(UnsafeRawBufferPointer(rebasing: $1[slice.range])) }
     }
 
     /// The status, or nil when there is no `:status` of three digits, the first of which is not 0.
@@ -82,7 +80,7 @@ public struct HPACKHeaderList: Sendable {
 }
 
 extension HPACKHeaderList {
-    /// A place in the store for each pseudo-header field.
+    /// A place in the bytes for each pseudo-header field.
     struct PseudoSlices: Sendable {
         private var method: Slice?
         private var scheme: Slice?

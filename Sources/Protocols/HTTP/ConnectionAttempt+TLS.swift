@@ -11,28 +11,14 @@ extension ConnectionAttempt: TLSDecider {
     func decide(_ evaluation: TrustEvaluation, _ answer: @escaping (TrustDecision) -> Void) {
         let trust = ServerTrust(evaluation)
         let space = URLProtectionSpace(tlsHost: origin.host, port: Int(origin.port), serverTrust: trust)
-        ask(space, proposing: nil) { disposition, credential in
-            switch disposition {
-            case .useCredential: answer(credential?.accepts(trust) == true ? .trust : .verdict)
-            case .performDefaultHandling: answer(.verdict)
-            case .cancelAuthenticationChallenge: answer(.cancel)
-            case .rejectProtectionSpace: answer(.refuse)
-            }
-        }
+        ask(space, proposing: nil) { answer(TrustDecision($0, $1, about: trust)) }
     }
 
     func chooseIdentity(_ authorities: [[UInt8]], _ answer: @escaping (IdentityDecision) -> Void) {
         let space = URLProtectionSpace(
             tlsHost: origin.host, port: Int(origin.port), distinguishedNames: authorities.map { Data($0) })
         let proposed = storage?.defaultIdentity(for: space)
-        ask(space, proposing: proposed) { disposition, credential in
-            switch disposition {
-            case .useCredential: answer(IdentityDecision(credential))
-            case .performDefaultHandling: answer(IdentityDecision(proposed))
-            case .cancelAuthenticationChallenge: answer(.cancel)
-            case .rejectProtectionSpace: answer(.none)
-            }
-        }
+        ask(space, proposing: proposed) { answer(IdentityDecision($0, $1, proposed: proposed)) }
     }
 
     private func ask(
@@ -52,22 +38,5 @@ extension ConnectionAttempt: TLSDecider {
             isHeld(false)
             question.answer(disposition, credential)
         }
-    }
-}
-
-extension URLCredential {
-    /// Whether it accepts a server with these certificates, not with others.
-    fileprivate func accepts(_ other: ServerTrust) -> Bool { trust?.certificates == other.certificates }
-}
-
-extension IdentityDecision {
-    fileprivate init(_ credential: URLCredential?) {
-        guard let credential, let identity = credential.identity else {
-            self = .none
-            return
-        }
-        let chain = credential.certificates
-        let isOwn = chain == identity.intermediates
-        self = .send(isOwn ? identity.identity : identity.with(intermediates: chain)?.identity ?? identity.identity)
     }
 }

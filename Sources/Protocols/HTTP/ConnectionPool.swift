@@ -65,7 +65,9 @@ final class ConnectionPool: SessionResource {
 
     func fields(of request: URLRequest, to origin: Origin) -> HTTPFields { requestFields.make(request, origin) }
 
-    func route(to origin: Origin) -> Route { Route(origin: origin, proxy: proxies.proxy(for: origin)) }
+    func route(to origin: Origin, for request: URLRequest) -> Route {
+        Route(origin: origin, proxy: proxies.proxy(for: origin), use: NetworkUse(request, settings))
+    }
 
     /// Whether transport security lets cleartext go to a host. The last answer is remembered: most requests of a session
     /// go to the same host.
@@ -130,7 +132,7 @@ final class ConnectionPool: SessionResource {
             }
             let secure = context.map { (context: $0, serverName: origin.host) }
             return connector.connect(
-                to: origin.endpoint, tls: secure, asking: owner, timeout: connectTimeout
+                to: origin.endpoint, tls: secure, asking: owner, over: route.use, timeout: connectTimeout
             ) { result in
                 completion(result.mapError { $0 as any Error })
             }
@@ -155,7 +157,7 @@ final class ConnectionPool: SessionResource {
         if let tls = tls[choice] { return try tls.get() }
         let made: Result<TLSContext, TransportError>
         do {
-            var options = TLSOptions(settings, offersHTTP2: offersHTTP2)
+            var options = TLSOptions(settings, alpn: offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"])
             if let version = choice.minimumVersion { options.minimumVersion = version }
             options.requiresForwardSecrecy = choice.requiresForwardSecrecy
             options.requiresStrongCertificates = choice.requiresStrongCertificates
@@ -195,21 +197,5 @@ final class ConnectionPool: SessionResource {
         isClosed = true
         sweepTimer?.cancel()
         reset()
-    }
-}
-
-extension TLSOptions {
-    fileprivate init(_ settings: SessionSettings, offersHTTP2: Bool) {
-        self.init()
-        minimumVersion = settings.tlsMinimumVersion.rawValue
-        maximumVersion = settings.tlsMaximumVersion.rawValue
-        verifiesPeer = settings.verifiesServer
-        alpn = offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"]
-        trustRoots =
-            switch settings.trustRoots {
-            case .system: .system
-            case .file(let path): .file(path: path)
-            case .pem(let text): .pem(Array(text.utf8))
-            }
     }
 }

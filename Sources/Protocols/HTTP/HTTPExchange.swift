@@ -90,7 +90,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             let target = try pool.target(of: url)
             try allow(target.origin)
             self.target = target
-            route = pool.route(to: target.origin)
+            route = pool.route(to: target.origin, for: request)
             makeFields(for: target)
             recallLogins(target)
             if case .stream(let reader, _) = body { try reader.claim() }

@@ -6,8 +6,10 @@ import CLoadingKitShims
 ///
 /// The line of a chunk's size ends with CRLF and nothing else: where one recipient takes a bare LF, or a CR alone, for
 /// the line's end and the next does not, bytes can be smuggled past one of them (RFC 9112 §11.2).
+@usableFromInline
 struct ChunkDecoder: Sendable {
-    private enum Step: Sendable {
+    @usableFromInline
+    enum Step: Sendable {
         /// Before the first digit of a size.
         case size
         /// After `count` digits.
@@ -29,7 +31,7 @@ struct ChunkDecoder: Sendable {
         case lastChunk
     }
 
-    private var step = Step.size
+    @usableFromInline var step = Step.size
     private let subject: HeadScanner.Subject
     private let extensionLimit: Int
 
@@ -72,49 +74,38 @@ struct ChunkDecoder: Sendable {
     }
 
     /// The data that the input goes on with, directly or behind a plain line; nil where there is something else, or nothing.
+    @inlinable
     @inline(__always)
     mutating func takeData(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> Range<Int>? {
-        var remaining: UInt64
-        if let line = plainLine(input, position) {
-            (remaining, position) = line
-        } else if case .data(let rest) = step {
-            remaining = rest
-        } else {
-            return nil
-        }
-        let count = Int(clamping: Swift.min(remaining, UInt64(input.count &- position)))
-        let range = position..<position &+ count
-        remaining -= UInt64(count)
-        step = remaining > 0 ? .data(remaining) : .dataReturn
-        position = range.upperBound
-        return range.isEmpty ? nil : range
-    }
-
-    /// The line of a size that the input has whole, in a few digits alone, as nearly all are; with the end of the chunk's
-    /// data before it where that is still to come. Nil for any other, which is taken byte by byte, and for the last one.
-    @inline(__always)
-    private func plainLine(_ input: UnsafeRawBufferPointer, _ position: Int) -> (size: UInt64, end: Int)? {
-        var index = position
+        guard let bytes = input.baseAddress else { return nil }
+        let rest: UInt64
         switch step {
-        case .size: break
         case .dataReturn:
-            guard isLineEnd(input, index) else { return nil }
-            index &+= 2
-        case .digits, .padding, .extensions, .sizeFeed, .data, .dataFeed: return nil
+            // What most chunks are: a line that is all there, and all of its data.
+            let line = lk_read_chunk_line(bytes + position, input.count &- position, 1)
+            guard line.size > 0 else { return nil }
+            position &+= line.length
+            guard line.size > UInt64(input.count &- position) else { return takeAll(Int(line.size), &position) }
+            rest = line.size
+        case .size:
+            let line = lk_read_chunk_line(bytes + position, input.count &- position, 0)
+            guard line.size > 0 else { return nil }
+            position &+= line.length
+            rest = line.size
+        case .data(let remaining): rest = remaining
+        case .digits, .padding, .extensions, .sizeFeed, .dataFeed: return nil
         }
-        let end = Swift.min(input.count, index &+ 8)
-        var size: UInt64 = 0
-        while index < end, let digit = Byte.hexDigit(input[index]) {
-            size = size << 4 | UInt64(digit)
-            index &+= 1
-        }
-        // Without digits, the size is 0, too.
-        return size > 0 && isLineEnd(input, index) ? (size, index &+ 2) : nil
+        let count = Int(Swift.min(rest, UInt64(input.count &- position)))
+        step = rest > UInt64(count) ? .data(rest - UInt64(count)) : .dataReturn
+        return count > 0 ? takeAll(count, &position) : nil
     }
 
+    @inlinable
     @inline(__always)
-    private func isLineEnd(_ input: UnsafeRawBufferPointer, _ index: Int) -> Bool {
-        input.count &- index >= 2 && input[index] == Byte.carriageReturn && input[index &+ 1] == Byte.lineFeed
+    func takeAll(_ count: Int, _ position: inout Int) -> Range<Int> {
+        let start = position
+        position &+= count
+        return Range(uncheckedBounds: (start, position))
     }
 
     /// Takes one byte that is not data. True when it ends the line of the last chunk's size.

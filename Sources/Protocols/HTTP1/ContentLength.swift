@@ -6,14 +6,13 @@ enum ContentLength {
     ///
     /// The same number several times, in one field or in several, is taken as one (RFC 9112 §6.3, case 5); anything
     /// else is an error.
-    static func parse(_ fields: HTTPFields, _ occurrence: HTTPFields.Occurrence) throws(HTTP1Error.Kind) -> UInt64? {
-        switch occurrence {
-        case .never: return nil
-        case .once(let index):
-            if let length = fields.withBytes(at: index, { _, value, _ in ASCII.decimal(value) }) { return length }
-        case .often: break
+    @inline(__always)
+    static func parse(_ fields: HTTPFields, _ length: HTTPFields.Framing.Length) throws(HTTP1Error.Kind) -> UInt64? {
+        switch length {
+        case .absent: nil
+        case .number(let number): number
+        case .unclear: try parseList(fields)
         }
-        return try parseList(fields)
     }
 
     private static func parseList(_ fields: HTTPFields) throws(HTTP1Error.Kind) -> UInt64? {

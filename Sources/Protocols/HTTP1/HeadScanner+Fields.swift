@@ -6,27 +6,39 @@ extension HeadScanner {
     /// Reads lines as long as they are whole and plain; leaves the rest of any other to the steps below.
     mutating func scanFieldLines(_ cursor: inout ScanCursor) throws(HTTP1Error) {
         while !cursor.isAtEnd {
-            // There may be more of them than are read at a time.
-            if scanPlainLines(&cursor) > 0 { continue }
+            let hadRoom = scanPlainLines(&cursor)
+            if lines.is_complete != 0 { return step = .complete }
+            guard hadRoom, !cursor.isAtEnd else { continue }
             guard !isEndOrFold(cursor.byte) else { return try scanEndOrFold(&cursor) }
-            guard entries.count < fieldLimit else { throw failure(.tooManyFields, cursor) }
+            guard section.count < fieldLimit else { throw failure(.tooManyFields, cursor) }
             nameOffset = cursor.offset
             return step = .name
         }
     }
 
-    /// Reads plain lines, up to 48 of them, whose entries are put together on the stack; gives how many they were.
-    private mutating func scanPlainLines(_ cursor: inout ScanCursor) -> Int {
-        let most = 48
-        let room = Swift.min(fieldLimit &- entries.count, most)
-        return withUnsafeTemporaryAllocation(of: lk_field.self, capacity: most) { lines in
-            // No section is as long as Int32.max.
-            let count = lk_read_field_lines(
-                cursor.bytes, &cursor.index, cursor.end, cursor.shift, lines.baseAddress, room, KnownField.table)
-            lines.withMemoryRebound(to: HTTPFields.Entry.self) {
-                entries.append(contentsOf: UnsafeBufferPointer(rebasing: $0[..<count]))
+    /// Reads plain lines. False when there may be more of them than there was room for.
+    private mutating func scanPlainLines(_ cursor: inout ScanCursor) -> Bool {
+        let allowed = fieldLimit &- section.count
+        let room = readPlainLines(
+            cursor.bytes, from: cursor.index, to: cursor.end, shift: cursor.shift, atMost: allowed)
+        cursor.index = lines.index
+        return lines.count < room || room == allowed
+    }
+
+    /// Reads plain lines, and gives how many there was room for.
+    @inline(__always)
+    mutating func readPlainLines(
+        _ bytes: UnsafePointer<UInt8>, from start: Int, to end: Int, shift: Int, atMost allowed: Int
+    ) -> Int {
+        let isFirst = section.isEmpty
+        let bytesAhead = isFirst ? expected.bytes : 0
+        return section.appendEntries(atLeast: isFirst ? expected.fields : 1, bytes: bytesAhead) { room, capacity in
+            let capacity = Swift.min(capacity, allowed)
+            room.withMemoryRebound(to: lk_field.self, capacity: capacity) {
+                // No section is as long as Int32.max.
+                lk_read_field_lines(bytes, start, end, shift, $0, capacity, KnownField.table, &lines)
             }
-            return count
+            return (Int(lines.count), capacity)
         }
     }
 
@@ -42,7 +54,7 @@ extension HeadScanner {
         case Byte.carriageReturn: step = .lastLineFeed
         case Byte.lineFeed: step = .complete
         case Byte.space, Byte.tab:
-            guard !entries.isEmpty else { throw failure(.invalidFieldName, cursor) }
+            guard !section.isEmpty else { throw failure(.invalidFieldName, cursor) }
             // RFC 9112 §5.2: a server refuses it, a user agent reads spaces in its place.
             guard subject == .response else { throw failure(.obsoleteLineFolding, cursor) }
             isFolded = true
@@ -138,13 +150,13 @@ extension HeadScanner {
     /// A byte of the section that has been read, wherever it is by now.
     private func byte(at offset: Int, _ cursor: ScanCursor) -> UInt8 {
         let index = offset &- cursor.shift
-        return index >= cursor.start ? cursor.bytes[index] : store[offset]
+        return index >= cursor.start ? cursor.bytes[index] : section.byte(at: offset)
     }
 
     @inline(__always)
     private mutating func appendEntry(valueLength: Int) {
         // No section is as long as Int32.max.
-        entries.append(
+        section.append(
             HTTPFields.Entry(
                 nameOffset: UInt32(truncatingIfNeeded: nameOffset), nameLength: UInt32(truncatingIfNeeded: nameLength),
                 valueOffset: UInt32(truncatingIfNeeded: valueOffset),
@@ -154,15 +166,18 @@ extension HeadScanner {
     /// RFC 9112 §5.2: replaces a line's end and the space around it by spaces, as many as there were bytes, so that the
     /// value stays one range.
     private mutating func extendLastEntry(_ cursor: inout ScanCursor, to end: Int) {
-        guard var entry = entries.popLast() else { return }
         keep(&cursor)
-        if entry.valueLength == 0 {
-            entry.valueOffset = UInt32(truncatingIfNeeded: valueOffset)
-        } else {
-            let gap = Int(entry.valueOffset) + Int(entry.valueLength)..<valueOffset
-            for offset in gap { store[offset] = Byte.space }
+        let valueOffset = valueOffset
+        section.withMutableEntries { entries, bytes in
+            guard var entry = entries.last else { return }
+            if entry.valueLength == 0 {
+                entry.valueOffset = UInt32(truncatingIfNeeded: valueOffset)
+            } else {
+                let gap = Int(entry.valueOffset) + Int(entry.valueLength)..<valueOffset
+                for offset in gap { bytes[offset] = Byte.space }
+            }
+            entry.valueLength = UInt32(truncatingIfNeeded: end &- Int(entry.valueOffset))
+            entries[entries.count - 1] = entry
         }
-        entry.valueLength = UInt32(truncatingIfNeeded: end &- Int(entry.valueOffset))
-        entries.append(entry)
     }
 }

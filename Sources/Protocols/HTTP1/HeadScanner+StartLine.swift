@@ -5,7 +5,6 @@ import CLoadingKitShims
 extension HeadScanner {
     /// `HTTP/1.` digit, space, three digits; the place in them is the offset in the section.
     mutating func scanStatusLine(_ cursor: inout ScanCursor) throws(HTTP1Error) {
-        if scanPlainStatusLine(&cursor) { return }
         while !cursor.isAtEnd {
             switch cursor.offset {
             case 0...7: try scanVersionByte(cursor, place: cursor.offset, error: .malformedStatusLine)
@@ -19,30 +18,6 @@ extension HeadScanner {
             cursor.index &+= 1
             if cursor.offset == 12 { return step = .statusCodeEnd }
         }
-    }
-
-    /// The whole line, where this piece of input has it and nothing in it needs a second look.
-    @inline(__always)
-    private mutating func scanPlainStatusLine(_ cursor: inout ScanCursor) -> Bool {
-        let (start, bytes) = (cursor.index, cursor.bytes + cursor.index)
-        guard cursor.offset == 0, cursor.end &- start > 16 else { return false }
-        // `HTTP/1.`, and the byte after it, which is a digit.
-        let version = UnsafeRawPointer(bytes).loadUnaligned(as: UInt64.self)
-        let beginning = UInt64(littleEndian: 0x002E_312F_5054_5448)
-        guard (version ^ beginning) & UInt64(littleEndian: 0x00FF_FFFF_FFFF_FFFF) == 0,
-            let minor = Byte.digit(bytes[7]), bytes[8] == Byte.space, let hundreds = Byte.digit(bytes[9]), hundreds > 0,
-            let tens = Byte.digit(bytes[10]), let ones = Byte.digit(bytes[11]), bytes[12] == Byte.space
-        else { return false }
-        let feed = 13 &+ lk_value_end(bytes + 13, cursor.end &- start &- 13) &+ 1
-        guard start &+ feed < cursor.end, bytes[feed &- 1] == Byte.carriageReturn, bytes[feed] == Byte.lineFeed,
-            feed &- 1 <= limits.startLineBytes
-        else { return false }
-        startLine.minorVersion = minor
-        startLine.status = Int(hundreds) &* 100 &+ Int(tens) &* 10 &+ Int(ones)
-        startLine.reason = 13..<(feed &- 1)
-        cursor.index = start &+ feed &+ 1
-        step = .lineStart
-        return true
     }
 
     /// One byte of `HTTP/1.` and the digit after it.

@@ -1,10 +1,12 @@
+import CLoadingKitShims
 import LoadingKitPrimitives
 
 /// Reads a message's first line and fields, or a trailer section, from whatever pieces of it arrive.
 ///
 /// The bytes are read in place, in one pass, and places are remembered as offsets from the section's first byte. The
-/// bytes of a piece that ends before the section does are kept in `store`; at the section's end `store` has them all,
-/// and becomes the store of the ``HTTPFields``. So a head that comes in one piece costs two allocations and one copy.
+/// bytes of a piece that ends before the section does are kept in `section`, which has them all at the section's end. So
+/// a head that comes in one piece costs one allocation and one copy, and without the former where nobody has the head
+/// before it any more.
 ///
 /// A line's end is CRLF or a bare LF (RFC 9112 §2.2); a CR that no LF follows is an error wherever it comes.
 struct HeadScanner: Sendable {
@@ -24,15 +26,19 @@ struct HeadScanner: Sendable {
 
     /// Memory for more than this is not kept for the next section.
     private static let keptBytes = 4096
-    private static let keptEntries = 64
+    private static let keptFields = 64
 
     let subject: Subject
     let limits: HTTP1Limits
 
     var step: Step
-    /// The section's bytes from earlier pieces of input.
-    var store: [UInt8] = []
-    var entries: [HTTPFields.Entry] = []
+    /// The fields read, and the section's bytes from earlier pieces of input.
+    var section = HTTPFields()
+    /// What there is room for at first: what a common head has, or a little more than the section before, which mostly is
+    /// of the same sender.
+    var expected = SectionSize(bytes: 512, fields: 16)
+    /// What was last read of whole lines.
+    var lines = lk_lines()
     var startLine = StartLine()
 
     /// The field being read: places of its name and value.
@@ -68,7 +74,7 @@ struct HeadScanner: Sendable {
     }
 
     /// What the limits, which may be any number, leave for this section.
-    private var byteLimit: Int { Swift.max(0, Swift.min(limits.headBytes, Int(Int32.max))) &- bytesBefore }
+    var byteLimit: Int { Swift.max(0, Swift.min(limits.headBytes, Int(Int32.max))) &- bytesBefore }
     var fieldLimit: Int { Swift.max(0, limits.fieldCount) &- fieldsBefore }
 
     /// Reads on. True when the section is complete; false when all input is used up and more is needed.
@@ -79,10 +85,11 @@ struct HeadScanner: Sendable {
             guard try skipEmptyLines(input, &position) else { return false }
         }
         guard position < input.count, let base = input.baseAddress else { return false }
-        let room = Swift.max(0, byteLimit - store.count)
+        let kept = section.byteCount
+        let room = Swift.max(0, byteLimit - kept)
         var cursor = ScanCursor(
             bytes: base.assumingMemoryBound(to: UInt8.self), index: position,
-            end: Swift.min(input.count - position, room) + position, kept: store.count)
+            end: Swift.min(input.count - position, room) + position, kept: kept)
         while cursor.index < cursor.end {
             try advance(&cursor)
             if step == .complete {
@@ -93,7 +100,7 @@ struct HeadScanner: Sendable {
         }
         keep(&cursor)
         position = cursor.index
-        guard store.count < byteLimit else { throw failure(.headTooLarge, at: store.count) }
+        guard section.byteCount < byteLimit else { throw failure(.headTooLarge, at: section.byteCount) }
         return false
     }
 
@@ -146,9 +153,8 @@ struct HeadScanner: Sendable {
     /// Copies what has been read of this piece of input behind what earlier pieces left.
     mutating func keep(_ cursor: inout ScanCursor) {
         guard cursor.taken > 0 else { return }
-        let piece = UnsafeBufferPointer(start: cursor.bytes + cursor.start, count: cursor.taken)
-        store.append(contentsOf: piece)
-        cursor.restart(kept: store.count)
+        section.append(bytes: UnsafeRawBufferPointer(start: cursor.bytes + cursor.start, count: cursor.taken))
+        cursor.restart(kept: section.byteCount)
     }
 
     func failure(_ kind: HTTP1Error.Kind, at offset: Int) -> HTTP1Error {
@@ -181,28 +187,39 @@ extension HeadScanner {
 
     private mutating func reset(to step: Step) {
         self.step = step
+        if !section.isEmpty {
+            expected.bytes = Swift.min(section.byteCount &+ section.byteCount / 8, Self.keptBytes)
+            expected.fields = Swift.min(section.count &+ 2, Self.keptFields)
+        }
         // The memory is used again when nobody has the fields any more, and they were not unusually many.
-        store.removeAll(keepingCapacity: store.count <= Self.keptBytes)
-        entries.removeAll(keepingCapacity: entries.count <= Self.keptEntries)
+        section.removeAll(keepingFields: Self.keptFields, bytes: Self.keptBytes)
+        lines.is_complete = 0
         startLine = StartLine()
         isFolded = false
         hasDividedNames = false
     }
 
     /// How much of the limits the section has used.
-    var size: SectionSize { SectionSize(bytes: store.count, fields: entries.count) }
+    var size: SectionSize { SectionSize(bytes: section.byteCount, fields: section.count) }
 
-    /// The fields of the complete section, whose bytes they take over.
-    mutating func takeFields() -> HTTPFields {
+    /// Makes the fields of the complete section what they are for others.
+    @inline(__always)
+    mutating func complete() {
         if hasDividedNames { recogniseNames() }
-        return HTTPFields(store: store, entries: entries)
+    }
+
+    /// What the fields of the complete section say that frame its message: known already where all its lines were read at
+    /// once. Mutating as what only reads is given a copy of the whole scanner.
+    @inline(__always)
+    mutating func framing() -> HTTPFields.Framing {
+        guard lines.is_complete != 0, lines.count == section.count else { return section.framing }
+        return HTTPFields.Framing(lines.framing)
     }
 
     private mutating func recogniseNames() {
-        let bytes = store
-        bytes.withUnsafeBytes { bytes in
+        section.withMutableEntries { entries, bytes in
             for index in entries.indices where entries[index].known == .other {
-                entries[index].known = KnownField(nameBytes: entries[index].name(in: bytes))
+                entries[index].known = KnownField(nameBytes: entries[index].name(in: UnsafeRawBufferPointer(bytes)))
             }
         }
     }

@@ -3,22 +3,32 @@ import LoadingKitPrimitives
 /// A piece of a message's first line: a range of the head's bytes, shared with its fields, that becomes a `String` when
 /// someone asks.
 struct HeadText: Sendable, Equatable {
-    private let store: [UInt8]
-    private let range: Range<Int>
+    /// Whose bytes they are.
+    private let fields: HTTPFields
+    private let start: UInt32
+    private let count: UInt32
 
-    init(store: [UInt8], range: Range<Int>) {
-        self.store = store
-        self.range = range.clamped(to: 0..<store.count)
+    /// The bytes of `range`, which no head is long enough to have beyond 32 bits.
+    init(of fields: HTTPFields, _ range: Range<Int>) {
+        let range = range.clamped(to: 0..<fields.byteCount)
+        self.fields = fields
+        start = UInt32(truncatingIfNeeded: range.lowerBound)
+        count = UInt32(truncatingIfNeeded: range.count)
     }
 
     init(_ text: String) {
-        store = Array(text.utf8)
-        range = 0..<store.count
+        var (text, fields) = (text, HTTPFields())
+        text.withUTF8 { fields.append(bytes: UnsafeRawBufferPointer($0)) }
+        self.init(of: fields, 0..<fields.byteCount)
     }
 
-    var string: String {
-        store.withUnsafeBytes { FieldText.string(UnsafeRawBufferPointer(rebasing: $0[range])) }
+    var string: String { withBytes { FieldText.string($0) } }
+
+    func withBytes<R>(_ body: (UnsafeRawBufferPointer) -> R) -> R {
+        fields.withEntries { body(UnsafeRawBufferPointer(rebasing: $1[Int(start)..<Int(start) + Int(count)])) }
     }
 
-    static func == (a: HeadText, b: HeadText) -> Bool { a.store[a.range] == b.store[b.range] }
+    static func == (a: HeadText, b: HeadText) -> Bool {
+        a.withBytes { a in b.withBytes { b in a.elementsEqual(b) } }
+    }
 }

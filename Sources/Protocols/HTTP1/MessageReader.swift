@@ -4,19 +4,22 @@ import LoadingKitPrimitives
 ///
 ///     head ──▶ body ──▶ ending ──▶ head of the next message
 ///                └▶ trailers ─┘      or another protocol, or nothing
+@usableFromInline
 struct MessageReader: Sendable {
     enum Event {
         /// The head is complete: its start line and fields are in `scanner`; `beginBody` must follow.
         case head
         case body(Range<Int>)
-        case trailers(HTTPFields)
+        /// There are trailer fields, which ``takeTrailers()`` gives.
+        case trailers
         case end
     }
 
     /// What may come after a message.
     enum Sequel: Sendable { case message, anotherProtocol, nothing }
 
-    private enum State: Sendable {
+    @usableFromInline
+    enum State: Sendable {
         /// In a head, or between messages.
         case head
         /// This many bytes of a body of known length are left, at least one.
@@ -31,17 +34,21 @@ struct MessageReader: Sendable {
         case anotherProtocol
         /// No byte may follow.
         case nothing
-        case failed(HTTP1Error)
+        /// `failure` says why.
+        case failed
     }
 
-    private(set) var scanner: HeadScanner
-    private var state = State.head
+    var scanner: HeadScanner
+    @usableFromInline var state = State.head
     /// Not in the state, from which it would be copied for each chunk.
-    private var decoder: ChunkDecoder
+    @usableFromInline var decoder: ChunkDecoder
     private var sequel = Sequel.message
     private var headSize = SectionSize()
+    private var trailers = HTTPFields()
+    /// Not in the state, for whose other cases it leaves a form that is quickly told.
+    private var failure = HTTP1Error(.unexpectedBytes)
     /// Bytes of the message before the present input.
-    private(set) var consumed = 0
+    @usableFromInline var consumed = 0
 
     init(subject: HeadScanner.Subject, limits: HTTP1Limits) {
         scanner = HeadScanner(subject: subject, limits: limits)
@@ -64,8 +71,17 @@ struct MessageReader: Sendable {
         }
     }
 
+    /// Whether it is in a head, or between messages.
+    @inlinable @inline(__always)
+    var isWaiting: Bool { if case .head = state { true } else { false } }
+
+    /// Whether the message is complete and its end is still to be told.
+    @inlinable @inline(__always)
+    var isEnding: Bool { if case .ending = state { true } else { false } }
+
     /// The data of a chunked body that the input goes on with, where that is plain to see: what happens most often, without
     /// all that ``next(_:_:)`` looks at.
+    @inlinable
     @inline(__always)
     mutating func nextChunkData(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> Range<Int>? {
         guard case .chunked = state, position < input.count else { return nil }
@@ -75,20 +91,44 @@ struct MessageReader: Sendable {
         return range
     }
 
+    /// Reads on: what happens most often here, the rest where it is looked at closely.
+    @inline(__always)
     mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
         let start = position
+        switch state {
+        case .head:
+            guard start < input.count else { return nil }
+            if scanner.scanPlainHead(input, &position) {
+                consumed &+= position &- start
+                return .head
+            }
+            return try read(input, &position, from: start)
+        case .ending:
+            end()
+            return .end
+        case .length, .chunked, .trailers, .untilClose, .anotherProtocol, .nothing, .failed:
+            return try read(input, &position, from: start)
+        }
+    }
+
+    /// Reads on; what is before `position` but from `start` on has been read already.
+    @inline(never)
+    private mutating func read(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int, from start: Int
+    ) throws(HTTP1Error) -> Event? {
         do throws(HTTP1Error) {
             let event = try read(input, &position)
             if case .end? = event { consumed = 0 } else { consumed &+= position &- start }
             return event
         } catch {
-            state = .failed(error)
+            fail(error)
             throw error
         }
     }
 
+    @inline(__always)
     private mutating func read(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
@@ -115,8 +155,8 @@ struct MessageReader: Sendable {
         case .nothing:
             guard position < input.count else { return nil }
             throw HTTP1Error(.unexpectedBytes, offset: consumed)
-        case .failed(let error):
-            throw error
+        case .failed:
+            throw failure
         }
     }
 
@@ -146,16 +186,19 @@ struct MessageReader: Sendable {
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
         guard try scanner.scan(input, &position) else { return nil }
-        let trailers = Trailers.allowed(in: scanner.takeFields())
+        let trailers = takeAllowedTrailers()
         guard trailers.isEmpty else {
             state = .ending
-            return .trailers(trailers)
+            self.trailers = trailers
+            return .trailers
         }
         end()
         return .end
     }
 
-    private mutating func end() {
+    /// The message's end is told.
+    @usableFromInline
+    mutating func end() {
         scanner.beginHead()
         consumed = 0
         switch sequel {
@@ -169,10 +212,22 @@ struct MessageReader: Sendable {
 // MARK: - What the parser decides, and what its user reads elsewhere
 
 extension MessageReader {
-    /// The fields of the head just read.
-    mutating func takeHeadFields() -> HTTPFields {
+    /// Comes before the head just read is looked at.
+    @inline(__always)
+    mutating func completeHead() {
         headSize = scanner.size
-        return scanner.takeFields()
+        scanner.complete()
+    }
+
+    private mutating func takeAllowedTrailers() -> HTTPFields {
+        scanner.complete()
+        return Trailers.allowed(in: scanner.section)
+    }
+
+    /// The trailer fields that were just read.
+    mutating func takeTrailers() -> HTTPFields {
+        defer { trailers = HTTPFields() }
+        return trailers
     }
 
     /// Says how the body of the message whose head was just read ends, and what may come after it.
@@ -195,7 +250,10 @@ extension MessageReader {
     }
 
     /// The head just read may not be.
-    mutating func fail(_ error: HTTP1Error) { state = .failed(error) }
+    mutating func fail(_ error: HTTP1Error) {
+        state = .failed
+        failure = error
+    }
 
     var directBodyBytes: Int {
         switch state {
@@ -239,13 +297,13 @@ extension MessageReader {
         case .chunked: throw closed(.inChunkedBody)
         case .trailers: throw closed(.inTrailers)
         case .anotherProtocol, .nothing: return nil
-        case .failed(let error): throw error
+        case .failed: throw failure
         }
     }
 
     private mutating func closed(_ place: HTTP1Error.ClosedEarly) -> HTTP1Error {
         let error = HTTP1Error(.closedEarly(place), offset: consumed)
-        state = .failed(error)
+        fail(error)
         return error
     }
 }

@@ -3,17 +3,15 @@ import LoadingKitPrimitives
 /// Whether a connection stays open after a message (RFC 9112 §9.3).
 enum Persistence {
     /// `close` ends it; HTTP/1.0 needs `keep-alive`; else HTTP/1.1 keeps it.
-    static func isKept(version: HTTPVersion, fields: HTTPFields, _ occurrence: HTTPFields.Occurrence) -> Bool {
-        switch occurrence {
-        case .never: return version.minor >= 1
-        case .once(let index):
-            let isKeepAlive = fields.withBytes(at: index) { _, value, _ in
-                ASCII.equalsIgnoringCase(value, "keep-alive")
-            }
-            if isKeepAlive { return true }
-        case .often: break
+    @inline(__always)
+    static func isKept(
+        version: HTTPVersion, fields: HTTPFields, _ connection: HTTPFields.Framing.Connection
+    ) -> Bool {
+        switch connection {
+        case .absent: version.minor >= 1
+        case .keepAlive: true
+        case .unclear: isKept(version: version, options: fields)
         }
-        return isKept(version: version, options: fields)
     }
 
     private static func isKept(version: HTTPVersion, options fields: HTTPFields) -> Bool {

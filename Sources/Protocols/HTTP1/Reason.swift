@@ -1,26 +1,28 @@
 import LoadingKitPrimitives
 
 /// The reason phrase of a status line. The usual one is not kept: it is the same for all responses of a status.
-enum Reason: Sendable {
-    case usual(status: Int)
-    case other(HeadText)
+struct Reason: Sendable {
+    /// The bytes of a head that it is; none where it is the usual reason of a status.
+    private let text: HeadText?
+    private let status: UInt16
 
-    /// The reason of a status line that `fields` came with: the bytes of `range` in their store.
-    static func read(_ range: Range<Int>, of fields: HTTPFields, status: Int) -> Reason {
-        let matches = fields.store.withUnsafeBytes { store in
-            isUsual(UnsafeRawBufferPointer(rebasing: store[range.clamped(to: 0..<store.count)]), status)
-        }
-        return matches ? .usual(status: status) : .other(HeadText(store: fields.store, range: range))
+    /// Any text.
+    init(_ text: String) {
+        self.text = HeadText(text)
+        status = 0
     }
 
-    var string: String {
-        switch self {
-        case .usual(let status): Self.phrase(status).description
-        case .other(let text): text.string
-        }
+    /// The reason of a status line that `fields` came with, among whose bytes it is.
+    @inline(__always)
+    init(_ line: StartLine, of fields: HTTPFields) {
+        text = line.isReasonUsual ? nil : HeadText(of: fields, line.reason)
+        status = UInt16(truncatingIfNeeded: line.status)
     }
 
-    private static func isUsual(_ bytes: UnsafeRawBufferPointer, _ status: Int) -> Bool {
+    var string: String { text?.string ?? Self.phrase(Int(status)).description }
+
+    /// Whether these bytes are what nearly all servers send with a status.
+    static func isUsual(_ bytes: UnsafeRawBufferPointer, _ status: Int) -> Bool {
         let phrase = phrase(status)
         guard bytes.count == phrase.utf8CodeUnitCount else { return false }
         for index in 0..<bytes.count where bytes[index] != phrase.utf8Start[index] { return false }

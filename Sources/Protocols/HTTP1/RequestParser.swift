@@ -20,7 +20,7 @@ public struct RequestParser: Sendable {
         case end
     }
 
-    private var reader: MessageReader
+    @usableFromInline var reader: MessageReader
 
     /// Whether the request whose head was read last lets the connection carry another one.
     public private(set) var allowsReuse = true
@@ -35,15 +35,31 @@ public struct RequestParser: Sendable {
     /// - Returns: The next event; nil when all input is used up.
     /// - Throws: ``HTTP1Error`` when the bytes are no request, then and ever after. The answer to it is 400 (431 for
     ///   fields that are too large, 414 for a target too long, 505 for another version), and closing the connection.
+    @inlinable
+    @inline(__always)
     public mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
+        // What a caller does with small chunks, and with an end, is mostly less than what a call would cost.
         if let range = reader.nextChunkData(input, &position) { return .body(range) }
+        if reader.isWaiting, position >= input.count { return nil }
+        if reader.isEnding {
+            reader.end()
+            return .end
+        }
+        return try nextOther(input, &position)
+    }
+
+    @usableFromInline
+    @inline(never)
+    mutating func nextOther(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP1Error) -> Event? {
         switch try reader.next(input, &position) {
         case nil: return nil
         case .head: return try takeHead()
         case .body(let range): return .body(range)
-        case .trailers(let fields): return .trailers(fields)
+        case .trailers: return .trailers(reader.takeTrailers())
         case .end: return .end
         }
     }
@@ -68,18 +84,18 @@ public struct RequestParser: Sendable {
 
     private mutating func takeHead() throws(HTTP1Error) -> Event {
         let line = reader.scanner.startLine
-        let fields = reader.takeHeadFields()
-        let version = HTTPVersion(major: 1, minor: line.minorVersion)
+        reader.completeHead()
+        let (fields, version) = (reader.scanner.section, line.version)
         do throws(HTTP1Error.Kind) {
-            try RequestTarget.check(line, in: fields.store)
+            try RequestTarget.check(line, of: fields)
             try HostField.check(fields, version: version)
-            let present = fields.framing
+            let present = reader.scanner.framing()
             let framing = try Self.framing(of: fields, present, version: version)
             allowsReuse = Persistence.isKept(version: version, fields: fields, present.connection)
             reader.beginBody(framing, then: allowsReuse ? .message : .nothing)
             let head = RequestHead(
-                version: version, methodText: HeadText(store: fields.store, range: line.method),
-                targetText: HeadText(store: fields.store, range: line.target), fields: fields)
+                version: version, methodText: HeadText(of: fields, line.method),
+                targetText: HeadText(of: fields, line.target), fields: fields)
             return .head(head, framing)
         } catch {
             let failure = HTTP1Error(error, offset: reader.consumed)
@@ -92,9 +108,9 @@ public struct RequestParser: Sendable {
     private static func framing(
         of fields: HTTPFields, _ present: HTTPFields.Framing, version: HTTPVersion
     ) throws(HTTP1Error.Kind) -> BodyFraming {
-        let hasLength = present.contentLength != .never
-        switch TransferEncoding(fields) {
-        case .absent: return try ContentLength.parse(fields, present.contentLength).map { .length($0) } ?? .none
+        let hasLength = present.length != .absent
+        switch present.hasTransferEncoding ? TransferEncoding(fields) : .absent {
+        case .absent: return try ContentLength.parse(fields, present.length).map { .length($0) } ?? .none
         case .chunked where hasLength, .other where hasLength, .invalid where hasLength:
             throw .lengthAndTransferEncoding
         case .chunked where version.minor >= 1: return .chunked

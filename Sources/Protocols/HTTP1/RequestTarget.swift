@@ -3,10 +3,10 @@ import LoadingKitPrimitives
 /// The four forms of a request's target, and the methods they go with (RFC 9112 §3.2). That a target consists of
 /// visible ASCII has been seen while reading.
 enum RequestTarget {
-    static func check(_ line: StartLine, in store: [UInt8]) throws(HTTP1Error.Kind) {
-        let hasForm = store.withUnsafeBytes { store in
-            let method = UnsafeRawBufferPointer(rebasing: store[line.method])
-            return isValid(UnsafeRawBufferPointer(rebasing: store[line.target]), method: method)
+    static func check(_ line: StartLine, of fields: HTTPFields) throws(HTTP1Error.Kind) {
+        let hasForm = fields.withEntries { _, bytes in
+            let method = UnsafeRawBufferPointer(rebasing: bytes[line.method])
+            return isValid(UnsafeRawBufferPointer(rebasing: bytes[line.target]), method: method)
         }
         if !hasForm { throw .invalidTarget }
     }

@@ -6,27 +6,49 @@ struct ResponseFraming {
     var sequel: MessageReader.Sequel
     var allowsReuse: Bool { sequel == .message }
 
-    /// The framing of a response with these fields to a request by that method.
+    /// The framing of a response to most methods whose fields say no more about it than a length, and that the connection
+    /// is kept: of most. Nil for any other.
+    @inline(__always)
+    init?(plain present: HTTPFields.Framing, _ line: StartLine, to method: MethodKind) {
+        guard !present.hasTransferEncoding, case .number(let length) = present.length, line.status != 101,
+            method != .connect
+        else { return nil }
+        switch present.connection {
+        case .unclear: return nil
+        case .absent: sequel = line.minorVersion >= 1 ? .message : .nothing
+        case .keepAlive: sequel = .message
+        }
+        body = method != .head && line.status != 204 && line.status != 304 ? .length(length) : .none
+    }
+
+    private init(body: BodyFraming, sequel: MessageReader.Sequel) {
+        self.body = body
+        self.sequel = sequel
+    }
+
+    /// The framing of a response with these fields, which say `present`, to a request by that method.
     static func read(
-        _ fields: HTTPFields, status: Int, version: HTTPVersion, to method: MethodKind
+        _ fields: HTTPFields, _ present: HTTPFields.Framing, _ line: StartLine, to method: MethodKind
     ) throws(HTTP1Error.Kind) -> ResponseFraming {
-        let present = fields.framing
-        let transferEncoding = present.transferEncoding == .never ? .absent : TransferEncoding(fields)
-        if status == 101 || (method == .connect && 200..<300 ~= status) {
+        let transferEncoding = present.hasTransferEncoding ? TransferEncoding(fields) : .absent
+        if line.status == 101 || (method == .connect && 200..<300 ~= line.status) {
             // Case 2, and RFC 9110 §15.2.2: the connection is something else from here on.
             return ResponseFraming(body: .none, sequel: .anotherProtocol)
         }
-        let length = transferEncoding == .absent ? try ContentLength.parse(fields, present.contentLength) : nil
-        let hasBody = method != .head && status != 204 && status != 304
+        let length = transferEncoding == .absent ? try ContentLength.parse(fields, present.length) : nil
+        let hasBody = method != .head && line.status != 204 && line.status != 304
         let body = try body(hasBody, length, transferEncoding)
         // A length besides the chunks, or chunks from HTTP/1.0, may be a trace of smuggling: §6.1, §11.2.
         let isFramingClean =
             switch transferEncoding {
             case .absent: body != .untilClose
-            case .chunked: version.minor >= 1 && present.contentLength == .never
+            case .chunked: line.version.minor >= 1 && present.length == .absent
             case .other, .invalid: false
             }
-        let isKept = isFramingClean && Persistence.isKept(version: version, fields: fields, present.connection)
+        let isKept =
+            isFramingClean
+            && Persistence.isKept(
+                version: line.version, fields: fields, present.connection)
         return ResponseFraming(body: body, sequel: isKept ? .message : .nothing)
     }
 

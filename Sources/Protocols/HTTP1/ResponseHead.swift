@@ -13,10 +13,18 @@ public struct ResponseHead: Sendable {
 
     /// Makes a head, for ``ResponseWriter`` and for tests.
     public init(version: HTTPVersion = .http1_1, status: Int, reason: String = "", fields: HTTPFields = HTTPFields()) {
-        self.init(version: version, status: status, reasonText: .other(HeadText(reason)), fields: fields)
+        self.init(version: version, status: status, reasonText: Reason(reason), fields: fields)
     }
 
-    init(version: HTTPVersion, status: Int, reasonText: Reason, fields: HTTPFields) {
+    /// A head that has been read.
+    @inline(__always)
+    init(_ line: StartLine, _ fields: HTTPFields) {
+        self.init(
+            version: line.version, status: line.status, reasonText: Reason(line, of: fields), fields: fields)
+    }
+
+    @inline(__always)
+    private init(version: HTTPVersion, status: Int, reasonText: Reason, fields: HTTPFields) {
         self.version = version
         self.status = status
         self.reasonText = reasonText

@@ -24,7 +24,7 @@ public struct ResponseParser: Sendable {
         case end
     }
 
-    private var reader: MessageReader
+    @usableFromInline var reader: MessageReader
     private let limits: HTTP1Limits
     private var method = MethodKind.other
     private var interimCount = 0
@@ -50,15 +50,31 @@ public struct ResponseParser: Sendable {
     /// - Returns: The next event; nil when all input is used up. After a 101 or a tunnel's `.end`, always nil, and
     ///   `position` stays: the bytes are not HTTP.
     /// - Throws: ``HTTP1Error`` when the bytes are no response, then and ever after.
+    @inlinable
+    @inline(__always)
     public mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
+        // What a caller does with small chunks, and with an end, is mostly less than what a call would cost.
         if let range = reader.nextChunkData(input, &position) { return .body(range) }
+        if reader.isWaiting, position >= input.count { return nil }
+        if reader.isEnding {
+            reader.end()
+            return .end
+        }
+        return try nextOther(input, &position)
+    }
+
+    @usableFromInline
+    @inline(never)
+    mutating func nextOther(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP1Error) -> Event? {
         switch try reader.next(input, &position) {
         case nil: return nil
         case .head: return try takeHead()
         case .body(let range): return .body(range)
-        case .trailers(let fields): return .trailers(fields)
+        case .trailers: return .trailers(reader.takeTrailers())
         case .end: return .end
         }
     }
@@ -86,32 +102,43 @@ public struct ResponseParser: Sendable {
     @discardableResult
     public mutating func didReadBody(_ count: Int) -> Bool { reader.didReadBody(count) }
 
+    @inline(__always)
     private mutating func takeHead() throws(HTTP1Error) -> Event {
-        let line = reader.scanner.startLine
-        let fields = reader.takeHeadFields()
-        let version = HTTPVersion(major: 1, minor: line.minorVersion)
-        let reason = Reason.read(line.reason, of: fields, status: line.status)
-        if line.status < 200, line.status != 101 {
-            try takeInterim()
-            return .interim(ResponseHead(version: version, status: line.status, reasonText: reason, fields: fields))
+        reader.completeHead()
+        let status = reader.scanner.startLine.status
+        if status < 200, status != 101 { return try takeInterim() }
+        let present = reader.scanner.framing()
+        let framing: ResponseFraming
+        if let plain = ResponseFraming(plain: present, reader.scanner.startLine, to: method) {
+            framing = plain
+        } else {
+            framing = try self.framing(present, reader.scanner.startLine)
         }
         interimCount = 0
-        let framing: ResponseFraming
+        allowsReuse = framing.allowsReuse
+        reader.beginBody(framing.body, then: framing.sequel)
+        // Last, so that the fields are counted once, for their new owner.
+        return .head(ResponseHead(reader.scanner.startLine, reader.scanner.section), framing.body)
+    }
+
+    @inline(never)
+    private mutating func framing(
+        _ present: HTTPFields.Framing, _ line: StartLine
+    ) throws(HTTP1Error) -> ResponseFraming {
         do throws(HTTP1Error.Kind) {
-            framing = try .read(fields, status: line.status, version: version, to: method)
+            return try .read(reader.scanner.section, present, line, to: method)
         } catch {
             throw failed(error)
         }
-        allowsReuse = framing.allowsReuse
-        reader.beginBody(framing.body, then: framing.sequel)
-        return .head(
-            ResponseHead(version: version, status: line.status, reasonText: reason, fields: fields), framing.body)
     }
 
-    private mutating func takeInterim() throws(HTTP1Error) {
+    @inline(never)
+    private mutating func takeInterim() throws(HTTP1Error) -> Event {
+        let head = ResponseHead(reader.scanner.startLine, reader.scanner.section)
         interimCount += 1
         guard interimCount <= limits.interimResponses else { throw failed(.tooManyInterimResponses) }
         reader.beginNextHead()
+        return .interim(head)
     }
 
     /// The head as a whole is at fault: its end is where that was seen.

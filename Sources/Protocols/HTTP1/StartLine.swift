@@ -3,8 +3,11 @@ struct StartLine: Sendable {
     /// The digit after `HTTP/1.`.
     var minorVersion: UInt8 = 0
     var status = 0
+    var version: HTTPVersion { HTTPVersion(major: 1, minor: minorVersion) }
     /// The reason of a status line.
     var reason = 0..<0
+    /// Whether that is known to be the usual one of the status.
+    var isReasonUsual = false
     var method = 0..<0
     var target = 0..<0
 }

@@ -14,6 +14,10 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
 
+    /// There is no network that leads to the server, and the task waits for one (`waitsForConnectivity`). Called at most
+    /// once for each task.
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
+
     /// The server has sent a response before the one that answers the request: 103 (Early Hints) and others of the 1xx
     /// class (RFC 9110 §15.2).
     func urlSession(
@@ -62,6 +66,11 @@ extension URLSessionTaskDelegate {
         guard let next = session.delegate(after: self) else { return completionHandler(.continueLoading, nil) }
         next.urlSession(
             session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
+    }
+
+    /// Tells the session's delegate.
+    public func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        session.delegate(after: self)?.urlSession(session, taskIsWaitingForConnectivity: task)
     }
 
     /// Tells the session's delegate.

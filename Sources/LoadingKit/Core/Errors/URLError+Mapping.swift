@@ -15,7 +15,9 @@ extension URLError {
         case let error as LoadFailure:
             self.init(error.code, text: error.description, underlying: error, url: url)
         case let error as TransportError:
-            self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
+            self.init(
+                error.urlErrorCode, text: error.description, underlying: error, url: url,
+                others: error.unavailability.map { [Self.unavailabilityKey: $0] } ?? [:])
         case let error as HTTP1Error:
             self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
         case let error as HTTP2Error:
@@ -27,11 +29,13 @@ extension URLError {
         }
     }
 
-    private init(_ code: Code, text: String, underlying: any Error, url: URL?) {
-        self.init(
-            code,
-            userInfo: Self.userInfo(url, [NSUnderlyingErrorKey: underlying, NSLocalizedDescriptionKey: text]))
+    private init(_ code: Code, text: String, underlying: any Error, url: URL?, others: [String: Any] = [:]) {
+        let said: [String: Any] = [NSUnderlyingErrorKey: underlying, NSLocalizedDescriptionKey: text]
+        self.init(code, userInfo: Self.userInfo(url, others.merging(said) { $1 }))
     }
+
+    /// The key of Apple's `networkUnavailableReason`: 0 for cellular, 1 for expensive.
+    private static let unavailabilityKey = "NSURLErrorNetworkUnavailableReasonKey"
 
     /// The key of `failureURLString`, whose constant is deprecated in favour of the URL's, though users read both.
     private static let failingURLStringKey = "NSErrorFailingURLStringKey"
@@ -48,8 +52,12 @@ extension URLError {
 extension TransportError {
     fileprivate var urlErrorCode: URLError.Code {
         switch cause {
-        case .nameNotFound, .noAddresses: .cannotFindHost
-        case .resolverFailed: .dnsLookupFailed
+        case .nameNotFound, .noAddresses: Networks.exist ? .cannotFindHost : .notConnectedToInternet
+        case .resolverFailed: Networks.exist ? .dnsLookupFailed : .notConnectedToInternet
+        case .notAllowed: .notConnectedToInternet
+        case .systemCall(.connect, ENETUNREACH), .systemCall(.connect, ENETDOWN), .systemCall(.connect, EHOSTUNREACH),
+            .systemCall(.connect, EADDRNOTAVAIL):
+            .notConnectedToInternet
         case .timedOut: .timedOut
         case .cancelled: .cancelled
         case .refused, .configuration: .cannotConnectToHost
@@ -79,6 +87,16 @@ extension TLSAlert {
         case .sent:
             isAboutCertificate || isHandshakeFailure || wantsCertificate
                 ? .clientCertificateRejected : .secureConnectionFailed
+        }
+    }
+}
+
+extension TransportError {
+    fileprivate var unavailability: Int? {
+        switch cause {
+        case .notAllowed(.cellular, _): 0
+        case .notAllowed(.expensive, _): 1
+        case _: nil
         }
     }
 }

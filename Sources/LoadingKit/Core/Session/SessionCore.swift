@@ -32,6 +32,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     package let registry: URLProtocolRegistry
     package let mailbox: DelegateMailbox
     let chunks = ChunkPool()
+    private(set) lazy var networks = NetworkMonitor(loop)
     private let identifiers = Atomic<Int>(1)
     private var entries: [Int: Entry] = [:]
     private var resources: [ObjectIdentifier: any SessionResource] = [:]
@@ -95,7 +96,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private func start(_ task: URLSessionTask, _ consumer: TaskConsumer) {
         // Completed: another thread's cancel() came between, and was told of.
         guard let session = task.session, task.engine == nil, task.state != .completed else { return }
-        let engine = TaskEngine(task, session, consumer)
+        let engine = makeRunner(task, session, consumer)
         task.engine = engine
         if task.state != .running && task.state != .suspended { return engine.cancel() }
         switch phase {
@@ -108,11 +109,18 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         engine.start()
     }
 
+    private func makeRunner(
+        _ task: URLSessionTask, _ session: URLSession, _ consumer: TaskConsumer
+    ) -> any TaskRunner {
+        if let task = task as? URLSessionStreamTask { return StreamEngine(task, session) }
+        return TaskEngine(task, session, consumer)
+    }
+
     private func cancel(_ task: URLSessionTask) {
         if let engine = task.engine { return engine.cancel() }
         // An asynchronous caller's task that has not begun yet is ended when it does; one that is over needs nothing.
         guard let session = task.session, let consumer = task.consumer, task.state != .completed else { return }
-        let engine = TaskEngine(task, session, consumer)
+        let engine = makeRunner(task, session, consumer)
         task.engine = engine
         engine.cancel()
     }

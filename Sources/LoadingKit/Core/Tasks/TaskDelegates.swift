@@ -9,6 +9,7 @@ struct TaskDelegates: Sendable {
     private let task: (any URLSessionTaskDelegate)?
     private let data: (any URLSessionDataDelegate)?
     private let download: (any URLSessionDownloadDelegate)?
+    private let stream: (any URLSessionStreamDelegate)?
 
     init(_ session: URLSession, _ task: URLSessionTask) {
         let own = task.delegate
@@ -17,6 +18,7 @@ struct TaskDelegates: Sendable {
         self.task = own ?? (shared as? any URLSessionTaskDelegate)
         data = own as? any URLSessionDataDelegate ?? (shared as? any URLSessionDataDelegate)
         download = own as? any URLSessionDownloadDelegate ?? (shared as? any URLSessionDownloadDelegate)
+        stream = own as? any URLSessionStreamDelegate ?? (shared as? any URLSessionStreamDelegate)
     }
 
     var exist: Bool { base != nil }
@@ -32,6 +34,14 @@ struct TaskDelegates: Sendable {
     ) {
         guard let delegate = self.task else { return decide(.continueLoading, nil) }
         delegate.urlSession(session, task: task, willBeginDelayedRequest: request, completionHandler: decide)
+    }
+
+    func isWaiting(_ session: URLSession, _ task: URLSessionTask) {
+        self.task?.urlSession(session, taskIsWaitingForConnectivity: task)
+    }
+
+    func betterRoute(_ session: URLSession, _ task: URLSessionStreamTask) {
+        stream?.urlSession(session, betterRouteDiscoveredFor: task)
     }
 
     func didReceive(informational response: HTTPURLResponse, _ session: URLSession, _ task: URLSessionTask) {
@@ -68,6 +78,20 @@ struct TaskDelegates: Sendable {
 
     func didFinish(_ session: URLSession, _ task: URLSessionDownloadTask, at location: URL) {
         download?.urlSession(session, downloadTask: task, didFinishDownloadingTo: location)
+    }
+
+    func readClosed(_ session: URLSession, _ task: URLSessionStreamTask) {
+        stream?.urlSession(session, readClosedFor: task)
+    }
+
+    func writeClosed(_ session: URLSession, _ task: URLSessionStreamTask) {
+        stream?.urlSession(session, writeClosedFor: task)
+    }
+
+    func didBecome(
+        _ input: InputStream, _ output: OutputStream, _ session: URLSession, _ task: URLSessionStreamTask
+    ) {
+        stream?.urlSession(session, streamTask: task, didBecome: input, outputStream: output)
     }
 
     func willCache(

@@ -64,6 +64,7 @@ extension TaskEngine {
     }
 
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? {
+        if parts != nil { return nil }
         switch consumer {
         case .completion, .continuation:
             return collector.space(atMost: count)

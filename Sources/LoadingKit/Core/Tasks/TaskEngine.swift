@@ -5,7 +5,7 @@ import Synchronization
 
 /// Runs one task on its session's event loop, whatever the scheme: finds the handler, follows redirects, keeps the
 /// time, and tells the task's consumer. It is the one owner of the task's state.
-final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
+final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.loop`
     /// Redirects that a task follows; one more is `URLError.httpTooManyRedirects`.
     static let maximumRedirects = 20
 
@@ -53,7 +53,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     var heldQuestion: (() -> Void)?
     private var redirectCount = 0
     /// The stream that the load under way takes its body from.
-    private var sentStream: InputStream?
+    private(set) var sentStream: InputStream?
 
     var consumer: TaskConsumer
     var collector = BodyCollector()
@@ -65,6 +65,12 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     /// Writes a download's file.
     var spool: DownloadSpool?
     var resuming: Resuming?
+    /// While the task waits for a network, and until it is over.
+    var networkObserver: NetworkMonitor.Observer?
+    var networkTimer: LoopTimer?
+    /// Takes a response apart of which each part replaces the one before, which `whole` is the response of.
+    var parts: MixedReplaceReader?
+    var whole: URLResponse?
     /// Where a download's file is, once it is complete.
     var location: URL?
     let delegate: TaskDelegates
@@ -223,6 +229,22 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         loadAnew(request)
     }
 
+    /// The load has come to nothing, and is tried again later.
+    func stopLoading(postponing request: URLRequest) {
+        if case .loading(let handler) = stage { handler.end() }
+        isHandlerWaiting = false
+        stage = .postponed(request)
+        clock.isQueued = true
+    }
+
+    /// Tries again, unless the task is suspended: then it is tried when that ends.
+    func loadPostponed() {
+        guard case .postponed(let request) = stage, !hold.contains(.suspended) else { return }
+        clock.isQueued = false
+        noteActivity()
+        load(request)
+    }
+
     /// Loads another request in place of the one that is being loaded.
     func loadAnew(_ request: URLRequest) {
         guard case .loading(let handler) = stage else { return }
@@ -256,6 +278,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         hold.remove(reason)
         guard hold.isEmpty, !isOver else { return }
         updateHeld()
+        if parts != nil, splitOn() == .wait { return }
         if let question = heldQuestion.take() { question() }
         if let heldEnd { return conclude(heldEnd) }
         guard isHandlerWaiting, case .loading(let handler) = stage else { return }
@@ -274,6 +297,11 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
     private func endInOrder(_ result: Result<Void, any Error>) {
         if isOver { return }
         if task.state == .suspended { holdSuspended() }
+        if case .success = result, finishParts() == .wait, !isOver {
+            heldEnd = result
+            return
+        }
+        if isOver { return }
         if let spool, case .success = result {
             hold(for: .writing)
             heldEnd = result
@@ -297,6 +325,7 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
         nextLook = .distantFuture
         timer?.cancel()
         timer = nil
+        stopWaitingForNetwork()
         if case .loading(let handler) = last { handler.end() }
         flushChunk()
     }
@@ -340,6 +369,12 @@ final class TaskEngine: @unchecked Sendable {  // confined to `core.loop`
 
 extension TaskEngine: LoadReceiver {
     func receive(_ response: URLResponse) -> Flow {
+        parts = partsReader(of: response)
+        whole = parts == nil ? nil : response
+        return begin(response)
+    }
+
+    func begin(_ response: URLResponse) -> Flow {
         noteActivity()
         task.shared.withLock { shared in
             shared.response = response
@@ -351,12 +386,14 @@ extension TaskEngine: LoadReceiver {
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
         count(bytes.count)
+        if parts != nil { return split(bytes) }
         deliver(bytes)
         return flow()
     }
 
     func receive(_ data: Data) -> Flow {
         count(data.count)
+        if parts != nil { return data.withUnsafeBytes { split($0) } }
         deliver(data)
         return flow()
     }
@@ -487,5 +524,5 @@ extension TaskEngine: LoadReceiver {
 
     func finish() { endInOrder(.success(())) }
 
-    func fail(_ error: any Error) { endInOrder(.failure(error)) }
+    func fail(_ error: any Error) { if !waitsForNetwork(after: error) { endInOrder(.failure(error)) } }
 }

@@ -67,3 +67,6 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
 
 /// The key in an error's `userInfo` under which a broken download's resume data is, as `Data`.
 public let NSURLSessionDownloadTaskResumeData: String = "NSURLSessionDownloadTaskResumeData"
+
+/// The same key by FoundationNetworking's name.
+public let URLSessionDownloadTaskResumeData: String = NSURLSessionDownloadTaskResumeData

@@ -33,7 +33,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     let session: URLSession?
 
     /// Runs the load. Touched on the session's event loop alone.
-    nonisolated(unsafe) var engine: TaskEngine?
+    nonisolated(unsafe) var engine: (any TaskRunner)?
 
     /// A number that is unique among the session's tasks.
     public let taskIdentifier: Int
@@ -50,7 +50,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         shared = Guarded(Shared())
     }
 
-    init(_ session: URLSession, _ request: URLRequest, identifier: Int, consumer: TaskConsumer?) {
+    init(_ session: URLSession, _ request: URLRequest?, identifier: Int, consumer: TaskConsumer?) {
         self.session = session
         self.consumer = consumer
         taskIdentifier = identifier

@@ -1,7 +1,26 @@
 #define _GNU_SOURCE
 #include "CLoadingKitShims.h"
+#include <linux/netlink.h>
+#include <linux/rtnetlink.h>
+#include <errno.h>
 #include <pthread.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 _Thread_local struct lk_thread_state lk_thread_state_storage;
 
 void lk_set_thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
+
+int lk_route_socket(void) {
+    int descriptor = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC | SOCK_NONBLOCK, NETLINK_ROUTE);
+    if (descriptor < 0) return -1;
+    struct sockaddr_nl address = {
+        .nl_family = AF_NETLINK,
+        .nl_groups = RTMGRP_LINK | RTMGRP_IPV4_IFADDR | RTMGRP_IPV6_IFADDR | RTMGRP_IPV4_ROUTE | RTMGRP_IPV6_ROUTE,
+    };
+    if (bind(descriptor, (struct sockaddr *)&address, sizeof address) == 0) return descriptor;
+    int error = errno;
+    close(descriptor);
+    errno = error;
+    return -1;
+}

@@ -65,7 +65,9 @@ final class ProxiedConnect: PendingConnection {
 
     private func connect() {
         let tls = security.proxy.map { (context: $0, serverName: proxy.host) }
-        let attempt = connector.connect(to: proxy.endpoint, tls: tls, timeout: timeout) { [self] result in
+        let attempt = connector.connect(
+            to: proxy.endpoint, tls: tls, over: route.use, timeout: timeout
+        ) { [self] result in
             switch result {
             case .success(let stream): connected(stream)
             case .failure(let error) where error.cause == .timedOut: end(.failure(error))

@@ -5,6 +5,8 @@ import LoadingKitTransport
 struct Route: Hashable {
     let origin: Origin
     let proxy: Proxy?
+    /// Over which networks.
+    var use = NetworkUse()
 
     /// Whether requests are sent to an HTTP proxy as they are, in absolute form (RFC 9112 §3.2.2), without a tunnel.
     var isForwarded: Bool {

@@ -19,6 +19,9 @@ static inline void lk_set_thread_event_loop(void *loop) { lk_thread_state_storag
 static inline void *lk_thread_fault_plan(void) { return lk_thread_state_storage.fault_plan; }
 static inline void lk_set_thread_fault_plan(void *plan) { lk_thread_state_storage.fault_plan = plan; }
 
+// A socket that is told of changes to interfaces, addresses and routes; -1 with errno.
+int lk_route_socket(void);
+
 // Names the calling thread; at most 15 bytes.
 void lk_set_thread_name(const char *name);
 
@@ -31,5 +34,6 @@ static inline void lk_compose(void) {
     if (lk_install_disk_stores) lk_install_disk_stores();
 }
 
+#include "chunk_line.h"
 #include "field_lines.h"
 #include "http_scan.h"

@@ -30,18 +30,37 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
     var hasRoom: Bool { condition.withLock { count < capacity && !isReaderClosed } }
     var isBroken: Bool { condition.withLock { isReaderClosed } }
 
+    /// How many bytes may be put in without waiting.
+    var room: Int { condition.withLock { isReaderClosed ? 0 : max(0, capacity - count) } }
+
+    /// Puts bytes in, whether or not there is room.
+    func put(_ bytes: UnsafeRawBufferPointer) {
+        change(.reading) { if !isReaderClosed { self.bytes.append(contentsOf: bytes) } }
+    }
+
+    /// Takes the bytes that there are.
+    func take(atMost limit: Int) -> [UInt8] {
+        guard hasBytes else { return [] }
+        return change(.writing) { take(min(count, limit)) }
+    }
+
+    private func take(_ taken: Int) -> [UInt8] {
+        let result = Array(bytes[start..<start + taken])
+        start += taken
+        if start == bytes.count {
+            bytes.removeAll(keepingCapacity: true)
+            start = 0
+        }
+        return result
+    }
+
     /// Waits for bytes, and gives how many were put into the buffer; 0 at the end.
     func read(_ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         change(.writing) {
             while count == 0, !isWriterClosed, !isReaderClosed { condition.wait() }
-            let taken = min(count, buffer.count)
-            for index in 0..<taken { buffer[index] = bytes[start + index] }
-            start += taken
-            if start == bytes.count {
-                bytes.removeAll(keepingCapacity: true)
-                start = 0
-            }
-            return taken
+            let taken = take(min(count, buffer.count))
+            _ = buffer.update(fromContentsOf: taken)
+            return taken.count
         }
     }
 

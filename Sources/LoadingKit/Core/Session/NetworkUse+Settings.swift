@@ -1,0 +1,31 @@
+import LoadingKitTransport
+
+extension NetworkUse {
+    /// What a session's configuration and a request say: both have to allow a network.
+    package init(_ request: URLRequest, _ settings: SessionSettings) {
+        self.init(settings)
+        if !request.allowsCellularAccess { allowsCellular = false }
+        if !request.allowsExpensiveNetworkAccess { allowsExpensive = false }
+        if request.networkServiceType != .default { codePoint = Self.codePoint(of: request.networkServiceType) }
+    }
+
+    init(_ settings: SessionSettings) {
+        self.init()
+        allowsCellular = settings.allowsCellularAccess
+        allowsExpensive = settings.allowsExpensiveNetworkAccess
+        codePoint = Self.codePoint(of: settings.networkServiceType)
+    }
+
+    /// RFC 4594 §2.3, with the lower of its code points for traffic that nobody waits for.
+    private static func codePoint(of type: URLRequest.NetworkServiceType) -> UInt8 {
+        switch type {
+        case .default: 0
+        case .background: 8  // CS1
+        case .responsiveData: 18  // AF21
+        case .avStreaming: 26  // AF31
+        case .video, .responsiveAV: 34  // AF41
+        case .voip, .networkServiceTypeCallSignaling: 40  // CS5
+        case .voice: 46  // EF
+        }
+    }
+}

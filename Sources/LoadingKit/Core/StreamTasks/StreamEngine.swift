@@ -1,0 +1,327 @@
+import DequeModule
+import Foundation
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// Runs a stream task on its session's event loop: connects, and carries out what the program asks for, in order.
+final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loop`
+    enum State {
+        case new
+        case connecting(ConnectAttempt?)
+        case open(ByteStream)
+        case securing(ConnectAttempt?)
+        case over
+    }
+
+    let task: URLSessionStreamTask
+    let session: URLSession
+    let core: SessionCore
+    let delegate: TaskDelegates
+    var loop: EventLoop { core.loop }
+    var state = State.new
+    private(set) lazy var connector = Connector(loop: core.loop, resolver: .shared)
+    private var lanes: Deque<StreamLane> = [StreamLane()]
+    private var isSuspended = false
+    private var isReadClosed = false
+    private var isWriteClosed = false
+    /// Bytes of the read that comes next.
+    private var received = Data()
+    private let startTime: MonotonicTime
+    private var networkObserver: NetworkMonitor.Observer?
+
+    init(_ task: URLSessionStreamTask, _ session: URLSession) {
+        self.task = task
+        self.session = session
+        core = session.core
+        delegate = TaskDelegates(session, task)
+        startTime = core.loop.now
+        for operation in task.waiting { submit(operation) }
+        task.waiting = []
+    }
+
+    // MARK: TaskRunner
+
+    func start() {
+        if delegate.exist { core.mailbox.post { [delegate, session, task] in delegate.didCreate(session, task) } }
+        guard let port = UInt16(exactly: task.port), port > 0, !task.host.isEmpty else {
+            return end(with: LoadFailure(.badURL, "there is no port \(task.port) of \(task.host)"))
+        }
+        followState()
+        let attempt = connector.connect(
+            to: .tcp(host: task.host, port: port), over: NetworkUse(core.settings), timeout: connectTimeout
+        ) { [weak self] in self?.connected($0) }
+        state = .connecting(attempt)
+    }
+
+    func followState() {
+        isSuspended = task.state == .suspended
+        proceed()
+    }
+
+    func cancel() { end(with: URLError(.cancelled)) }
+
+    func lookAtClock() -> MonotonicTime { .distantFuture }
+
+    /// In nanoseconds.
+    var connectTimeout: UInt64? {
+        let seconds = core.settings.timeoutIntervalForRequest
+        return seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : nil
+    }
+
+    private func networksChanged() {
+        guard case .open(let stream) = state, stream.isBetterRouted else { return }
+        core.mailbox.post { [delegate, session, task] in delegate.betterRoute(session, task) }
+    }
+
+    // MARK: Operations
+
+    func submit(_ operation: StreamOperation) {
+        if case .over = state {
+            return core.mailbox.post { operation.fail(LoadFailure(.cancelled, "the stream task is over")) }
+        }
+        if lanes.last?.barrier != nil { lanes.append(StreamLane()) }
+        let last = lanes.count - 1
+        switch operation {
+        case .read(let read): lanes[last].reads.append(.read(read, nil))
+        case .write(let write): lanes[last].writes.append(.write(write, nil))
+        case .closeRead: lanes[last].reads.append(.close)
+        case .closeWrite: lanes[last].writes.append(.close)
+        case .secure: lanes[last].barrier = .secure
+        case .unsecure: lanes[last].barrier = .unsecure
+        case .capture: lanes[last].barrier = .capture
+        }
+        proceed()
+    }
+
+    private func connected(_ result: Result<ByteStream, TransportError>) {
+        switch result {
+        case .success(let stream): isOpen(stream)
+        case .failure(let error): end(with: error)
+        }
+    }
+
+    func isOpen(_ stream: ByteStream) {
+        state = .open(stream)
+        if delegate.exist, networkObserver == nil {
+            networkObserver = core.networks.observe { [weak self] in self?.networksChanged() }
+        }
+        stream.handler = self
+        proceed()
+    }
+
+    /// Does what can be done now.
+    private func proceed() {
+        while case .open(let stream) = state, !isSuspended, !lanes.isEmpty {
+            startTimers()
+            runWrites(stream)
+            runReads(stream)
+            guard case .open = state, lanes[0].isEmpty, let barrier = lanes[0].barrier else { return }
+            lanes.removeFirst()
+            if lanes.isEmpty { lanes.append(StreamLane()) }
+            pass(barrier, stream)
+        }
+    }
+
+    private func pass(_ barrier: StreamLane.Barrier, _ stream: ByteStream) {
+        switch barrier {
+        case .secure: secure(stream)
+        case .unsecure: end(with: LoadFailure(.secureConnectionFailed, "TLS cannot be taken off a connection"))
+        case .capture: capture(stream)
+        }
+    }
+
+    /// An operation's time runs from when it is its turn.
+    private func startTimers() {
+        if case .read(let read, nil)? = lanes[0].reads.first, read.timeout > 0 {
+            lanes[0].reads[0] = .read(read, timer(read.timeout) { $0.readTimedOut() })
+        }
+        if case .write(let write, nil)? = lanes[0].writes.first, write.timeout > 0 {
+            lanes[0].writes[0] = .write(write, timer(write.timeout) { $0.writeTimedOut() })
+        }
+    }
+
+    private func timer(_ seconds: TimeInterval, _ work: @escaping (StreamEngine) -> Void) -> LoopTimer {
+        loop.schedule(at: loop.now.advanced(bySeconds: seconds)) { [weak self] in
+            if let self { work(self) }
+        }
+    }
+
+    // MARK: Reading
+
+    private func runReads(_ stream: ByteStream) {
+        while case .open = state, let next = lanes.first?.reads.first {
+            switch next {
+            case .close:
+                lanes[0].reads.removeFirst()
+                closeRead()
+            case .read(let read, let timer):
+                guard let isAtEnd = fill(read, stream) else { return }
+                timer?.cancel()
+                lanes[0].reads.removeFirst()
+                let data = received
+                received = Data()
+                core.mailbox.post { read.done(data.isEmpty && isAtEnd ? nil : data, isAtEnd, nil) }
+                if isAtEnd { closeRead() }
+                startTimers()
+            }
+        }
+    }
+
+    /// Whether the peer has sent all; nil as long as there is not enough.
+    private func fill(_ read: StreamRead, _ stream: ByteStream) -> Bool? {
+        if isReadClosed { return true }
+        while received.count < read.maximum {
+            let room = min(read.maximum - received.count, loop.scratch.count)
+            switch stream.read(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<room])) {
+            case .bytes(let count):
+                received.append(contentsOf: loop.scratch[..<count])
+                task.receivedCount.wrappingAdd(Int64(count), ordering: .relaxed)
+            case .wouldBlock: return received.count >= read.minimum ? false : nil
+            case .end: return true
+            case .failed(let error):
+                end(with: error)
+                return nil
+            }
+        }
+        return false
+    }
+
+    private func closeRead() {
+        guard !isReadClosed else { return }
+        isReadClosed = true
+        if delegate.exist { core.mailbox.post { [delegate, session, task] in delegate.readClosed(session, task) } }
+        endIfClosed()
+    }
+
+    private func readTimedOut() {
+        guard case .read(let read, _)? = lanes.first?.reads.first else { return }
+        lanes[0].reads.removeFirst()
+        let text = "the read was not complete within \(read.timeout) seconds"
+        core.mailbox.post { read.done(nil, false, URLError(LoadFailure(.timedOut, text), url: nil)) }
+        proceed()
+    }
+
+    // MARK: Writing
+
+    private func runWrites(_ stream: ByteStream) {
+        while case .open = state, let next = lanes.first?.writes.first {
+            switch next {
+            case .close:
+                lanes[0].writes.removeFirst()
+                closeWrite(stream)
+            case .write(var write, let timer):
+                if isWriteClosed {
+                    lanes[0].writes.removeFirst()
+                    let failure = LoadFailure(.cancelled, "the task's write side was closed before")
+                    core.mailbox.post { [done = write.done] in done(URLError(failure, url: nil)) }
+                    continue
+                }
+                let isDone = send(&write, stream)
+                guard case .open = state else { return }
+                guard isDone else {
+                    lanes[0].writes[0] = .write(write, timer)
+                    return
+                }
+                timer?.cancel()
+                lanes[0].writes.removeFirst()
+                core.mailbox.post { [done = write.done] in done(nil) }
+                startTimers()
+            }
+        }
+    }
+
+    private func send(_ write: inout StreamWrite, _ stream: ByteStream) -> Bool {
+        while write.sent < write.data.count {
+            let result = write.data.withUnsafeBytes {
+                stream.write(UnsafeRawBufferPointer(rebasing: $0[write.sent...]))
+            }
+            switch result {
+            case .bytes(let count):
+                write.sent += count
+                task.sentCount.wrappingAdd(Int64(count), ordering: .relaxed)
+            case .wouldBlock: return false
+            case .failed(let error):
+                end(with: error)
+                return false
+            }
+        }
+        return true
+    }
+
+    private func closeWrite(_ stream: ByteStream) {
+        guard !isWriteClosed else { return }
+        isWriteClosed = true
+        stream.finishWriting()
+        if delegate.exist { core.mailbox.post { [delegate, session, task] in delegate.writeClosed(session, task) } }
+        endIfClosed()
+    }
+
+    private func writeTimedOut() {
+        guard case .write(let write, _)? = lanes.first?.writes.first else { return }
+        let failure = LoadFailure(.timedOut, "the write was not complete within \(write.timeout) seconds")
+        guard write.sent == 0 else { return end(with: failure) }
+        lanes[0].writes.removeFirst()
+        core.mailbox.post { write.done(URLError(failure, url: nil)) }
+        proceed()
+    }
+
+    // MARK: The end
+
+    private func endIfClosed() { if isReadClosed && isWriteClosed { finish(nil) } }
+
+    func end(with error: any Error) { finish(URLError(error, url: nil)) }
+
+    /// - Parameter tellsEnd: false where something else was told in its place.
+    func finish(_ error: URLError?, tellsEnd: Bool = true) {
+        let last = state
+        if case .over = last { return }
+        state = .over
+        networkObserver?.cancel()
+        switch last {
+        case .connecting(let attempt), .securing(let attempt): attempt?.cancel()
+        case .open(let stream): if tellsEnd { stream.close() }
+        case .new, .over: break
+        }
+        fail(lanes, with: error ?? URLError(.cancelled))
+        lanes = []
+        task.shared.withLock { shared in
+            shared.error = error
+            shared.lifecycle.complete()
+        }
+        if tellsEnd, delegate.exist {
+            let metrics = metrics
+            core.mailbox.post { [delegate, session, task] in
+                delegate.didCollect(metrics, session, task)
+                delegate.didComplete(error, session, task)
+            }
+        }
+        core.finished(task)
+    }
+
+    /// There is no request, and so no transaction.
+    private var metrics: URLSessionTaskMetrics {
+        let anchor = WallClockAnchor(date: Date(), monotonicTime: loop.now)
+        let interval = DateInterval(
+            start: anchor.date(of: startTime), end: max(anchor.date, anchor.date(of: startTime)))
+        return URLSessionTaskMetrics(transactionMetrics: [], taskInterval: interval, redirectCount: 0)
+    }
+
+    private func fail(_ lanes: Deque<StreamLane>, with error: URLError) {
+        for lane in lanes {
+            for case .read(let read, let timer) in lane.reads {
+                timer?.cancel()
+                core.mailbox.post { read.done(nil, false, error) }
+            }
+            for case .write(let write, let timer) in lane.writes {
+                timer?.cancel()
+                core.mailbox.post { write.done(error) }
+            }
+        }
+    }
+}
+
+extension StreamEngine: ByteStreamHandler {
+    func streamIsReadable(_ stream: ByteStream) { proceed() }
+
+    func streamIsWritable(_ stream: ByteStream) { proceed() }
+}

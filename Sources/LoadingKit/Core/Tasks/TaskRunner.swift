@@ -1,0 +1,12 @@
+import LoadingKitPrimitives
+
+/// Runs one task on its session's event loop: the one owner of the task's state.
+protocol TaskRunner: AnyObject {
+    func start()
+    /// Holds the task back, or lets it go on, as the task's state says.
+    func followState()
+    func cancel()
+    func end(with error: any Error)
+    /// Ends the task when its time is over; gives when to look again.
+    func lookAtClock() -> MonotonicTime
+}

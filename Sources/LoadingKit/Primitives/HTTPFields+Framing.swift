@@ -1,0 +1,72 @@
+import CLoadingKitShims
+
+extension HTTPFields {
+    /// What the fields say that frame a message or concern its connection (RFC 9112 §6, §9.6): in nearly all messages so
+    /// little that one look tells.
+    @usableFromInline
+    package struct Framing {
+        /// `Content-Length`.
+        @usableFromInline package var length = Length.absent
+        /// `Connection`.
+        @usableFromInline package var connection = Connection.absent
+        /// Whether there is a `Transfer-Encoding`.
+        @usableFromInline package var hasTransferEncoding = false
+
+        @usableFromInline
+        package enum Length: Equatable {
+            case absent
+            case number(UInt64)
+            /// Several fields, or one that is no mere number.
+            case unclear
+        }
+
+        @usableFromInline
+        package enum Connection {
+            case absent, keepAlive
+            /// Several fields, or another option.
+            case unclear
+        }
+
+        init() {}
+
+        /// What the function that reads whole lines has seen.
+        @inlinable @inline(__always)
+        package init(_ framing: lk_framing) {
+            if framing.counts.1 > 0 {
+                length = framing.counts.1 == 1 && framing.is_number != 0 ? .number(framing.number) : .unclear
+            }
+            if framing.counts.3 > 0 {
+                connection = framing.counts.3 == 1 && framing.is_keep_alive != 0 ? .keepAlive : .unclear
+            }
+            hasTransferEncoding = framing.counts.2 > 0
+        }
+
+        fileprivate mutating func add(length value: UnsafeRawBufferPointer) {
+            guard length == .absent, let number = ASCII.decimal(value) else { return length = .unclear }
+            length = .number(number)
+        }
+
+        fileprivate mutating func add(connection value: UnsafeRawBufferPointer) {
+            guard connection == .absent, ASCII.equalsIgnoringCase(value, "keep-alive") else {
+                return connection = .unclear
+            }
+            connection = .keepAlive
+        }
+    }
+
+    /// What the fields say that frame a message or concern its connection.
+    package var framing: Framing {
+        withEntries { entries, bytes in
+            var framing = Framing()
+            for entry in entries {
+                switch entry.knownNumber {
+                case KnownField.contentLength.rawValue: framing.add(length: entry.value(in: bytes))
+                case KnownField.connection.rawValue: framing.add(connection: entry.value(in: bytes))
+                case KnownField.transferEncoding.rawValue: framing.hasTransferEncoding = true
+                case _: break
+                }
+            }
+            return framing
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import CLoadingKitShims
+import LoadingKitPrimitives
+
+/// Heads of responses that are there as a whole, and with nothing in them that needs a second look: nearly all.
+extension HeadScanner {
+    /// Reads a head as far as it is there and plain. True when that is all of it; what else there is, is left to the steps
+    /// that look at each byte.
+    @inline(__always)
+    mutating func scanPlainHead(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> Bool {
+        guard step == .emptyLine, subject == .response, let base = input.baseAddress else { return false }
+        let count = input.count &- position
+        // Where the limits may be met, the other steps see where.
+        guard count <= byteLimit, count > 16 else { return false }
+        let bytes = (base + position).assumingMemoryBound(to: UInt8.self)
+        let lineEnd = readPlainStatusLine(bytes, count)
+        guard lineEnd > 0 else { return false }
+        _ = readPlainLines(bytes, from: lineEnd, to: count, shift: 0, atMost: fieldLimit)
+        section.appendToOwn(bytes: UnsafeRawBufferPointer(start: bytes, count: lines.index))
+        position &+= lines.index
+        step = lines.is_complete != 0 ? .complete : .lineStart
+        return step == .complete
+    }
+
+    /// The whole status line, of which there are more than 16 bytes; gives the place behind it, or 0.
+    @inline(__always)
+    private mutating func readPlainStatusLine(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
+        // `HTTP/1.`, and the byte after it, which is a digit.
+        let version = UnsafeRawPointer(bytes).loadUnaligned(as: UInt64.self)
+        let beginning = UInt64(littleEndian: 0x002E_312F_5054_5448)
+        guard (version ^ beginning) & UInt64(littleEndian: 0x00FF_FFFF_FFFF_FFFF) == 0,
+            let minor = Byte.digit(bytes[7]), bytes[8] == Byte.space, let hundreds = Byte.digit(bytes[9]), hundreds > 0,
+            let tens = Byte.digit(bytes[10]), let ones = Byte.digit(bytes[11]), bytes[12] == Byte.space
+        else { return 0 }
+        startLine.minorVersion = minor
+        startLine.status = Int(hundreds) &* 100 &+ Int(tens) &* 10 &+ Int(ones)
+        return readPlainReason(bytes, count)
+    }
+
+    /// The rest of the line from its 13th byte on.
+    @inline(__always)
+    private mutating func readPlainReason(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
+        // `OK`, CRLF: most responses.
+        let reason = UnsafeRawPointer(bytes + 13).loadUnaligned(as: UInt32.self)
+        if reason == UInt32(littleEndian: 0x0A0D_4B4F), startLine.status == 200, limits.startLineBytes >= 15 {
+            startLine.isReasonUsual = true
+            return 17
+        }
+        return readAnyPlainReason(bytes, count)
+    }
+
+    @inline(never)
+    private mutating func readAnyPlainReason(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
+        let end = 13 &+ lk_value_end(bytes + 13, count &- 13)
+        guard count &- end >= 2, bytes[end] == Byte.carriageReturn, bytes[end &+ 1] == Byte.lineFeed,
+            end <= limits.startLineBytes
+        else {
+            startLine = StartLine()
+            return 0
+        }
+        startLine.reason = 13..<end
+        startLine.isReasonUsual = Reason.isUsual(
+            UnsafeRawBufferPointer(start: bytes + 13, count: end &- 13), startLine.status)
+        return end &+ 2
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import Glibc
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+@Suite struct NetworkTests {
+    /// What the probe prints in a network namespace of its own, where nothing but a loopback is, which is down at first.
+    private static func probe(_ mode: String) async throws -> [String] {
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let probe = URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("NetworkProbe").path
+        return try await onThread {
+            var pipes: [Int32] = [0, 0]
+            guard pipe(&pipes) == 0 else { throw POSIXError(.EMFILE) }
+            let reader = FileHandle(fileDescriptor: pipes[0], closeOnDealloc: true)
+            let process = try ChildProcess(
+                "/usr/bin/unshare", ["--user", "--map-root-user", "--net", probe, mode],
+                streams: .init(output: pipes[1], errors: pipes[1]))
+            close(pipes[1])
+            let text = String(decoding: try reader.readToEnd() ?? Data(), as: UTF8.self)
+            _ = process.waitForExit()
+            return text.split(separator: "\n").map(String.init)
+        }
+    }
+
+    static let expected: [String: [String]] = [
+        "waits": ["waiting", "loaded hello"],
+        "fails": ["failed \(URLError.notConnectedToInternet.rawValue)"],
+        "cellular": ["loaded hello"],
+        "restricted": ["failed \(URLError.notConnectedToInternet.rawValue) reason 0"],
+    ]
+
+    /// Where the system lets nobody make a namespace this fails, with what `unshare` says.
+    @Test(arguments: expected.keys.sorted()) func aNetworkOfItsOwn(_ mode: String) async throws {
+        try await withTimeout {
+            let lines = try await Self.probe(mode)
+            #expect(lines == Self.expected[mode])
+        }
+    }
+
+    @Test func packetsAreMarkedForTheirService() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        defer { server.stop() }
+        try await withTimeout {
+            let url = try #require(URL(string: server.url("/")))
+            let port = try #require(url.port)
+            for (type, mark) in [
+                (URLRequest.NetworkServiceType.default, Int32(0)), (.background, 8), (.responsiveData, 18),
+                (.avStreaming, 26), (.video, 34), (.voip, 40), (.voice, 46),
+            ] {
+                let session = makeSession { if type != .voice { $0.networkServiceType = type } }
+                var request = URLRequest(url: url)
+                // Of a single request, too: it has a connection of its own.
+                if type == .voice {
+                    _ = try await session.data(for: request)
+                    request.networkServiceType = .voice
+                }
+                _ = try await session.data(for: request)
+                #expect(Self.marks(to: port).last == mark << 2, "\(type)")
+                session.invalidateAndCancel()
+                _ = await session.allTasks
+            }
+        }
+    }
+
+    /// The marks of this process's sockets that are connected to a port, the newest last.
+    private static func marks(to port: Int) -> [Int32] {
+        let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return descriptors.compactMap { Int32($0) }.compactMap { descriptor -> (Int32, Int32)? in
+            var peer = sockaddr_in()
+            var local = sockaddr_in()
+            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            let found = withUnsafeMutablePointer(to: &peer) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
+            }
+            guard found == 0, Int(UInt16(bigEndian: peer.sin_port)) == port else { return nil }
+            length = socklen_t(MemoryLayout<sockaddr_in>.size)
+            _ = withUnsafeMutablePointer(to: &local) {
+                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
+            }
+            var mark: Int32 = -1
+            var size = socklen_t(MemoryLayout<Int32>.size)
+            getsockopt(descriptor, Int32(IPPROTO_IP), IP_TOS, &mark, &size)
+            return (Int32(UInt16(bigEndian: local.sin_port)), mark)
+        }.sorted { $0.0 < $1.0 }.map(\.1)
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+@Suite struct MixedReplaceTaskTests {
+    private static let route: LoopbackServer.Route = { _ in
+        .stream(.chunked, type: "multipart/x-mixed-replace; boundary=frame") { writer in
+            for (type, text) in [("text/plain", "one"), ("image/png", "two"), ("text/plain", "three")] {
+                try writer.write("--frame\r\nContent-Type: \(type)\r\nContent-Length: \(text.count)\r\n\r\n\(text)\r\n")
+            }
+            try writer.write("--frame--\r\n")
+        }
+    }
+
+    /// A response for the whole, and one for each part.
+    @Test(arguments: BothVersions.all) func eachPartHasAResponse(_ version: String) async throws {
+        let recorder = TransferRecorder()
+        try await BothVersions.withServer(version, Self.route, delegate: recorder) { session, server in
+            session.dataTask(with: try BothVersions.request(server, "/")).resume()
+            let events = await recorder.all()
+            #expect(
+                events == [
+                    "response", "response", "data", "response", "data", "response", "data", "metrics", "complete ok",
+                ])
+            #expect(recorder.files.snapshot.map { String(decoding: $0, as: UTF8.self) } == ["one", "two", "three"])
+        }
+    }
+
+    @Test func whoeverWantsAllGetsTheLastPart() async throws {
+        let server = try LoopbackServer(route: Self.route)
+        defer { server.stop() }
+        try await withTimeout {
+            let session = makeSession()
+            let request = try BothVersions.request(server, "/")
+            let (data, response) = try await session.data(for: request)
+            #expect(String(decoding: data, as: UTF8.self) == "three")
+            #expect(response.mimeType == "text/plain" && response.expectedContentLength == 5)
+            // A file has all of it.
+            let (location, whole) = try await session.download(for: request)
+            #expect(whole.mimeType == "multipart/x-mixed-replace")
+            #expect(try String(contentsOf: location, encoding: .utf8).contains("two"))
+            try FileManager.default.removeItem(at: location)
+        }
+    }
+}
