@@ -191,7 +191,7 @@ extension OrderScenario {
             configure: { $0.timeoutIntervalForRequest = 0.3 }),
         // URLSessionConfiguration.timeoutIntervalForResource: the same.
         OrderScenario(
-            "a transfer that takes too long", get: "/half", ["response", "data", "metrics", "complete -1001"],
-            configure: { $0.timeoutIntervalForResource = 1 }),
+            "a transfer that takes too long", get: "/stall", ["metrics", "complete -1001"],
+            configure: { $0.timeoutIntervalForResource = 0.3 }),
     ]
 }
