@@ -17,6 +17,15 @@ func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
         swiftSettings: settings)
 }
 
+func sideBySideTests(_ implementation: String, _ dependencies: [Target.Dependency]) -> Target {
+    .testTarget(
+        name: "SideBySide\(implementation)Tests",
+        dependencies: dependencies + ["TestSupport", "LoadingKitLoopbackServer"],
+        path: "Tests/SideBySide/\(implementation)",
+        // FoundationNetworking's interface is not written for Swift 6.
+        swiftSettings: settings + [.swiftLanguageMode(.v5)])
+}
+
 let package = Package(
     name: "LoadingKit",
     products: [
@@ -144,6 +153,9 @@ let package = Package(
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
         tests("CommandLineTests", ["loadkit"]),
         tests("LoadingKitTests", ["LoadingKit"]),
+        // One set of sources, behind a symbolic link in each folder, against one implementation and the other.
+        sideBySideTests("LoadingKit", ["LoadingKit"]),
+        sideBySideTests("FoundationNetworking", []),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -79,14 +79,14 @@ import Testing
                 .expectRequest, .send(chunked("3;")), .sendForever("a"),
             ], malformed),
         Case(
-            "corrupt gzip", ok("Content-Encoding: gzip\r\nContent-Length: 4", "junk"), .failed(.cannotDecodeContentData)
+            "corrupt gzip", ok("Content-Encoding: gzip\r\nContent-Length: 4", "junk"), .failed(.cannotDecodeRawData)
         ),
         Case(
             "a gzip that ends early",
             steps: [
                 .expectRequest, .send(ok("Content-Encoding: gzip\r\nContent-Length: 12")),
                 .send([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 3, 0x4b, 0x4c]), .close,
-            ], .failed(.cannotDecodeContentData)),
+            ], .failed(.cannotDecodeRawData)),
         Case("an unknown coding", ok("Content-Encoding: rot13\r\nContent-Length: 3", "nop"), .ok("nop")),
         Case(
             "an endless row of interim responses",

@@ -49,7 +49,7 @@ final class BodyDecoding {
         do {
             return try body()
         } catch {
-            throw LoadFailure(.cannotDecodeContentData, error.description)
+            throw LoadFailure(.cannotDecodeRawData, error.description)
         }
     }
 }

@@ -39,7 +39,11 @@ final class Transfer: NSObject, @unchecked Sendable {  // confined to the transf
         task.delegate = self
         return await withCheckedContinuation { continuation in
             self.continuation = continuation
-            task.resume()
+            session.delegateQueue.addOperation { [self] in
+                progress.begin(index, load.argument)
+                showRequest(task.currentRequest)
+                task.resume()
+            }
         }
     }
 
@@ -91,11 +95,6 @@ final class Transfer: NSObject, @unchecked Sendable {  // confined to the transf
 // MARK: - The task's delegate
 
 extension Transfer: URLSessionDataDelegate {
-    func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
-        progress.begin(index, load.argument)
-        showRequest(task.currentRequest)
-    }
-
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void

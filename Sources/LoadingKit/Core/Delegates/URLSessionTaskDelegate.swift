@@ -4,7 +4,8 @@ import Foundation
 ///
 /// What a task's own delegate does not implement is asked of the session's delegate.
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
-    /// The task is about to begin.
+    /// The task was made. Told on the thread that makes it, before the method that makes it returns, and not on the
+    /// delegate queue: here a task can be configured, whoever made it.
     func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask)
 
     /// A task with an `earliestBeginDate` is about to begin. Say whether it shall, or give another request for it to load.

@@ -38,6 +38,18 @@ extension URLRequest: ReferenceConvertible {
     }
 }
 
+// The compiler converts by `as` between the types of Apple's own modules alone.
+
+extension URLRequest {
+    /// The value of an object, with its protocol handlers' properties: what `object as URLRequest` is with Foundation's.
+    public init(_ request: NSURLRequest) { self = request.request }
+}
+
+extension NSURLRequest {
+    /// An object of a value: what `request as NSURLRequest` is with Foundation's.
+    public convenience init(_ request: URLRequest) { self.init(request: request) }
+}
+
 extension URLRequest: CustomReflectable {
     /// The properties by name, for debuggers and `dump`.
     public var customMirror: Mirror {

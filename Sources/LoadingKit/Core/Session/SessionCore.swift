@@ -75,7 +75,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     func perform(_ action: TaskLifecycle.Action, on task: URLSessionTask) {
         switch action {
         case .none: break
-        case .start: begin(task, task.consumer ?? .delegate)
+        // Without a consumer the task is an asynchronous caller's, who is about to begin it.
+        case .start: if let consumer = task.consumer { begin(task, consumer) }
         case .change: loop.perform { task.engine?.followState() }
         case .cancel: loop.perform { self.cancel(task) }
         }

@@ -18,6 +18,7 @@ extension URLSession {
         _ task: URLSessionTask, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
         if let delegate { task.delegate = delegate }
+        announce(task)
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { continuation in
                 task.begin(.continuation(continuation, isOnLoop: core.loop.isCurrent))
@@ -48,6 +49,7 @@ extension URLSession {
     ) async throws -> (AsyncBytes, URLResponse) {
         let task = URLSessionDataTask(self, request, identifier: core.nextIdentifier(), consumer: nil)
         if let delegate { task.delegate = delegate }
+        announce(task)
         let feed = BodyFeed(core.loop)
         let bytes = AsyncBytes(task: task, reader: BodyReader(feed))
         let response = try await withTaskCancellationHandler {

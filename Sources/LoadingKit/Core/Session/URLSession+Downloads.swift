@@ -73,6 +73,7 @@ extension URLSession {
         _ task: URLSessionDownloadTask, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (URL, URLResponse) {
         if let delegate { task.delegate = delegate }
+        announce(task)
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { task.begin(.file(.continuation($0))) }
         } onCancel: {

@@ -189,7 +189,14 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
 
     func remember<Task: URLSessionTask>(_ task: Task) -> Task {
         core.remember(task)
+        announce(task)
         return task
+    }
+
+    /// Tells of a task before anyone else has it, on the thread that makes it.
+    func announce(_ task: URLSessionTask) {
+        guard task.delegate != nil || delegate != nil else { return }
+        TaskDelegates(self, task).didCreate(self, task)
     }
 }
 

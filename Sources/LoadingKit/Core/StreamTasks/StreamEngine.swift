@@ -42,7 +42,6 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     // MARK: TaskRunner
 
     func start() {
-        if delegate.exist { core.mailbox.post { [delegate, session, task] in delegate.didCreate(session, task) } }
         guard let port = UInt16(exactly: task.port), port > 0, !task.host.isEmpty else {
             return end(with: LoadFailure(.badURL, "there is no port \(task.port) of \(task.host)"))
         }

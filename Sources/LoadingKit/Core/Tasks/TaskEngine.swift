@@ -104,10 +104,15 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
             return end(with: LoadFailure(.badURL, "the task has no request"))
         }
         followState()
+        beginWhenDue(request)
+    }
+
+    private func beginWhenDue(_ request: URLRequest) {
         guard let delay = task.earliestBeginDate?.timeIntervalSinceNow else { return begin(request) }
         guard delay > 0 else { return beginDelayed(request) }
-        // It holds this object until it fires, or until the task's end, which always comes.
-        timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { self.beginDelayed(request) }
+        // It holds this object until it fires, or until the task's end, which always comes. The loop's time is that of
+        // its turn's begin, so that the date may not quite have come then.
+        timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) { self.beginWhenDue(request) }
     }
 
     /// Holds the load back, or lets it go on, as the task's state says. Of two calls from two threads at once the notes
@@ -181,7 +186,6 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
             idle: core.idleTimeout(of: request), whole: core.settings.timeoutIntervalForResource, now: loop.now)
         if hold.contains(.suspended) { clock.pause(loop.now) }
         look(at: clock.firstLook)
-        if delegate.exist { core.mailbox.post { [delegate, session, task] in delegate.didCreate(session, task) } }
         prepare(request) { [self] request in
             if request != task.currentRequest { task.currentRequest = request }
             loadUnlessSuspended(request)

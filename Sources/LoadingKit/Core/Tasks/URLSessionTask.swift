@@ -6,7 +6,7 @@ import Synchronization
 /// A load of one URL in a session: resumed, suspended and cancelled by the program, observed by it or its delegate.
 ///
 /// A task is made suspended; ``resume()`` starts it. All of its members may be used from any thread.
-open class URLSessionTask: NSObject, NSCopying, @unchecked Sendable {  // `shared` is guarded by its mutex
+open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Sendable {  // `shared` has a mutex
     /// What any thread may read; written by the task's engine, and by the program through the setters below.
     struct Shared {
         var lifecycle = TaskLifecycle()
