@@ -15,9 +15,12 @@ demo: install-build-packages
 	swift build --product loadkit
 	"$$(swift build --show-bin-path)/loadkit" demo
 
+# In three parts, as the tests of one part all begin at once, and share two cores and the memory.
 test: lint install-build-packages install-test-packages
 	swift build --build-tests
-	swift test --skip-build
+	swift test --skip-build --filter '^HTTPTests\.'
+	swift test --skip-build --filter '^SideBySide'
+	swift test --skip-build --skip '^HTTPTests\.' --skip '^SideBySide'
 
 stress: install-build-packages
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/races.txt:halt_on_error=1 LOADINGKIT_STRESS_LOADS=$(LOADS) \

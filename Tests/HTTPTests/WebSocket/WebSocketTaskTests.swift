@@ -313,12 +313,11 @@ import Testing
         }
     }
 
-    /// Only the handshake has the request's time.
-    @Test(arguments: WebSocketServing.versions)
-    func aQuietConnectionStays(_ version: String) async throws {
+    /// Only the handshake has the request's time. (Over HTTP/2 the server's thread, which waits, would answer no PING.)
+    @Test func aQuietConnectionStays() async throws {
         let go = Signal()
         try await WebSocketServing.withSession(
-            version,
+            "http/1.1",
             {
                 .webSocket($0) { socket in
                     try socket.send("open")
