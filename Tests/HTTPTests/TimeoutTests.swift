@@ -57,6 +57,34 @@ import Testing
         }
     }
 
+    /// Only the handshake of a WebSocket has the request's time.
+    @Test func aQuietWebSocketStays() async throws {
+        let go = Signal()
+        let server = try LoopbackServer { request in
+            .webSocket(request) { socket in
+                try socket.send("open")
+                try socket.request.exchange.wait(for: go)
+                try socket.send("later")
+                try socket.echo()
+            }
+        }
+        defer { server.stop() }
+        let time = ManualTime()
+        let (session, loop) = Self.session(time) { $0.timeoutIntervalForRequest = 10 }
+        defer { loop.stop() }
+        try await withTimeout {
+            let task = session.webSocketTask(with: try WebSocketServing.url(server))
+            task.resume()
+            try await expect(task, "open")
+            time.advance(by: .seconds(60))
+            _ = await session.allTasks
+            #expect(task.state == .running)
+            go.fire()
+            try await expect(task, "later")
+            task.cancel()
+        }
+    }
+
     /// Those that wait for a handshake that another has begun are in no queue: their own time runs.
     @Test func allThatWaitForAStalledHandshakeTimeOut() async throws {
         let silent = try ScriptedPeer([.expectAnything, .hold])

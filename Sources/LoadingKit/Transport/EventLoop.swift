@@ -240,7 +240,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
             }
             let milliseconds = millisecondsToNextTimer()
             waitsUntil = timers.nextTime ?? .distantFuture
-            inbox.sleeps = milliseconds != 0
+            // Without a descriptor to wake it with, the loop looks by itself.
+            inbox.sleeps = milliseconds != 0 && epollDescriptor >= 0
             return milliseconds
         }
     }

@@ -312,28 +312,4 @@ import Testing
             for task in tasks { task.cancel(with: .normalClosure, reason: nil) }
         }
     }
-
-    /// Only the handshake has the request's time. (Over HTTP/2 the server's thread, which waits, would answer no PING.)
-    @Test func aQuietConnectionStays() async throws {
-        let go = Signal()
-        try await WebSocketServing.withSession(
-            "http/1.1",
-            {
-                .webSocket($0) { socket in
-                    try socket.send("open")
-                    try socket.request.exchange.wait(for: go)
-                    try socket.send("later")
-                    try socket.echo()
-                }
-            }, { $0.timeoutIntervalForRequest = 4 }
-        ) { session, server in
-            let task = session.webSocketTask(with: try WebSocketServing.url(server))
-            task.resume()
-            try await expect(task, "open")
-            try await Task.sleep(for: .seconds(5))
-            go.fire()
-            try await expect(task, "later")
-            task.cancel()
-        }
-    }
 }

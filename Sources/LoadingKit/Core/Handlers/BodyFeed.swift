@@ -63,8 +63,8 @@ final class BodyFeed: Sendable {
             onCancel: { abandon() }, isolation: actor)
     }
 
-    /// Nobody reads any more: ends the load.
-    fileprivate func abandon() { loop.perform { self.onCancel?() } }
+    /// Nobody reads any more: ends the load. Not in the calling thread, which may be letting go of anything.
+    fileprivate func abandon() { loop.execute { self.onCancel?() } }
 
     private func takePiece() -> Data? {
         let (piece, wakes) = state.withLock { Self.take(&$0) }

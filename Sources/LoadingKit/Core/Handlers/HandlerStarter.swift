@@ -39,7 +39,8 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
     func start(_ context: LoadContext) {
         state.withLock { $0.phase = .starting(context, wantsLoad: false) }
         if Self.loadShaped.withLock({ $0.contains(shape) }) {
-            adopt(Task { await self.runInTask() })
+            // Of nobody's: the task that happens to have started the load is no parent of the handler's.
+            adopt(Task.detached { await self.runInTask() })
         } else {
             BlockingPool.shared.run { self.runOnThread() }
         }

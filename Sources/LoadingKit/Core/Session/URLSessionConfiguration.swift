@@ -81,8 +81,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.httpMaximumConnectionsPerHost = newValue }
     }
 
-    /// Whether safe requests (RFC 9110 §9.2.1) are sent over HTTP/1.1 connections that carry others, before those are
-    /// answered, and when a request says so itself. Default false.
+    /// Whether safe requests may be sent over an HTTP/1.1 connection before those ahead of them are answered (RFC 9112
+    /// §9.3.2). Default false. Kept for the program's own use: requests go over HTTP/2 or over connections of their own.
     open var httpShouldUsePipelining: Bool {
         get { settings.httpShouldUsePipelining }
         set { settings.httpShouldUsePipelining = newValue }

@@ -19,8 +19,8 @@ import Synchronization
 ///
 /// What is sent before the connection is open waits for that. Pings from the server are answered by themselves. While
 /// nobody receives, little is read, so that the server has to wait too.
-open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {
-    // As its superclass; what is its own is guarded by its mutex, atomic, or `link`, which is confined to the loop.
+open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as its superclass
+    // What is its own is guarded by its mutex, atomic, or `link`, which is confined to the loop.
 
     private struct Closed {
         var code = 0
