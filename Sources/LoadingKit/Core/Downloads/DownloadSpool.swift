@@ -18,9 +18,13 @@ final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
     private var hasFailed = false
     private var whenIdle: (() -> Void)?
 
+    /// How many bytes the file has, as far as it is known here: right when nothing is being written.
+    private(set) var count: Int64
+
     init(_ loop: EventLoop, _ file: DownloadFile) {
         self.loop = loop
         self.file = file
+        count = file.count
     }
 
     var name: String { file.name }
@@ -60,9 +64,6 @@ final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
         tellIfIdle()
     }
 
-    /// How many bytes the file has. Right when nothing is being written.
-    var count: Int64 { file.count }
-
     /// Deletes the file. Nothing may follow.
     func remove() { BlockingPool.shared.run { [file] in file.remove() } }
 
@@ -74,17 +75,19 @@ final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
         waiting = []
         BlockingPool.shared.run { [self] in
             let result = Result { try file.perform(batch) }
-            loop.perform { self.worked(result, bytes) }
+            let count = file.count
+            loop.perform { self.worked(result, bytes, count) }
         }
     }
 
-    private func worked(_ result: Result<Int64, any Error>, _ bytes: Int) {
+    private func worked(_ result: Result<Int64, any Error>, _ bytes: Int, _ count: Int64) {
         isWorking = false
+        self.count = count
         waitingBytes = max(0, waitingBytes - bytes)
         switch result {
-        case .success(let count):
+        case .success(let written):
             work()
-            onWritten?(count)
+            onWritten?(written)
         case .failure(let error):
             hasFailed = true
             waiting = []
