@@ -48,11 +48,7 @@ final class EventRecorder: NSObject, URLSessionDataDelegate {
 
     /// What was recorded once the last event is this one.
     func events(upTo last: String) async -> [String] {
-        var count = 1
-        while true {
-            let events = await events.count(reaches: count)
-            if let index = events.firstIndex(of: last) { return Array(events[...index]) }
-            count = events.count + 1
-        }
+        let events = await events.contents { $0.contains(last) }
+        return events.firstIndex(of: last).map { Array(events[...$0]) } ?? events
     }
 }

@@ -9,15 +9,6 @@ final class ConnectionPool: SessionResource {
     /// How long an idle connection is kept, in seconds. Servers commonly close after 60 to 75.
     static let idleTimeout = 55.0
 
-    /// What is not the same for all of a session's TLS connections.
-    private struct TLSChoice: Hashable {
-        let offersHTTP2: Bool
-        /// By its number on the wire; nil: the configuration's.
-        let minimumVersion: UInt16?
-        let requiresForwardSecrecy: Bool
-        let requiresStrongCertificates: Bool
-    }
-
     let loop: EventLoop
     let settings: SessionSettings
     /// Where bodies are decoded to, a piece at a time; its bytes are handed over before the next piece.
@@ -28,7 +19,7 @@ final class ConnectionPool: SessionResource {
     private let turns = AuthenticationTurns()
     private let connector: Connector
     private var origins: [Route: OriginPool] = [:]
-    private var tls: [TLSChoice: Result<TLSContext, TransportError>] = [:]
+    private var tls: [TLSOptions: Result<TLSContext, TransportError>] = [:]
     private var lastCleartext: (host: String, isAllowed: Bool)?
     private var lastTarget: RequestTarget?
     private var requestFields: RequestFields
@@ -130,13 +121,14 @@ final class ConnectionPool: SessionResource {
                     proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context,
                     decider: owner)
                 let attempt = ProxiedConnect(
-                    route, proxy, connector, security, for: owner, timeout: connectTimeout, completion: completion)
+                    route, proxy, connector, security, for: owner, timeout: settings.connectTimeout,
+                    completion: completion)
                 attempt.start()
                 return attempt
             }
             let secure = context.map { (context: $0, serverName: origin.host) }
             return connector.connect(
-                to: origin.endpoint, tls: secure, asking: owner, over: route.use, timeout: connectTimeout
+                to: origin.endpoint, tls: secure, asking: owner, over: route.use, timeout: settings.connectTimeout
             ) { result in
                 completion(result.mapError { $0 as any Error })
             }
@@ -146,30 +138,11 @@ final class ConnectionPool: SessionResource {
         }
     }
 
-    /// In nanoseconds: an attempt that nobody would wait for any more makes room for another.
-    private var connectTimeout: UInt64? {
-        let seconds = settings.timeoutIntervalForRequest
-        return seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : nil
-    }
-
     private func tlsContext(_ offersHTTP2: Bool, for host: String) throws(TransportError) -> TLSContext {
-        let rules = settings.appTransportSecurity
-        let choice = TLSChoice(
-            offersHTTP2: offersHTTP2, minimumVersion: rules.minimumTLSVersion(for: host)?.rawValue,
-            requiresForwardSecrecy: rules.requiresForwardSecrecy(of: host),
-            requiresStrongCertificates: rules.requiresStrongCertificate(of: host))
-        if let tls = tls[choice] { return try tls.get() }
-        let made: Result<TLSContext, TransportError>
-        do {
-            var options = TLSOptions(settings, alpn: offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"])
-            if let version = choice.minimumVersion { options.minimumVersion = version }
-            options.requiresForwardSecrecy = choice.requiresForwardSecrecy
-            options.requiresStrongCertificates = choice.requiresStrongCertificates
-            made = .success(try TLSContext(options))
-        } catch {
-            made = .failure(error)
-        }
-        tls[choice] = made
+        let options = TLSOptions(settings, host: host, alpn: offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"])
+        if let made = tls[options] { return try made.get() }
+        let made = Result { () throws(TransportError) in try TLSContext(options) }
+        tls[options] = made
         return try made.get()
     }
 

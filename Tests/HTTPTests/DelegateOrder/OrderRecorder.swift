@@ -31,12 +31,7 @@ final class OrderRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadD
 
     /// All that was told once this was, which begins so.
     func events(upTo last: String) async -> [String] {
-        var count = 1
-        while true {
-            let events = await events.count(reaches: count)
-            if Task.isCancelled || events.contains(where: { $0.hasPrefix(last) }) { return events }
-            count = events.count + 1
-        }
+        await events.contents { $0.contains { $0.hasPrefix(last) } }
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { note("invalid") }

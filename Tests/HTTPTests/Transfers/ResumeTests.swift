@@ -90,9 +90,7 @@ import Testing
         try await BothVersions.withServer("http/1.1", { resource.answer($0) }, delegate: recorder) { session, server in
             let task = session.downloadTask(with: try BothVersions.request(server, "/"))
             task.resume()
-            while recorder.written.snapshot.last?[1] != 700_000 {
-                _ = await recorder.written.count(reaches: recorder.written.snapshot.count + 1)
-            }
+            _ = await recorder.written.contents { $0.last?[1] == 700_000 }
             let data = try #require(await task.cancelByProducingResumeData())
             #expect(await recorder.all() == ["metrics", "complete \(URLError.cancelled.rawValue)"])
             #expect(recorder.errors.snapshot.first?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data == data)

@@ -247,12 +247,5 @@ private final class StreamRecorder: NSObject, URLSessionStreamDelegate, @uncheck
         events.append("complete \(((error as? URLError)?.code.rawValue).map { "\($0)" } ?? "ok")")
     }
 
-    func all() async -> [String] {
-        var count = 1
-        while true {
-            let events = await events.count(reaches: count)
-            if events.last?.hasPrefix("complete") == true { return events }
-            count = events.count + 1
-        }
-    }
+    func all() async -> [String] { await events.contents { $0.last?.hasPrefix("complete") == true } }
 }

@@ -107,12 +107,5 @@ class TransferRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDele
     }
 
     /// What was recorded once the task is over.
-    func all() async -> [String] {
-        var count = 1
-        while true {
-            let events = await events.count(reaches: count)
-            if events.last?.hasPrefix("complete") == true { return events }
-            count = events.count + 1
-        }
-    }
+    func all() async -> [String] { await events.contents { $0.last?.hasPrefix("complete") == true } }
 }

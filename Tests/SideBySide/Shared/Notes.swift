@@ -25,12 +25,7 @@ class Notes: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unch
     }
 
     func until(_ isLast: (String) -> Bool) async -> String {
-        var count = 1
-        while true {
-            let events = await events.count(reaches: count)
-            if Task.isCancelled || events.contains(where: isLast) { return events.joined(separator: ", ") }
-            count = events.count + 1
-        }
+        await events.contents { $0.contains(where: isLast) }.joined(separator: ", ")
     }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {

@@ -58,7 +58,7 @@ final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
         }
     }
 
-    /// Gives how many bytes the file has when all is written that was to be, or cannot be.
+    /// Calls back when all is written that was to be, or cannot be.
     func settle(_ done: @escaping () -> Void) {
         whenIdle = done
         tellIfIdle()

@@ -126,7 +126,7 @@ struct ResumeData: Equatable {
     func isContinued(by response: HTTPURLResponse, from offset: Int64) -> Bool {
         guard response.statusCode == 206, response.value(forHTTPHeaderField: "Content-Encoding") == nil,
             let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init),
-            range.first == offset
+            range.range.lowerBound == offset
         else { return false }
         guard case .entityTag(let tag) = validator, let now = response.value(forHTTPHeaderField: "ETag") else {
             return true

@@ -52,6 +52,12 @@ package struct SchemeFactory: Sendable {
 }
 
 extension SessionSettings {
+    /// How long a connection may take to be made, in nanoseconds; nil for no limit.
+    package var connectTimeout: UInt64? {
+        let seconds = timeoutIntervalForRequest
+        return seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : nil
+    }
+
     /// The request's own policy, unless that is the default.
     package func cachePolicy(of request: URLRequest) -> URLRequest.CachePolicy {
         request.cachePolicy == .useProtocolCachePolicy ? requestCachePolicy : request.cachePolicy

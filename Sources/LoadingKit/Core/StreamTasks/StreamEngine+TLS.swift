@@ -5,12 +5,10 @@ import LoadingKitTransport
 extension StreamEngine {
     func secure(_ stream: ByteStream) {
         do {
-            var options = TLSOptions(core.settings, alpn: [])
-            options.minimumVersion =
-                core.settings.appTransportSecurity.minimumTLSVersion(for: task.host)?.rawValue ?? options.minimumVersion
-            let context = try TLSContext(options)
+            let context = try TLSContext(TLSOptions(core.settings, host: task.host, alpn: []))
             let attempt = connector.secure(
-                stream, tls: (context: context, serverName: task.host), asking: self, timeout: connectTimeout
+                stream, tls: (context: context, serverName: task.host), asking: self,
+                timeout: core.settings.connectTimeout
             ) { [weak self] result in
                 guard let self, case .securing = state else { return }
                 switch result {

@@ -21,7 +21,6 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     var state = State.new
     private(set) lazy var connector = Connector(loop: core.loop, resolver: .shared)
     private var lanes: Deque<StreamLane> = [StreamLane()]
-    private var isSuspended = false
     private var isReadClosed = false
     private var isWriteClosed = false
     /// Bytes of the read that comes next.
@@ -45,27 +44,18 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         guard let port = UInt16(exactly: task.port), port > 0, !task.host.isEmpty else {
             return end(with: LoadFailure(.badURL, "there is no port \(task.port) of \(task.host)"))
         }
-        followState()
         let attempt = connector.connect(
-            to: .tcp(host: task.host, port: port), over: NetworkUse(core.settings), timeout: connectTimeout
+            to: .tcp(host: task.host, port: port), over: NetworkUse(core.settings),
+            timeout: core.settings.connectTimeout
         ) { [weak self] in self?.connected($0) }
         state = .connecting(attempt)
     }
 
-    func followState() {
-        isSuspended = task.state == .suspended
-        proceed()
-    }
+    func followState() { proceed() }
 
     func cancel() { end(with: URLError(.cancelled)) }
 
     func lookAtClock() -> MonotonicTime { .distantFuture }
-
-    /// In nanoseconds.
-    var connectTimeout: UInt64? {
-        let seconds = core.settings.timeoutIntervalForRequest
-        return seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : nil
-    }
 
     private func networksChanged() {
         guard case .open(let stream) = state, stream.isBetterRouted else { return }
@@ -110,7 +100,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     /// Does what can be done now.
     private func proceed() {
-        while case .open(let stream) = state, !isSuspended, !lanes.isEmpty {
+        while case .open(let stream) = state, task.state != .suspended, !lanes.isEmpty {
             startTimers()
             runWrites(stream)
             runReads(stream)

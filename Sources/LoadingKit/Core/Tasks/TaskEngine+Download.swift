@@ -23,19 +23,14 @@ extension TaskEngine {
     func place(_ response: URLResponse) {
         guard let resuming else { return }
         self.resuming = nil
-        guard let response = response as? HTTPURLResponse else { return startOver() }
-        if resuming.data.isContinued(by: response, from: resuming.offset) {
-            goOn(from: resuming.offset, response)
-        } else if response.statusCode == 206 || response.statusCode == 416 {
-            // Other bytes than those asked for: all of them are, then.
-            startOver()
-            loadAnew(resuming.whole)
-        } else {
-            startOver()
+        let answer = response as? HTTPURLResponse
+        if let answer, resuming.data.isContinued(by: answer, from: resuming.offset) {
+            return goOn(from: resuming.offset, answer)
         }
+        spool?.startOver()
+        // Other bytes than those asked for: all of them are, then.
+        if answer?.statusCode == 206 || answer?.statusCode == 416 { loadAnew(resuming.whole) }
     }
-
-    private func startOver() { spool?.startOver() }
 
     private func goOn(from offset: Int64, _ response: HTTPURLResponse) {
         let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)

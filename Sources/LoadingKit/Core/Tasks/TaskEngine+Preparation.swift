@@ -3,25 +3,30 @@ import LoadingKitTransport
 
 /// What has to be known before a task's request can be loaded.
 extension TaskEngine {
-    /// Gives the request to load; or ends the task.
-    func prepare(_ request: URLRequest, _ load: @escaping (URLRequest) -> Void) {
+    /// Loads the request when that is known; or ends the task.
+    func prepare(_ request: URLRequest) {
         if let upload = task as? URLSessionUploadTask, upload.asksForStream {
-            prepareStream(request, load)
+            prepareStream(request)
         } else if let file = request.bodyFile {
-            prepare(on: BlockingPool.shared, { try file.measured() }) { file in
+            onPool({ try file.measured() }) { [self] file in
                 var request = request
                 request.bodyFile = file
-                load(request)
+                loadPrepared(request)
             }
         } else if case .file = consumer {
-            prepareDownload(request, load)
+            prepareDownload(request)
         } else {
-            load(request)
+            loadUnlessSuspended(request)
         }
     }
 
+    private func loadPrepared(_ request: URLRequest) {
+        task.currentRequest = request
+        loadUnlessSuspended(request)
+    }
+
     /// The delegate's stream, or the request's own.
-    private func prepareStream(_ request: URLRequest, _ load: @escaping (URLRequest) -> Void) {
+    private func prepareStream(_ request: URLRequest) {
         needNewBodyStream { [self] stream in
             guard !isOver else { return }
             guard let stream = stream ?? request.httpBodyStream else {
@@ -32,35 +37,34 @@ extension TaskEngine {
             }
             var request = request
             request.httpBodyStream = stream
-            load(request)
+            loadPrepared(request)
         }
     }
 
-    private func prepareDownload(_ request: URLRequest, _ load: @escaping (URLRequest) -> Void) {
+    private func prepareDownload(_ request: URLRequest) {
         guard let resumption = (task as? URLSessionDownloadTask)?.resumption else {
             spool = makeSpool(DownloadFile())
-            return load(request)
+            return loadUnlessSuspended(request)
         }
-        prepare(
-            on: BlockingPool.shared,
+        onPool(
             {
                 let data = try resumption.get()
                 return (data, try DownloadFile(resuming: data.fileName, count: data.count))
             },
             { [self] (data: ResumeData, file: DownloadFile) in
                 spool = makeSpool(file)
-                guard file.count > 0 else { return load(request) }
+                guard file.count > 0 else { return loadUnlessSuspended(request) }
                 resuming = Resuming(data: data, offset: file.count, whole: request)
-                load(data.rest(of: request, from: file.count))
+                loadPrepared(data.rest(of: request, from: file.count))
             })
     }
 
     /// Runs `work`, which may block, on the pool; `next` on the loop, unless the task is over by then.
-    private func prepare<Value: Sendable>(
-        on pool: BlockingPool, _ work: @escaping @Sendable () throws -> Value, _ next: @escaping (Value) -> Void
+    private func onPool<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value, _ next: @escaping (Value) -> Void
     ) {
         let next = LoopTransfer(next)
-        pool.run { [self] in
+        BlockingPool.shared.run { [self] in
             let result = Result { try work() }
             loop.perform { [self] in
                 guard !isOver else { return }

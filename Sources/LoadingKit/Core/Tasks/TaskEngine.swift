@@ -142,7 +142,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         clock.proceed(loop.now)
         flushChunk()
         release(.suspended)
-        if case .postponed(let request) = stage { load(request) }
+        loadPostponed()
     }
 
     var isOver: Bool {
@@ -186,13 +186,10 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
             idle: core.idleTimeout(of: request), whole: core.settings.timeoutIntervalForResource, now: loop.now)
         if hold.contains(.suspended) { clock.pause(loop.now) }
         look(at: clock.firstLook)
-        prepare(request) { [self] request in
-            if request != task.currentRequest { task.currentRequest = request }
-            loadUnlessSuspended(request)
-        }
+        prepare(request)
     }
 
-    private func loadUnlessSuspended(_ request: URLRequest) {
+    func loadUnlessSuspended(_ request: URLRequest) {
         stage = .postponed(request)
         if !hold.contains(.suspended) { load(request) }
     }

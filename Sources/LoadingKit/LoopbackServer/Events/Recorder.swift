@@ -46,6 +46,13 @@ package final class Recorder<Element: Sendable>: Sendable {
         return snapshot
     }
 
+    /// Suspends until what is recorded is enough, or the task is cancelled; gives what is there then.
+    package func contents(once isEnough: ([Element]) -> Bool) async -> [Element] {
+        var contents = snapshot
+        while !isEnough(contents), !Task.isCancelled { contents = await count(reaches: contents.count + 1) }
+        return contents
+    }
+
     /// Suspends until the element at this index is there; nil when the task is cancelled before.
     package func element(at index: Int) async -> Element? {
         await signal(for: index &+ 1).wait()

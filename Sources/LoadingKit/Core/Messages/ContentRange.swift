@@ -1,17 +1,15 @@
-import LoadingKitCore
-
 /// What `Content-Range` says of a part (RFC 9110 §14.4).
-struct ContentRange: Equatable {
-    let range: Range<Int64>
+package struct ContentRange: Equatable {
+    package let range: Range<Int64>
     /// Nil where the sender does not know.
-    let total: Int64?
+    package let total: Int64?
 
-    init(_ range: Range<Int64>, total: Int64?) {
+    package init(_ range: Range<Int64>, total: Int64?) {
         self.range = range
         self.total = total
     }
 
-    init?(_ field: String) {
+    package init?(_ field: String) {
         let words = field.split(separator: " ", maxSplits: 1)
         guard words.count == 2, words[0].lowercased() == "bytes" else { return nil }
         let parts = words[1].split(separator: "/", omittingEmptySubsequences: false)
@@ -25,7 +23,7 @@ struct ContentRange: Equatable {
         range = first..<last + 1
     }
 
-    var string: String {
+    package var string: String {
         "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(total.map { String($0) } ?? "*")"
     }
 }
