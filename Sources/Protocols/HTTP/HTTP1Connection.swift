@@ -504,10 +504,11 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// A response is complete, and the next is for what was sent ahead; unless the server has said that there will be
     /// none: it looks at nothing that came after the request it said so to (RFC 9112 §9.6).
     private func proceed(after exchange: HTTPExchange?, hasRest: Bool) {
-        guard codec.awaitsResponse, writeError == nil, pipeline.isNextSent, pipeline.isAwaited else {
+        let isAnnounced = !codec.awaitsResponse
+        guard !isAnnounced, pipeline.isNextSent, pipeline.isAwaited else {
             close()
             exchange?.ended()
-            if let writeError { breakPipeline(writeError) } else { sendAgain(.notSent) }
+            if let writeError, !isAnnounced { breakPipeline(writeError) } else { sendAgain(.notSent) }
             return pool.isGone(self)
         }
         isReused = true

@@ -19,7 +19,8 @@ import Testing
                 .readUntilClose,
             ])
         defer { peer.stop() }
-        let loads = PipelinedLoads(peer)
+        let (loads, loop) = Self.loads(peer, ManualTime())
+        defer { loop.stop() }
         try await withTimeout {
             await loads.prove()
             let tasks = (1...4).map { loads.start("/\($0)") }
@@ -47,7 +48,8 @@ import Testing
             [.forever([.expectRequest, .respond("again")])],
         ])
         defer { peer.stop() }
-        let loads = PipelinedLoads(peer)
+        let (loads, loop) = Self.loads(peer, ManualTime())
+        defer { loop.stop() }
         try await withTimeout {
             await loads.prove()
             let tasks = (1...3).map { loads.start("/\($0)") }
