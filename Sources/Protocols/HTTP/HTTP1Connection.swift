@@ -5,6 +5,7 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// One HTTP/1.1 connection: moves bytes between its socket and the codec's state machine, for one exchange at a time.
+/// Others may have been sent ahead, in its ``Pipeline``: each is carried when those before it are answered.
 ///
 /// Telling an exchange something may end it, and with it this connection's part; so after each call the state is
 /// looked at anew.
@@ -221,7 +222,10 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         case .bytes(let count):
             let isComplete = codec.didReadBody(count)
             let flow = exchange.bodyBufferFilled(count)
-            guard isCarrying(exchange) else { return true }
+            guard isCarrying(exchange) else {
+                if isComplete { drained() }
+                return true
+            }
             if isComplete { complete(exchange, hasRest: false) } else if flow == .wait { held = [] }
             return true
         case .wouldBlock: return false
@@ -305,9 +309,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
             state = .draining(budget: budget - range.count, timer, next: next)
             if budget < range.count { giveUpDraining() }
             return .more
-        case (.draining(_, let timer, let next), .end):
-            timer.cancel()
-            release(to: next, hasRest: hasRest)
+        case (.draining, .end):
+            drained(hasRest: hasRest)
             return .more
         case (.draining, .interim), (.draining, .trailers), (.idle, _), (.closed, _):
             return .more
@@ -352,6 +355,13 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         exchange.assigned(to: tunnel)
         tunnel.start()
         pool.isGone(self)
+    }
+
+    /// A response that nobody wants is complete.
+    private func drained(hasRest: Bool = false) {
+        guard case .draining(_, let timer, let next) = state else { return }
+        timer.cancel()
+        release(to: next, hasRest: hasRest)
     }
 
     private func release(to next: HTTPExchange?, hasRest: Bool) {
@@ -406,11 +416,11 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
             return leave(to: next)
         }
         beginDraining(next: next)
-        guard let bytes = held else { return }
-        held = nil
-        // Not from inside the exchange's own call.
+        guard held != nil else { return }
+        // Not from inside the exchange's own call. Until then nothing is read that came later.
         loop.execute { [weak self] in
-            guard let self, case .draining = state else { return }
+            guard let self, case .draining = state, let bytes = held else { return }
+            held = nil
             bytes.withUnsafeBytes { self.take($0) }
             readMore()
         }

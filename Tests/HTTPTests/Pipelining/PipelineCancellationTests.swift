@@ -104,6 +104,31 @@ import Testing
         }
     }
 
+    /// What was received of its answer and of others' is kept for them.
+    @Test func aSuspendedTaskIsCancelled() async throws {
+        let go = Signal()
+        let peer = try ScriptedPeer(
+            ScriptedPeer.Step.prove + [
+                .expectRequests(3), .waitFor(go), .respond(String(repeating: "x", count: 9000)), .respond("2"),
+                .respond("3"), .readUntilClose,
+            ])
+        defer { peer.stop() }
+        let (loads, loop) = Self.loads(peer, ManualTime())
+        defer { loop.stop() }
+        try await withTimeout {
+            await loads.prove()
+            let tasks = (1...3).map { loads.start("/\($0)") }
+            await peer.requestCount(reaches: 4)
+            tasks[0].suspend()
+            await loads.settle()
+            go.fire()
+            for _ in 0..<10 { await loads.settle() }
+            tasks[0].cancel()
+            #expect(await loads.outcomes(3) == ["/1": .failed(.cancelled), "/2": .ok("2"), "/3": .ok("3")])
+            #expect(peer.connections.count == 1)
+        }
+    }
+
     // MARK: Time, which the test moves
 
     private final class Interim: NSObject, URLSessionTaskDelegate {
