@@ -113,10 +113,10 @@ import Testing
 
     /// Other connections, which are well, take what one has lost.
     @Test func anotherConnectionTakesOver() async throws {
-        let both = Signal()
+        let (both, all) = (Signal(), Signal())
         let proof: [ScriptedPeer.Step] = [.expectRequest, .waitFor(both), .respond("proof")]
         let peer = try ScriptedPeer(scripts: [
-            proof + [.expectRequests(3), .respond("a"), .close],
+            proof + [.expectRequests(3), .waitFor(all), .respond("a"), .close],
             proof + [.expectRequests(3), .repeated(3, [.respond("a")]), .forever([.expectRequest, .respond("a")])],
             [.forever([.expectRequest, .respond("a")])],
         ])
@@ -129,6 +129,8 @@ import Testing
             both.fire()
             _ = await (first, second)
             for index in 1...6 { loads.start("/\(index)") }
+            await peer.requestCount(reaches: 8)
+            all.fire()
             let outcomes = await loads.outcomes(6)
             #expect(outcomes.values.allSatisfy { $0 == .ok("a") })
         }
