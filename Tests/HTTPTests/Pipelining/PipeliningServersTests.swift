@@ -43,6 +43,59 @@ import Testing
         }
     }
 
+    private static func body(_ path: String) -> String {
+        let number = Int(path.dropFirst()) ?? 0
+        return path + String(repeating: "x", count: number % 3 == 0 ? number * 40 : number % 50)
+    }
+
+    /// Answers of all lengths and framings, some of which end their connection, and loads that are cancelled at any time:
+    /// nobody gets another's answer.
+    @Test(arguments: 0..<4 as Range<UInt64>) func nobodyGetsAnothersAnswer(seed: UInt64) async throws {
+        let server = try LoopbackServer { request in
+            let (path, number) = (request.path, Int(request.path.dropFirst()) ?? 0)
+            switch number % 20 {
+            case 3, 14: return .text(Self.body(path)).closing()
+            case 5...8:
+                return .stream { writer in for byte in Self.body(path).utf8 { try writer.write([byte]) } }
+            default: return .text(Self.body(path))
+            }
+        }
+        defer { server.stop() }
+        try await withTimeout {
+            var random = SeededGenerator(seed: seed)
+            let session = PipelinedLoads.session(connections: Int(seed % 3) + 1)
+            defer { session.invalidateAndCancel() }
+            let ended = Recorder<(path: String, outcome: String?)>()
+            for number in 0..<500 {
+                let path = "/\(number)"
+                var request = URLRequest(url: try #require(URL(string: server.url(path))))
+                let isHead = Int.random(in: 0..<5, using: &random) == 0
+                if isHead { request.httpMethod = "HEAD" }
+                let task = session.dataTask(with: request) { data, _, error in
+                    let body = error == nil ? String(decoding: data ?? Data(), as: UTF8.self) : nil
+                    let isCancelled = (error as? URLError)?.code == .cancelled
+                    ended.append((isHead ? "" : path, isCancelled ? nil : body ?? "\(String(describing: error))"))
+                }
+                task.resume()
+                switch Int.random(in: 0..<10, using: &random) {
+                case 0: task.cancel()
+                case 1: Task { task.cancel() }
+                case 2:
+                    task.suspend()
+                    Task { task.resume() }
+                default: break
+                }
+                if number % 50 == 49 { _ = await ended.count(reaches: number - 20) }
+            }
+            for (path, outcome) in await ended.count(reaches: 500) {
+                if let outcome { #expect(outcome == (path.isEmpty ? "" : Self.body(path))) }
+            }
+            // A connection whose answers are not wanted is closed.
+            let failures = server.failures.snapshot.filter { !$0.contains("reset") && !$0.contains("Broken pipe") }
+            #expect(failures.isEmpty)
+        }
+    }
+
     /// A login that every answer asks for at first, while others are on their way behind it.
     @Test(arguments: ["Basic realm=\"r\"", "Digest realm=\"r\", qop=\"auth\", algorithm=MD5"])
     func loginsWhileOthersAreBehind(challenge: String) async throws {

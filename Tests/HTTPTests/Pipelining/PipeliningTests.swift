@@ -184,6 +184,51 @@ import Testing
         }
     }
 
+    /// Heads that are longer than what the connection takes at once.
+    @Test func longHeadsAreSentAsThereIsRoom() async throws {
+        let go = Signal()
+        let long = String(repeating: "x", count: 1_000_000)
+        let peer = try ScriptedPeer(
+            ScriptedPeer.Step.prove + [
+                .expectRequest, .waitFor(go), .expectRequests(3), .repeated(4, [.respond("a")]), .readUntilClose,
+            ])
+        defer { peer.stop() }
+        let loads = PipelinedLoads(peer)
+        try await withTimeout {
+            await loads.prove()
+            loads.start("/0")
+            _ = await peer.receivedRequest(1)
+            for index in 1...3 { loads.start("/\(index)") { $0.setValue(long, forHTTPHeaderField: "Long") } }
+            await loads.settle()
+            go.fire()
+            let outcomes = await loads.outcomes(4)
+            #expect(outcomes.values.allSatisfy { $0 == .ok("a") })
+            #expect(peer.requests.snapshot.dropFirst(2).allSatisfy { $0[field: "Long"] == long })
+            #expect(peer.connections.count == 1)
+        }
+    }
+
+    /// An answer that comes before the next request is sent whole: that one goes out anew elsewhere.
+    @Test func anAnswerMayComeBeforeTheNextRequestIsSent() async throws {
+        let go = Signal()
+        let long = String(repeating: "x", count: 20_000_000)
+        let peer = try ScriptedPeer(scripts: [
+            ScriptedPeer.Step.prove + [.expectRequest, .waitFor(go), .respond("a"), .readUntilClose],
+            [.expectAnything, .respond("b"), .readUntilClose],
+        ])
+        defer { peer.stop() }
+        let loads = PipelinedLoads(peer)
+        try await withTimeout {
+            await loads.prove()
+            loads.start("/0")
+            _ = await peer.receivedRequest(1)
+            loads.start("/1") { $0.setValue(long, forHTTPHeaderField: "Long") }
+            await loads.settle()
+            go.fire()
+            #expect(await loads.outcomes(2) == ["/0": .ok("a"), "/1": .ok("b")])
+        }
+    }
+
     /// A response that nobody asked for ends the connection, as it does after a single request.
     @Test func anAnswerTooManyEndsTheConnection() async throws {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n"
