@@ -20,7 +20,8 @@ extension OriginPool {
     /// The first of those that wait are for the connections that are being made.
     private func sendAhead() {
         willSendAhead = false
-        guard !pipelined.isEmpty, pool.mayPipeline(route) else { return }
+        // Where connections are to be made, that comes first, and this after it.
+        guard !opensSoon, !pipelined.isEmpty, pool.mayPipeline(route) else { return }
         let share = fairShare
         while waiting.count > attempts.count, mayBeSentAhead(waiting[attempts.count]),
             let connection = shortestPipeline(below: share)

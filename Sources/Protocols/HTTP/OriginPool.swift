@@ -37,7 +37,13 @@ final class OriginPool {
     /// Connections that take new streams, or did and may again.
     private var multiplexed: [HTTP2Connection] = []
     private(set) var attempts: [ObjectIdentifier: ConnectionAttempt] = [:]
+    /// How many of the attempts have put a question to a program.
+    private var heldCount = 0
+    /// Whether a program of those that an attempt was made for has a say in the server's trust.
+    private var asksPrograms = false
     var waiting = Deque<Waiting>()
+    /// Whether it will soon be looked whether connections are to be made.
+    private(set) var opensSoon = false
 
     init(_ route: Route, _ pool: ConnectionPool) {
         self.route = route
@@ -64,21 +70,32 @@ final class OriginPool {
         if waiting.isEmpty, let connection = multiplexed.first(where: { $0.room > 0 }) {
             return carry(exchange, on: connection)
         }
-        if !needsFreshConnection, waiting.isEmpty, let connection = popIdle() {
+        if !needsFreshConnection, waiting.isEmpty, let connection = popIdle(for: exchange) {
             return carry(exchange, on: connection, isReused: true)
         }
         enqueue(Waiting(exchange: exchange, needsFreshConnection: needsFreshConnection))
-        openAsNeeded()
-        exchange.isQueued(waiting.count > served)
-        hasRoomAhead()
+        exchange.isQueued(true)
+        openSoon()
+    }
+
+    /// When what happens now has happened: a connection that has brought a redirect may be free by then.
+    private func openSoon() {
+        guard !opensSoon else { return }
+        opensSoon = true
+        pool.loop.executeLater { [self] in
+            opensSoon = false
+            openAsNeeded()
+            tellServed()
+            hasRoomAhead()
+        }
     }
 
     /// How many of those that wait, wait for a connection that is being made: they are in no queue, and their time runs.
     private var served: Int {
         switch speaks {
-        case .http1: attempts.values.count { !$0.isHeld }
+        case .http1: attempts.count - heldCount
         case .unknown, .http2:
-            attempts.values.contains { !$0.isHeld } || multiplexed.contains(where: \.awaitsSettings) ? waiting.count : 0
+            attempts.count > heldCount || multiplexed.contains(where: \.awaitsSettings) ? waiting.count : 0
         }
     }
 
@@ -89,6 +106,7 @@ final class OriginPool {
 
     /// The program is asked for a proxy's credential, or has answered.
     func heldAttemptsChanged() {
+        countHeld()
         let served = served
         for (index, entry) in waiting.enumerated() where entry.exchange.isInQueue != (index >= served) {
             entry.exchange.isQueued(index >= served)
@@ -146,9 +164,9 @@ final class OriginPool {
 
     // MARK: Connections
 
-    private func popIdle() -> HTTP1Connection? {
+    private func popIdle(for exchange: HTTPExchange) -> HTTP1Connection? {
         while let connection = idle.popLast() {
-            if connection.isUsable { return connection }
+            if connection.isUsable(for: exchange) { return connection }
             connection.close()
         }
         return nil
@@ -161,6 +179,7 @@ final class OriginPool {
             let attempt = ConnectionAttempt(self, route.origin, storage: pool.settings.credentialStorage)
             let key = ObjectIdentifier(attempt)
             attempts[key] = attempt
+            if route.origin.isSecure, attempt.decidesTrust { asksPrograms = true }
             let handle = pool.connect(route, offersHTTP2: speaks != .http1, for: attempt) { [weak self] result in
                 // Kept alive by this closure, so that its identity is not given to another.
                 withExtendedLifetime(attempt) { self?.finish(key, result) }
@@ -189,8 +208,7 @@ final class OriginPool {
     }
 
     private func finish(_ key: ObjectIdentifier, _ result: Result<ByteStream, any Error>) {
-        guard let attempt = attempts.removeValue(forKey: key) else { return }
-        attempt.end()
+        guard let attempt = removeAttempt(key) else { return }
         switch result {
         case .success(let stream): begin(stream, for: attempt)
         // Each exchange keeps its own time.
@@ -198,7 +216,7 @@ final class OriginPool {
         case .failure(let error as ProxyError): takeNext(for: attempt)?.failedToConnect(LoadFailure(error))
         case .failure(let error): takeNext(for: attempt)?.failedToConnect(error)
         }
-        cancelSurplusAttempts()
+        endSurplusAttempts()
         openAsNeeded()
         tellServed()
         retireIfUnused()
@@ -229,19 +247,34 @@ final class OriginPool {
         }
     }
 
+    /// Another connection has served an exchange that one is being made for. That goes on, as it serves the next exchange:
+    /// many short ones would have their connections cancelled over and over. Only what a program has a say in does not,
+    /// as there might be nobody left to ask.
+    private func endSurplusAttempts() {
+        if asksPrograms || heldCount > 0 { cancelSurplusAttempts() }
+    }
+
+    /// Those who waited are gone.
     private func cancelSurplusAttempts() {
-        for (key, attempt) in attempts where attempt.isHeld && !isWaiting(attempt.asked) { cancel(key) }
+        if heldCount > 0 {
+            for (key, attempt) in attempts where attempt.isHeld && !isWaiting(attempt.asked) { cancel(key) }
+        }
         while attempts.count > waiting.count, let key = attempts.keys.first { cancel(key) }
     }
 
     /// Nobody would hear the answer of a program that was asked in the name of an exchange that is over.
     func isWaiting(_ exchange: HTTPExchange?) -> Bool { waiting.contains { $0.exchange === exchange } }
 
-    private func cancel(_ attempt: ObjectIdentifier) {
-        guard let attempt = attempts.removeValue(forKey: attempt) else { return }
+    private func cancel(_ key: ObjectIdentifier) { removeAttempt(key)?.handle?.cancel() }
+
+    private func removeAttempt(_ key: ObjectIdentifier) -> ConnectionAttempt? {
+        guard let attempt = attempts.removeValue(forKey: key) else { return nil }
+        if attempt.isHeld { countHeld() }
         attempt.end()
-        attempt.handle?.cancel()
+        return attempt
     }
+
+    private func countHeld() { heldCount = attempts.values.count(where: \.isHeld) }
 
     // MARK: From HTTP/2 connections
 
@@ -291,7 +324,7 @@ final class OriginPool {
         if let index = waiting.firstIndex(where: { !$0.needsFreshConnection }) {
             let next = waiting.remove(at: index)
             carry(next.exchange, on: connection, isReused: true)
-            cancelSurplusAttempts()
+            endSurplusAttempts()
         } else {
             keep(connection)
         }
@@ -329,7 +362,9 @@ final class OriginPool {
         openAsNeeded()
     }
 
+    /// Closes what nobody uses, and has not used since `time`; for `distantFuture` all of that, what is being made too.
     func closeIdle(before time: MonotonicTime) {
+        if time == .distantFuture { cancelSurplusAttempts() }
         let old = idle.filter { $0.idleUntil <= time || time == .distantFuture }
         idle.removeAll { connection in old.contains { $0 === connection } }
         for connection in old { connection.close() }
