@@ -47,6 +47,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     var logins = ExchangeLogins()
     private(set) var expectsContinue = false
     private(set) var isInQueue = false
+    /// Whether it was sent ahead, or has given up its connection to those behind it: it goes before those that wait.
+    var hasHadTurn = false
     /// The server has said that it does not know `Expect`.
     private var isExpectationRefused = false
     private(set) var response: HTTPURLResponse?
@@ -294,7 +296,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         }
         if !failure.isRefusal, canReplay(failure.processing) {
             if failure.processing == .notSent { unsentReplays += 1 } else { replays += 1 }
-            submit(needsFreshConnection: true)
+            submit(needsFreshConnection: !failure.isBehind)
         } else {
             fail(failure.error)
         }
