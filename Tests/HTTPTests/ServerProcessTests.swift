@@ -40,7 +40,7 @@ import Testing
             let processes = try processes(mentioning: folder)
             // The watching shell at least: nginx may be rewriting its own words at this moment.
             #expect(!processes.isEmpty)
-            try await onThread { how == "stop" ? server.stop() : server.process.abandon() }
+            try await onThread { how == "stop" ? server.process.stopAndWait() : server.process.abandon() }
             #expect(!FileManager.default.fileExists(atPath: folder))
             // Processes of this test's own that ended but were not reaped yet have no command line.
             #expect(try self.processes(mentioning: folder) == [])

@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import LoadingKitLoopbackServer
 
@@ -62,11 +63,21 @@ package final class ServerProcess: Sendable {
 
     deinit { stop() }
 
-    /// Ends it, waits until it has ended, and removes its folder.
+    /// Ends it, and removes its folder. Does not wait for that: some servers take a second, and the threads of Swift's pool
+    /// are two.
     package func stop() {
+        DispatchQueue.global().async { [process, watchdog, setup] in
+            Self.stop(process, watchdog, setup.folder)
+        }
+    }
+
+    /// Ends it, waits until it has ended, and removes its folder.
+    package func stopAndWait() { Self.stop(process, watchdog, setup.folder) }
+
+    private static func stop(_ process: ChildProcess, _ watchdog: Watchdog, _ folder: TemporaryFolder) {
         process.stop(after: 5)
         watchdog.dismiss()
-        setup.folder.remove()
+        folder.remove()
     }
 
     /// Does what happens when this process dies without stopping the server, and returns when it has happened.
