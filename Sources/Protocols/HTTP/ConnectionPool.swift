@@ -56,10 +56,10 @@ final class ConnectionPool: SessionResource {
 
     func fields(of request: URLRequest, to origin: Origin) -> HTTPFields { requestFields.make(request, origin) }
 
-    func route(to origin: Origin, for request: URLRequest, isForUpgrade: Bool) -> Route {
+    func route(to origin: Origin, for request: URLRequest, switching: Route.Switching) -> Route {
         Route(
             origin: origin, proxy: proxies.proxy(for: origin), use: NetworkUse(request, settings),
-            isForUpgrade: isForUpgrade)
+            switching: switching)
     }
 
     /// Whether transport security lets cleartext go to a host. The last answer is remembered: most requests of a session
@@ -74,7 +74,7 @@ final class ConnectionPool: SessionResource {
     func submit(_ exchange: HTTPExchange, needsFreshConnection: Bool) {
         guard let route = exchange.route else { return }
         // A connection of its own, unless there is one that a stream may switch on (RFC 8441).
-        if route.isForUpgrade, origins[route.shared]?.carriesUpgrade(exchange) == true { return }
+        if route.switching == .inAnyVersion, origins[route.shared]?.carriesUpgrade(exchange) == true { return }
         pool(for: route).submit(exchange, needsFreshConnection: needsFreshConnection)
     }
 

@@ -332,13 +332,23 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// The server has switched to the protocol that the request asked for: a tunnel has the connection from now on.
     private func switchOver(_ exchange: HTTPExchange, _ upgrade: any HTTPUpgrade, rest: [UInt8]) {
         guard sender == nil else {
-            return end(with: LoadFailure(.badServerResponse, "the server switched before it had the request"), .begun)
+            return end(with: LoadFailure.switchedEarly, .begun)
         }
         let tunnel = HTTP1Tunnel(stream, exchange, upgrade, rest: rest)
         state = .closed
         exchange.assigned(to: tunnel)
         tunnel.start()
         pool.isGone(self)
+    }
+
+    func takeConnection(from exchange: HTTPExchange) throws -> TakenConnection? {
+        guard isCarrying(exchange), codec.isSwitching, let bytes = held else { return nil }
+        guard exchange.timings.requestEnd != nil else { throw LoadFailure.switchedEarly }
+        held = nil
+        state = .closed
+        stream.handler = nil
+        pool.isGone(self)
+        return TakenConnection(stream: stream, rest: bytes)
     }
 
     private func release(to next: HTTPExchange?, hasRest: Bool) {
@@ -432,5 +442,11 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         case .closed:
             break
         }
+    }
+}
+
+extension LoadFailure {
+    fileprivate static var switchedEarly: LoadFailure {
+        LoadFailure(.badServerResponse, "the server switched to another protocol before it had the request")
     }
 }

@@ -62,6 +62,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private let cacheFields: HTTPFields
     /// The protocol that the connection is to switch to. It holds this object until the exchange is over.
     let upgrade: (any HTTPUpgrade)?
+    /// The program may want the connection for itself.
+    private let asksForConnection: Bool
 
     init(
         _ request: URLRequest, _ resources: LoadResources, cacheFields: HTTPFields = HTTPFields(),
@@ -70,6 +72,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         self.request = request
         self.cacheFields = cacheFields
         self.upgrade = upgrade
+        asksForConnection = upgrade == nil && request.asksForConnection
         self.resources = resources
         method = request.httpMethod ?? "GET"
         content = RequestBody(request)
@@ -78,6 +81,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     var loop: EventLoop { resources.loop }
     var requestTarget: String {
+        // Where the proxy that is asked is to connect to (RFC 9112 §3.2.3).
+        if method == "CONNECT" { return request.fields[.host] ?? target?.origin.hostAndPort ?? "" }
         let path = target?.pathAndQuery ?? "/"
         guard let prefix = route?.targetPrefix, !prefix.isEmpty else { return path }
         return prefix + path
@@ -96,7 +101,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             let target = try pool.target(of: url)
             try allow(target.origin)
             self.target = target
-            route = pool.route(to: target.origin, for: request, isForUpgrade: upgrade != nil)
+            route = pool.route(to: target.origin, for: request, switching: switching)
             makeFields(for: target)
             recallLogins(target)
             if case .stream(let reader, _) = body { try reader.claim() }
@@ -132,6 +137,19 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         if decoding?.hasPending == true, decodePending() == .wait { return }
         if hasEnded { return finish() }
         if case .active(let stream) = state { stream.exchangeIsReady(self) }
+    }
+
+    private var switching: Route.Switching {
+        if upgrade != nil { return .inAnyVersion }
+        return asksForConnection ? .inHTTP1 : .never
+    }
+
+    /// The fields that the request has in HTTP/1.1 alone.
+    func addHTTP1Fields(to fields: inout HTTPFields) {
+        if let upgrade { return upgrade.addUpgradeFields(to: &fields) }
+        guard asksForConnection, let protocols = request.upgradeProtocols else { return }
+        fields.append(.upgrade, protocols)
+        fields.append(.connection, request.upgradeConnection)
     }
 
     private func allow(_ origin: Origin) throws(LoadFailure) {
@@ -217,6 +235,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         if let target { StrictTransport.note(head, from: target.origin, pool.settings) }
         if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream) }
         do {
+            if head.status == 101, switching == .never { throw LoadFailure.switchedUnasked }
             if try isUndecided(head, stream, hasBody: hasBody) { return .wait }
             if let upgrade, stream.grantsUpgrade(head) {
                 try upgrade.granted(head)
@@ -379,6 +398,17 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         receiver.fail(error)
     }
 
+    /// The connection is the program's: what it carries from now on is no part of the response.
+    func takeConnection() throws -> TakenConnection? {
+        guard asksForConnection, case .active(let stream) = state,
+            let connection = try stream.takeConnection(from: self)
+        else { return nil }
+        timings.responseEnd = loop.now
+        state = .over
+        collect()
+        return connection
+    }
+
     /// The upgrade has something to send.
     func hasOutput() {
         if case .active(let stream) = state { stream.hasOutput() }
@@ -388,5 +418,13 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         isCollected = true
         timings.resourceFetchType = .networkLoad
         receiver?.collect(TransactionRecord(timings: timings, request: request, response: received ?? response))
+    }
+}
+
+extension LoadFailure {
+    /// RFC 9110 §15.2.2.
+    fileprivate static var switchedUnasked: LoadFailure {
+        LoadFailure(
+            .badServerResponse, "the server switched to another protocol (101), which the request did not ask for")
     }
 }

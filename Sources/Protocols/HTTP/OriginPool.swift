@@ -40,7 +40,8 @@ final class OriginPool {
         if route.origin.isSecure {
             speaks = pool.settings.allowsHTTP2 && !route.isForUpgrade ? .unknown : .http1
         } else {
-            speaks = pool.settings.assumesHTTP2 && !route.isForwarded ? .http2 : .http1
+            let isHTTP2 = pool.settings.assumesHTTP2 && !route.isForwarded && route.switching != .inHTTP1
+            speaks = isHTTP2 ? .http2 : .http1
         }
     }
 

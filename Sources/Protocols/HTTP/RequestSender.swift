@@ -57,7 +57,7 @@ struct RequestSender {
         swap(&control, &buffer)
         control.removeAll(keepingCapacity: true)
         var fields = exchange.fields
-        exchange.upgrade?.addUpgradeFields(to: &fields)
+        exchange.addHTTP1Fields(to: &fields)
         try codec.sendRequest(
             method: exchange.method, target: exchange.requestTarget, fields: fields,
             framing: body.framing(method: exchange.method), into: &control)

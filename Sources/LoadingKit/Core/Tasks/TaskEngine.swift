@@ -36,7 +36,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         case ended
     }
 
-    /// Another one from then on when a data task becomes a download.
+    /// Another one from then on when a data task becomes a download or a stream task.
     var task: URLSessionTask
     let core: SessionCore
     let session: URLSession
@@ -269,6 +269,12 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         updateHeld()
     }
 
+    /// The connection of the load under way, where its response has left it to the program.
+    func takeConnection() throws -> TakenConnection? {
+        guard case .loading(let handler) = stage else { return nil }
+        return try handler.takeConnection()
+    }
+
     private func updateHeld() {
         clock.isHeld = !hold.isEmpty || !openChallenges.isEmpty
         if !clock.isHeld { noteActivity() }
@@ -316,7 +322,8 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         if let spool, case .failure = result { settleFile(spool, error) { [self] in tell($0) } } else { tell(error) }
     }
 
-    private func stop() {
+    /// Ends the load, and tells nobody.
+    func stop() {
         let last = stage
         stage = .ended
         heldEnd = nil
@@ -331,6 +338,8 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     }
 
     private func tell(_ error: URLError?) {
+        // A stream task's end is told when the program has read up to it.
+        if case .stream = consumer { return tellEnd(error) }
         task.shared.withLock { shared in
             shared.error = error
             // How much there was to receive is known now at the latest.
@@ -354,15 +363,19 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     }
 
     private func tellMetrics() {
+        core.mailbox.post { [delegate, session, task, metrics] in delegate.didCollect(metrics, session, task) }
+    }
+
+    /// Up to now.
+    var metrics: URLSessionTaskMetrics {
         let anchor = WallClockAnchor(date: Date(), monotonicTime: loop.now)
-        let metrics = URLSessionTaskMetrics(
+        return URLSessionTaskMetrics(
             transactionMetrics: transactions.map { record in
                 URLSessionTaskTransactionMetrics(
                     request: record.request, response: record.response, timings: record.timings, anchor: anchor)
             },
             taskInterval: DateInterval(start: anchor.date(of: startTime), end: anchor.date),
             redirectCount: redirectCount)
-        core.mailbox.post { [delegate, session, task] in delegate.didCollect(metrics, session, task) }
     }
 }
 
@@ -407,7 +420,8 @@ extension TaskEngine: LoadReceiver {
 
     private func count(_ bytes: Int) {
         noteActivity()
-        task.receivedCount.wrappingAdd(Int64(bytes), ordering: .relaxed)
+        // A stream task counts what it reads.
+        if case .stream = consumer {} else { task.receivedCount.wrappingAdd(Int64(bytes), ordering: .relaxed) }
         let (progress, state) = task.shared.withLock { ($0.progress, $0.lifecycle.state) }
         if let progress { task.updateProgress(progress) }
         // The note of it may still be on its way here.

@@ -57,12 +57,15 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         shared = Guarded(Shared(originalRequest: request, currentRequest: request))
     }
 
-    /// Goes on in another task's place.
+    /// Goes on in another task's place, which is over then.
     init(_ session: URLSession, continuing other: URLSessionTask) {
         self.session = session
         consumer = .delegate
         taskIdentifier = other.taskIdentifier
-        var state = other.shared.withLock { LoopTransfer($0) }.value
+        var state = other.shared.withLock { shared in
+            defer { shared.lifecycle.complete() }
+            return LoopTransfer(shared)
+        }.value
         state.progress = nil
         shared = Guarded(state)
         sentCount.store(other.countOfBytesSent, ordering: .relaxed)
