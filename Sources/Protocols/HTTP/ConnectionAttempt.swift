@@ -10,6 +10,8 @@ final class ConnectionAttempt: TunnelOwner {
 
     private weak var pool: OriginPool?
     let origin: Origin
+    /// Whether the server may choose HTTP/2 in the TLS handshake.
+    let offersHTTP2: Bool
     let storage: URLCredentialStorage?
     var handle: (any PendingConnection)?
     /// In whose name a challenge was put to the program.
@@ -18,9 +20,10 @@ final class ConnectionAttempt: TunnelOwner {
     private(set) var isHeld = false
     var question: Question?
 
-    init(_ pool: OriginPool, _ origin: Origin, storage: URLCredentialStorage?) {
+    init(_ pool: OriginPool, _ origin: Origin, offersHTTP2: Bool, storage: URLCredentialStorage?) {
         self.pool = pool
         self.origin = origin
+        self.offersHTTP2 = offersHTTP2
         self.storage = storage
     }
 

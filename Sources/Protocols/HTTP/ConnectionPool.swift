@@ -20,6 +20,8 @@ final class ConnectionPool: SessionResource {
     private let connector: Connector
     private var origins: [Route: OriginPool] = [:]
     private var tls: [TLSOptions: Result<TLSContext, TransportError>] = [:]
+    /// Where WebSockets cannot be opened over HTTP/1.1.
+    private var http2Alone: Set<Route> = []
     private var lastCleartext: (host: String, isAllowed: Bool)?
     private var lastTarget: RequestTarget?
     private var requestFields: RequestFields
@@ -109,6 +111,11 @@ final class ConnectionPool: SessionResource {
 
     // MARK: From origins' pools
 
+    func speaksHTTP2Alone(_ route: Route) -> Bool { http2Alone.contains(route) }
+
+    /// Kept until the session is reset.
+    func rememberHTTP2Alone(_ route: Route) { http2Alone.insert(route) }
+
     func connect(
         _ route: Route, offersHTTP2: Bool, for owner: any TunnelOwner & TLSDecider,
         _ completion: @escaping (Result<ByteStream, any Error>) -> Void
@@ -167,6 +174,7 @@ final class ConnectionPool: SessionResource {
 
     func reset() {
         logins.reset()
+        http2Alone = []
         for pool in Array(origins.values) { pool.closeIdle(before: .distantFuture) }
     }
 

@@ -432,7 +432,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         close()
         switch last {
         case .carrying(let exchange):
-            exchange.failed(StreamFailure(error: error, processing: processing))
+            let isForAnother = !hasResponse && pool.mayHaveMisunderstood(stream.info)
+            exchange.failed(StreamFailure(error: error, processing: isForAnother ? .notSent : processing))
             pool.isGone(self)
         case .draining(_, _, let next):
             pool.isGone(self)

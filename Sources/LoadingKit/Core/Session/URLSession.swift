@@ -169,6 +169,9 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     // MARK: WebSocket tasks
 
     /// A task that opens a WebSocket connection to a `ws`, `wss`, `http` or `https` URL.
+    ///
+    /// It is opened on a stream of an HTTP/2 connection that the session has to the host, where the server lets it
+    /// (RFC 8441); else on a connection of HTTP/1.1; else, where the server speaks no HTTP/1.1, on one of HTTP/2.
     open func webSocketTask(with url: URL) -> URLSessionWebSocketTask { webSocketTask(with: URLRequest(url: url)) }
 
     /// A task that opens a WebSocket connection, and offers the server protocols to choose from, the best first
