@@ -26,6 +26,8 @@ import Testing
 
     static let expected: [String: [String]] = [
         "waits": ["waiting", "loaded hello"],
+        "uploads": ["stream", "waiting", "loaded body"],
+        "bound": ["stream", "written 4", "waiting", "loaded body"],
         "fails": ["failed \(URLError.notConnectedToInternet.rawValue)"],
         "cellular": ["loaded hello"],
         "restricted": ["failed \(URLError.notConnectedToInternet.rawValue) reason 0"],

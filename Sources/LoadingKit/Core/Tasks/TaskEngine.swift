@@ -217,6 +217,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         do {
             let handler = try core.makeLoad(request, task: task, isOwnRequest: true, from: 0)
             stage = .loading(handler)
+            if sentStream !== request.httpBodyStream { BodyStreamReader.close(sentStream) }
             sentStream = request.httpBodyStream
             handler.begin(self)
         } catch {
@@ -334,6 +335,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         timer = nil
         stopWaitingForNetwork()
         if case .loading(let handler) = last { handler.end() }
+        BodyStreamReader.close(sentStream)
         flushChunk()
     }
 
