@@ -22,7 +22,9 @@ import LoadingKit
         configuration.timeoutIntervalForRequest = 30
         let session = URLSession(configuration: configuration)
         guard let url = URL(string: "http://127.0.0.1:\(port)/") else { return }
-        if mode == "uploads" || mode == "bound" { return await upload(to: url, configuration, isBound: mode == "bound") }
+        if mode == "uploads" || mode == "bound" {
+            return await upload(to: url, configuration, isBound: mode == "bound")
+        }
         do {
             let (data, _) = try await session.data(from: url, delegate: Delegate())
             print("loaded \(String(decoding: data, as: UTF8.self))")

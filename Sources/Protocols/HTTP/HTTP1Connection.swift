@@ -106,11 +106,13 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private func proceedSending(_ exchange: HTTPExchange) {
         guard var sender else { return }
         self.sender = nil
-        let (head, body) = (sender.headCount, sender.bodyCount)
+        let (head, body, framing) = (sender.headCount, sender.bodyCount, sender.framingCount)
         let progress = sender.proceed(stream, &codec)
         self.sender = sender
         if sender.headCount > head { exchange.didSendHead(sender.headCount - head) }
-        if sender.bodyCount > body { exchange.didSendBody(sender.bodyCount - body) }
+        if sender.bodyCount > body || sender.framingCount > framing {
+            exchange.didSendBody(sender.bodyCount - body, framing: sender.framingCount - framing)
+        }
         guard isCarrying(exchange) else { return }
         act(on: progress, exchange)
     }
@@ -249,7 +251,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private func take(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
         do {
-            while let event = try codec.next(bytes, &position) {
+            while let event = try nextEvent(bytes, &position) {
                 let flow = handle(event, bytes, rest: position)
                 switch state {
                 case .carrying where flow == .wait:
@@ -262,6 +264,23 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         } catch {
             end(with: error, hasResponse ? .begun : processingWithoutResponse)
         }
+    }
+
+    /// Counts what the next event took, for the metrics.
+    private func nextEvent(
+        _ bytes: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP1Error) -> ResponseParser.Event? {
+        let start = position
+        let event = try codec.next(bytes, &position)
+        guard case .carrying(let exchange) = state, position > start else { return event }
+        if !hasResponse {
+            exchange.didReceiveHead(position - start)
+        } else if case .body(let range)? = event {
+            exchange.didReceiveFraming(position - start - range.count)
+        } else {
+            exchange.didReceiveFraming(position - start)
+        }
+        return event
     }
 
     /// `rest` is where in the bytes what follows the event begins.

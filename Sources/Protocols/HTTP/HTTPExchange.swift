@@ -115,6 +115,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     func end() {
         let last = state
+        if case .redirecting = last { timings.responseEnd = loop.now }
         if !isCollected, timings.fetchStart != nil { collect() }
         state = .over
         receiver = nil
@@ -220,11 +221,18 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         receiver?.noteActivity()
     }
 
-    func didSendBody(_ count: Int) {
-        timings.requestBodyBytesSent += Int64(count)
+    /// - Parameter framing: bytes that frame them, such as a chunk's size.
+    func didSendBody(_ count: Int, framing: Int) {
+        timings.requestBodyBytesSent += Int64(count &+ framing)
+        guard count > 0 else { return }
         timings.requestBodyBytesBeforeEncoding += Int64(count)
         receiver?.sentBody(count, expected: body.expectedCount)
     }
+
+    func didReceiveHead(_ count: Int) { timings.responseHeaderBytesReceived += Int64(count) }
+
+    /// Bytes that frame the body, and are none of it.
+    func didReceiveFraming(_ count: Int) { timings.responseBodyBytesReceived += Int64(count) }
 
     func receive(interim head: ResponseHead) { receiver?.receive(informational: HTTPURLResponse(head, to: request)) }
 
@@ -233,7 +241,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         timings.responseStart = loop.now
         storeCookies(of: head)
         if let target { StrictTransport.note(head, from: target.origin, pool.settings) }
-        if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream) }
+        if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream, head) }
         do {
             if head.status == 101, switching == .never { throw LoadFailure.switchedUnasked }
             if try isUndecided(head, stream, hasBody: hasBody) { return .wait }
@@ -253,16 +261,24 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
 
     /// Makes the request anew: it is sent once more, in a transaction of its own.
-    func beginAgain(_ target: RequestTarget) {
-        timings = TransactionTimings()
-        timings.fetchStart = loop.now
-        isCollected = false
+    func beginAgain(_ target: RequestTarget, after response: HTTPURLResponse?) {
+        endTransaction(response)
         makeFields(for: target)
         if isExpectationRefused { fields.remove(.expect) }
     }
 
+    /// What is sent from now on is a transaction of its own.
+    private func endTransaction(_ response: HTTPURLResponse? = nil) {
+        if response != nil { timings.responseEnd = loop.now }
+        collect(response)
+        timings = TransactionTimings()
+        timings.fetchStart = loop.now
+        isCollected = false
+    }
+
     /// 417: the server does not know `Expect`; it is asked again without (RFC 9110 §15.5.18).
-    private func sendWithoutExpectation(_ stream: any HTTPStream) -> Flow {
+    private func sendWithoutExpectation(_ stream: any HTTPStream, _ head: ResponseHead) -> Flow {
+        endTransaction(HTTPURLResponse(head, to: request))
         isExpectationRefused = true
         fields.remove(.expect)
         stream.abandon(self)
@@ -311,6 +327,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             return
         }
         if !failure.isRefusal, canReplay(failure.processing) {
+            if timings.requestStart != nil { endTransaction() }
             if failure.processing == .notSent { unsentReplays += 1 } else { replays += 1 }
             submit(needsFreshConnection: true)
         } else {

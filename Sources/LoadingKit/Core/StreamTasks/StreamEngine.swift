@@ -27,7 +27,6 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private var writeRefusal: LoadFailure?
     /// Bytes of the read that comes next.
     private var received = Data()
-    private let startTime: MonotonicTime
     /// The load of the data task that has become this one.
     private let load: TaskEngine?
     private var networkObserver: NetworkMonitor.Observer?
@@ -44,7 +43,6 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         self.session = session
         core = session.core
         delegate = TaskDelegates(session, task)
-        startTime = core.loop.now
         for operation in task.waiting { submit(operation) }
         task.waiting = []
     }
@@ -163,6 +161,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
                 guard let isAtEnd = fill(read, channel) else { return }
                 timer?.cancel()
                 lanes[0].reads.removeFirst()
+                task.updateProgress()
                 let data = received
                 received = Data()
                 core.mailbox.post { read.done(data.isEmpty && isAtEnd ? nil : data, isAtEnd, nil) }
@@ -293,11 +292,12 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
             shared.error = error
             shared.lifecycle.complete()
         }
-        if tellsEnd, delegate.exist {
+        task.updateProgress()
+        if delegate.exist {
             let metrics = metrics
             core.mailbox.post { [delegate, session, task] in
                 delegate.didCollect(metrics, session, task)
-                delegate.didComplete(error, session, task)
+                if tellsEnd { delegate.didComplete(error, session, task) }
             }
         }
         core.finished(task)
@@ -306,9 +306,8 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     /// Without a data task's load there is no request, and so no transaction.
     private var metrics: URLSessionTaskMetrics {
         if let load { return load.metrics }
-        let anchor = WallClockAnchor(date: Date(), monotonicTime: loop.now)
-        let interval = DateInterval(
-            start: anchor.date(of: startTime), end: max(anchor.date, anchor.date(of: startTime)))
+        let now = Date()
+        let interval = DateInterval(start: min(task.created, now), end: now)
         return URLSessionTaskMetrics(transactionMetrics: [], taskInterval: interval, redirectCount: 0)
     }
 

@@ -75,7 +75,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     var location: URL?
     let delegate: TaskDelegates
     private var transactions: [TransactionRecord] = []
-    private let startTime: MonotonicTime
+    private var loadNotes: LoadNotes?
     private var clock: TaskClock
     /// When the session is to have a look at the clock.
     private var nextLook = MonotonicTime.distantFuture
@@ -88,8 +88,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         self.consumer = consumer
         core = session.core
         delegate = TaskDelegates(session, task)
-        startTime = core.loop.now
-        clock = TaskClock(idle: 0, whole: 0, now: startTime)
+        clock = TaskClock(idle: 0, whole: 0, now: core.loop.now)
     }
 
     // MARK: Control
@@ -219,6 +218,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
             stage = .loading(handler)
             if sentStream !== request.httpBodyStream { BodyStreamReader.close(sentStream) }
             sentStream = request.httpBodyStream
+            loadNotes = LoadNotes(request, loop.now, transactionCount: transactions.count)
             handler.begin(self)
         } catch {
             end(with: error)
@@ -232,7 +232,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
 
     /// The load has come to nothing, and is tried again later.
     func stopLoading(postponing request: URLRequest) {
-        if case .loading(let handler) = stage { handler.end() }
+        if case .loading(let handler) = stage { end(handler) }
         isHandlerWaiting = false
         stage = .postponed(request)
         clock.isQueued = true
@@ -250,9 +250,14 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     func loadAnew(_ request: URLRequest) {
         guard case .loading(let handler) = stage else { return }
         isHandlerWaiting = false
-        handler.end()
+        end(handler)
         hold.remove(.undecided)
         loadUnlessSuspended(request)
+    }
+
+    private func end(_ handler: any LoopHandler) {
+        handler.end()
+        if let record = loadNotes.take()?.record(transactionCount: transactions.count) { collect(record) }
     }
 
     // MARK: Holding back
@@ -334,7 +339,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         timer?.cancel()
         timer = nil
         stopWaitingForNetwork()
-        if case .loading(let handler) = last { handler.end() }
+        if case .loading(let handler) = last { end(handler) }
         BodyStreamReader.close(sentStream)
         flushChunk()
     }
@@ -350,7 +355,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
             }
             shared.lifecycle.complete()
         }
-        if let progress = task.shared.withLock({ $0.progress }) { task.updateProgress(progress) }
+        task.updateProgress()
         if error == nil, let location { tellLocation(location) }
         (task as? URLSessionDownloadTask)?.produce(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
         (task as? URLSessionWebSocketTask)?.link.end(error)
@@ -376,7 +381,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
                 URLSessionTaskTransactionMetrics(
                     request: record.request, response: record.response, timings: record.timings, anchor: anchor)
             },
-            taskInterval: DateInterval(start: anchor.date(of: startTime), end: anchor.date),
+            taskInterval: DateInterval(start: min(task.created, anchor.date), end: anchor.date),
             redirectCount: redirectCount)
     }
 }
@@ -396,6 +401,8 @@ extension TaskEngine: LoadReceiver {
             shared.response = response
             shared.expectedToReceive = response.expectedContentLength
         }
+        task.updateProgress()
+        loadNotes?.note(response, loop.now)
         deliver(response)
         return flow()
     }
@@ -424,10 +431,9 @@ extension TaskEngine: LoadReceiver {
         noteActivity()
         // A stream task counts what it reads.
         if case .stream = consumer {} else { task.receivedCount.wrappingAdd(Int64(bytes), ordering: .relaxed) }
-        let (progress, state) = task.shared.withLock { ($0.progress, $0.lifecycle.state) }
-        if let progress { task.updateProgress(progress) }
+        task.updateProgress()
         // The note of it may still be on its way here.
-        if state == .suspended { holdSuspended() }
+        if task.state == .suspended { holdSuspended() }
     }
 
     func receive(informational response: HTTPURLResponse) {
@@ -439,6 +445,7 @@ extension TaskEngine: LoadReceiver {
     func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
         noteActivity()
         redirectCount += 1
+        loadNotes?.note(response, loop.now)
         guard redirectCount <= Self.maximumRedirects else {
             return end(with: LoadFailure(.httpTooManyRedirects, "the server redirected \(redirectCount) times"))
         }
@@ -524,6 +531,7 @@ extension TaskEngine: LoadReceiver {
         noteActivity()
         let (total, _) = task.sentCount.wrappingAdd(Int64(count), ordering: .relaxed)
         task.countOfBytesExpectedToSend = expected
+        task.updateProgress()
         guard delegate.exist else { return }
         core.mailbox.post { [delegate, session, task] in
             delegate.didSend(session, task, Int64(count), total: total &+ Int64(count), expected: expected)
@@ -539,7 +547,10 @@ extension TaskEngine: LoadReceiver {
 
     func collect(_ transaction: TransactionRecord) { if delegate.exist { transactions.append(transaction) } }
 
-    func finish() { endInOrder(.success(())) }
+    func finish() {
+        loadNotes?.timings.responseEnd = loop.now
+        endInOrder(.success(()))
+    }
 
     func fail(_ error: any Error) { if !waitsForNetwork(after: error) { endInOrder(.failure(error)) } }
 }
