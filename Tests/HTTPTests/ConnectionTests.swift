@@ -45,6 +45,37 @@ import Testing
         }
     }
 
+    /// It is not given up when another connection serves the request meanwhile that it is made for.
+    @Test func aConnectionThatIsBeingMadeServesTheNextRequest() async throws {
+        let go = Signal()
+        let greeting: [ScriptedPeer.Step] = [.expectBytes(3), .send([5, 0]), .expectBytes(10)]
+        let granted = ScriptedPeer.Step.send([5, 0, 0, 1, 0, 0, 0, 0, 0, 0])
+        let first: [ScriptedPeer.Step] = [
+            granted, .repeated(2, [.expectRequest, .respond("a")]), .expectRequest, .hold,
+        ]
+        let second: [ScriptedPeer.Step] = [.waitFor(go), granted, .expectRequest, .respond("b")]
+        let peer = try ScriptedPeer(scripts: [greeting + first, greeting + second], further: .refuse)
+        defer { peer.stop() }
+        let session = makeSession {
+            $0.httpMaximumConnectionsPerHost = 2
+            $0.connectionProxyDictionary = [
+                "SOCKSEnable": 1, "SOCKSProxy": "127.0.0.1", "SOCKSPort": Int(peer.address.port ?? 0),
+            ]
+        }
+        try await withTimeout {
+            let request = URLRequest(url: try #require(URL(string: "http://127.0.0.1/")))
+            async let one = session.outcome(request)
+            async let other = session.outcome(request)
+            #expect(await [one, other] == [.ok("a"), .ok("a")])
+            go.fire()
+            // One of them waits on the first connection for ever.
+            let bodies = Recorder<Data?>()
+            for _ in 0..<2 { session.dataTask(with: request) { data, _, _ in bodies.append(data) }.resume() }
+            #expect(await bodies.element(at: 0) == Data("b".utf8))
+            session.invalidateAndCancel()
+        }
+    }
+
     @Test func requestsWaitInOrderAndByPriority() async throws {
         let go = Signal()
         let peer = try ScriptedPeer([

@@ -29,7 +29,7 @@ import Testing
         "uploads": ["stream", "waiting", "loaded body"],
         "bound": ["stream", "written 4", "waiting", "loaded body"],
         "fails": ["failed \(URLError.notConnectedToInternet.rawValue)"],
-        "cellular": ["loaded hello"],
+        "cellular": ["loaded hello over a network that costs"],
         "restricted": ["failed \(URLError.notConnectedToInternet.rawValue) reason 0"],
     ]
 

@@ -26,8 +26,12 @@ import LoadingKit
             return await upload(to: url, configuration, isBound: mode == "bound")
         }
         do {
-            let (data, _) = try await session.data(from: url, delegate: Delegate())
-            print("loaded \(String(decoding: data, as: UTF8.self))")
+            let delegate = Delegate()
+            let (data, _) = try await session.data(from: url, delegate: delegate)
+            for await costs in delegate.costs.stream {
+                print("loaded \(String(decoding: data, as: UTF8.self))\(costs ? " over a network that costs" : "")")
+                break
+            }
         } catch let error as URLError {
             let reason = error.userInfo["NSURLErrorNetworkUnavailableReasonKey"] as? Int
             print("failed \(error.code.rawValue)\(reason.map { " reason \($0)" } ?? "")")
@@ -92,6 +96,15 @@ import LoadingKit
     }
 
     private final class Delegate: NSObject, URLSessionTaskDelegate {
+        /// Whether the task went over a network that costs.
+        let costs = AsyncStream<Bool>.makeStream()
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            costs.continuation.yield(metrics.transactionMetrics.contains { $0.isCellular && $0.isExpensive })
+        }
+
         func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
             print("waiting")
             NetworkProbe.check(lk_test_bring_up("lo"), "bring up")

@@ -3,6 +3,7 @@ import DequeModule
 import Dispatch
 import Glibc
 import LoadingKitPrimitives
+import Synchronization
 
 /// One thread, one epoll instance, a heap of timers, and an inbox woken by an eventfd that is written only when the
 /// loop sleeps.
@@ -59,6 +60,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     private let inbox = Guarded(Inbox())
     /// Had by whoever runs on the loop.
     private let turn = Guarded<Void>(())
+    /// Whether another thread may find the turn free. A hint: it costs a system call to try for what somebody has.
+    private let isFree = Atomic<Bool>(false)
     /// Until when the loop's thread waits, unless it is woken.
     private var waitsUntil = MonotonicTime.distantFuture
     private var ready: Deque<Work> = []
@@ -75,7 +78,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     var timers = TimerHeap()
     var sources = EventSourceTable()
 
-    private static let maximumEvents = 256
+    /// Taken at once, and told of at once: with more, what was received for the first of them has left the processor's cache
+    /// when they are told.
+    private static let maximumEvents = 64
     /// So often the loop looks for further events before it tells other threads of those it had.
     private static let maximumPostponements = 24
     /// After so many pieces of work the loop looks at its sockets and timers again.
@@ -206,6 +211,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         var milliseconds = turn.withLock { _ in prepareToWait() }
         while let limit = milliseconds {
             let count = wait(limit)
+            isFree.store(false, ordering: .relaxed)
             inbox.withLock { $0.sleeps = false }
             milliseconds = turn.withLock { _ in
                 runTurn(count, &postponements)
@@ -222,7 +228,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         for index in 0..<max(count, 0) { dispatch(events[index]) }
         runTimers(upTo: now)
         runReady()
-        if count <= 0 || postponements == 0 {
+        if count <= 0 || postponements == 0 || awaiting.count + endOfTurn.count >= Self.maximumEvents {
             runEndOfTurn()
             postponements = Self.maximumPostponements
         } else {
@@ -242,6 +248,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
             waitsUntil = timers.nextTime ?? .distantFuture
             // Without a descriptor to wake it with, the loop looks by itself.
             inbox.sleeps = milliseconds != 0 && epollDescriptor >= 0
+            isFree.store(inbox.sleeps && !isCrowded, ordering: .relaxed)
             return milliseconds
         }
     }
@@ -361,9 +368,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 extension EventLoop {
     /// Whether `work` was run here and now.
     private func runsInPlace(_ work: () -> Void) -> Bool {
-        guard lk_thread_event_loop() == nil else { return false }
+        guard isFree.load(ordering: .relaxed), lk_thread_event_loop() == nil else { return false }
         return turn.withLockIfAvailable { _ in
             guard !isCrowded, waitsIdly else { return false }
+            isFree.store(false, ordering: .relaxed)
+            defer { isFree.store(true, ordering: .relaxed) }
             lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
             now = currentTime
             work()

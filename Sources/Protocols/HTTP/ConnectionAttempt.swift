@@ -1,4 +1,5 @@
 import LoadingKitCore
+import LoadingKitTransport
 
 /// A connection that is being made for those that wait in an origin's pool. Confined to the pool's loop.
 final class ConnectionAttempt: TunnelOwner {
@@ -26,6 +27,9 @@ final class ConnectionAttempt: TunnelOwner {
         self.offersHTTP2 = offersHTTP2
         self.storage = storage
     }
+
+    /// How far it has come; nil for one through a proxy, which is made of several.
+    var timings: ConnectTimings? { (handle as? ConnectAttempt)?.timingsSoFar }
 
     var asker: HTTPExchange? {
         if let asked, pool?.isWaiting(asked) == true { return asked }

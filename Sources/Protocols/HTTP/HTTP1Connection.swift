@@ -66,10 +66,11 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     // MARK: From the pool
 
-    /// Whether an idle connection can carry another exchange.
-    var isUsable: Bool {
+    /// Whether an idle connection can carry another exchange, as far as is known; it is asked for what cannot be repeated.
+    func isUsable(for exchange: HTTPExchange) -> Bool {
         guard case .idle = state, idleUntil > loop.now else { return false }
-        return loop.now.nanoseconds(since: idleSince) < Self.trustedIdleTime || !stream.isDead
+        let isTrusted = loop.now.nanoseconds(since: idleSince) < Self.trustedIdleTime && exchange.isRepeatable
+        return isTrusted || !stream.isDead
     }
 
     func carry(_ exchange: HTTPExchange, isReused: Bool) {

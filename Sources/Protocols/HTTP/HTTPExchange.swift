@@ -14,6 +14,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// How often a request is sent anew that the server has said it did not look at. A busy HTTP/2 server that ends
     /// its connections after some requests says so of all that came after those.
     private static let maximumUnsentReplays = 100
+    private static let idempotentMethods: [String] = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
 
     enum State {
         case new
@@ -201,7 +202,11 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         receiver?.setQueued(isQueued)
     }
 
-    func failedToConnect(_ error: any Error) { fail(error) }
+    /// - Parameter connection: how far it has come.
+    func failedToConnect(_ error: any Error, _ connection: ConnectTimings?) {
+        if let connection { timings.note(connection) }
+        fail(error)
+    }
 
     func assigned(to stream: any HTTPStream) { state = .active(stream) }
 
@@ -335,14 +340,16 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         }
     }
 
+    /// Whether the server may get the request twice.
+    var isRepeatable: Bool { body.isReplayable && Self.idempotentMethods.contains(method) }
+
     /// RFC 9110 §9.2.2: what the server never saw may be sent again; what it may have seen, only if that does no harm.
     private func canReplay(_ processing: StreamFailure.Processing) -> Bool {
         guard body.isReplayable, response == nil else { return false }
         switch processing {
         case .notSent: return unsentReplays < Self.maximumUnsentReplays
         case .unknown:
-            return replays < Self.maximumReplays
-                && ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"].contains(method)
+            return replays < Self.maximumReplays && Self.idempotentMethods.contains(method)
         case .begun: return false
         }
     }

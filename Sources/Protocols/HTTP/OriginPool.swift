@@ -33,7 +33,13 @@ final class OriginPool {
     /// Connections that take new streams, or did and may again.
     private var multiplexed: [HTTP2Connection] = []
     private var attempts: [ObjectIdentifier: ConnectionAttempt] = [:]
+    /// How many of the attempts have put a question to a program.
+    private var heldCount = 0
+    /// Whether a program of those that an attempt was made for has a say in the server's trust.
+    private var asksPrograms = false
     private var waiting = Deque<Waiting>()
+    /// Whether it will soon be looked whether connections are to be made.
+    private var opensSoon = false
 
     init(_ route: Route, _ pool: ConnectionPool) {
         self.route = route
@@ -63,20 +69,31 @@ final class OriginPool {
         if waiting.isEmpty, let connection = multiplexed.first(where: { $0.room > 0 }) {
             return carry(exchange, on: connection)
         }
-        if !needsFreshConnection, waiting.isEmpty, let connection = popIdle() {
+        if !needsFreshConnection, waiting.isEmpty, let connection = popIdle(for: exchange) {
             return carry(exchange, on: connection, isReused: true)
         }
         enqueue(Waiting(exchange: exchange, needsFreshConnection: needsFreshConnection))
-        openAsNeeded()
-        exchange.isQueued(waiting.count > served)
+        exchange.isQueued(true)
+        openSoon()
+    }
+
+    /// When what happens now has happened: a connection that has brought a redirect may be free by then.
+    private func openSoon() {
+        guard !opensSoon else { return }
+        opensSoon = true
+        pool.loop.executeLater { [self] in
+            opensSoon = false
+            openAsNeeded()
+            tellServed()
+        }
     }
 
     /// How many of those that wait, wait for a connection that is being made: they are in no queue, and their time runs.
     private var served: Int {
         switch speaks {
-        case .http1: attempts.values.count { !$0.isHeld }
+        case .http1: attempts.count - heldCount
         case .unknown, .http2:
-            attempts.values.contains { !$0.isHeld } || multiplexed.contains(where: \.awaitsSettings) ? waiting.count : 0
+            attempts.count > heldCount || multiplexed.contains(where: \.awaitsSettings) ? waiting.count : 0
         }
     }
 
@@ -87,6 +104,7 @@ final class OriginPool {
 
     /// The program is asked for a proxy's credential, or has answered.
     func heldAttemptsChanged() {
+        countHeld()
         let served = served
         for (index, entry) in waiting.enumerated() where entry.exchange.isInQueue != (index >= served) {
             entry.exchange.isQueued(index >= served)
@@ -140,9 +158,9 @@ final class OriginPool {
 
     // MARK: Connections
 
-    private func popIdle() -> HTTP1Connection? {
+    private func popIdle(for exchange: HTTPExchange) -> HTTP1Connection? {
         while let connection = idle.popLast() {
-            if connection.isUsable { return connection }
+            if connection.isUsable(for: exchange) { return connection }
             connection.close()
         }
         return nil
@@ -156,6 +174,7 @@ final class OriginPool {
                 self, route.origin, offersHTTP2: speaks != .http1, storage: pool.settings.credentialStorage)
             let key = ObjectIdentifier(attempt)
             attempts[key] = attempt
+            if route.origin.isSecure, attempt.decidesTrust { asksPrograms = true }
             let handle = pool.connect(route, offersHTTP2: attempt.offersHTTP2, for: attempt) { [weak self] result in
                 // Kept alive by this closure, so that its identity is not given to another.
                 withExtendedLifetime(attempt) { self?.finish(key, result) }
@@ -184,17 +203,17 @@ final class OriginPool {
     }
 
     private func finish(_ key: ObjectIdentifier, _ result: Result<ByteStream, any Error>) {
-        guard let attempt = attempts.removeValue(forKey: key) else { return }
-        attempt.end()
+        guard let attempt = removeAttempt(key) else { return }
         switch result {
         case .success(let stream): begin(stream, for: attempt)
         // Each exchange keeps its own time.
         case .failure(let error as TransportError) where error.cause == .timedOut: break
         case .failure(let error as TransportError) where error.isAboutProtocols: offerHTTP2(after: error, attempt)
-        case .failure(let error as ProxyError): takeNext(for: attempt)?.failedToConnect(LoadFailure(error))
-        case .failure(let error): takeNext(for: attempt)?.failedToConnect(error)
+        case .failure(let error as ProxyError):
+            takeNext(for: attempt)?.failedToConnect(LoadFailure(error), attempt.timings)
+        case .failure(let error): takeNext(for: attempt)?.failedToConnect(error, attempt.timings)
         }
-        cancelSurplusAttempts()
+        endSurplusAttempts()
         openAsNeeded()
         tellServed()
         retireIfUnused()
@@ -204,7 +223,8 @@ final class OriginPool {
     private func offerHTTP2(after error: TransportError, _ attempt: ConnectionAttempt) {
         if !attempt.offersHTTP2, isOfferingHTTP2() { return }
         let speaksHTTP2Alone = hasOfferedHTTP2 && !attempt.offersHTTP2
-        takeNext(for: attempt)?.failedToConnect(speaksHTTP2Alone ? LoadFailure.opensNoWebSocket : error)
+        takeNext(for: attempt)?.failedToConnect(
+            speaksHTTP2Alone ? LoadFailure.opensNoWebSocket : error, attempt.timings)
     }
 
     /// A WebSocket is opened over HTTP/1.1, which nearly all servers have. One that makes nothing of it is offered HTTP/2,
@@ -249,19 +269,34 @@ final class OriginPool {
         }
     }
 
+    /// Another connection has served an exchange that one is being made for. That goes on, as it serves the next exchange:
+    /// many short ones would have their connections cancelled over and over. Only what a program has a say in does not,
+    /// as there might be nobody left to ask.
+    private func endSurplusAttempts() {
+        if asksPrograms || heldCount > 0 { cancelSurplusAttempts() }
+    }
+
+    /// Those who waited are gone.
     private func cancelSurplusAttempts() {
-        for (key, attempt) in attempts where attempt.isHeld && !isWaiting(attempt.asked) { cancel(key) }
+        if heldCount > 0 {
+            for (key, attempt) in attempts where attempt.isHeld && !isWaiting(attempt.asked) { cancel(key) }
+        }
         while attempts.count > waiting.count, let key = attempts.keys.first { cancel(key) }
     }
 
     /// Nobody would hear the answer of a program that was asked in the name of an exchange that is over.
     func isWaiting(_ exchange: HTTPExchange?) -> Bool { waiting.contains { $0.exchange === exchange } }
 
-    private func cancel(_ attempt: ObjectIdentifier) {
-        guard let attempt = attempts.removeValue(forKey: attempt) else { return }
+    private func cancel(_ key: ObjectIdentifier) { removeAttempt(key)?.handle?.cancel() }
+
+    private func removeAttempt(_ key: ObjectIdentifier) -> ConnectionAttempt? {
+        guard let attempt = attempts.removeValue(forKey: key) else { return nil }
+        if attempt.isHeld { countHeld() }
         attempt.end()
-        attempt.handle?.cancel()
+        return attempt
     }
+
+    private func countHeld() { heldCount = attempts.values.count(where: \.isHeld) }
 
     // MARK: From HTTP/2 connections
 
@@ -311,7 +346,7 @@ final class OriginPool {
         if let index = waiting.firstIndex(where: { !$0.needsFreshConnection }) {
             let next = waiting.remove(at: index)
             carry(next.exchange, on: connection, isReused: true)
-            cancelSurplusAttempts()
+            endSurplusAttempts()
         } else {
             keep(connection)
         }
@@ -343,7 +378,9 @@ final class OriginPool {
         openAsNeeded()
     }
 
+    /// Closes what nobody uses, and has not used since `time`; for `distantFuture` all of that, what is being made too.
     func closeIdle(before time: MonotonicTime) {
+        if time == .distantFuture { cancelSurplusAttempts() }
         let old = idle.filter { $0.idleUntil <= time || time == .distantFuture }
         idle.removeAll { connection in old.contains { $0 === connection } }
         for connection in old { connection.close() }

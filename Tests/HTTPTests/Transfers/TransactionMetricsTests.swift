@@ -191,15 +191,25 @@ import Testing
         }
     }
 
-    @Test func aConnectionThatIsRefused() async throws {
-        let server = try LoopbackServer(route: Self.route)
-        let request = try BothVersions.request(server, "/")
-        server.stop()
+    /// What there is of a connection that is not made.
+    @Test func aConnectionThatFails() async throws {
+        let authority = try CertificateAuthority()
+        let untrusted = try ScriptedPeer([.readUntilClose], tls: TLSServerOptions(try authority.issue()))
+        let gone = try ScriptedPeer([])
+        let (secure, refused) = (untrusted.url(host: "localhost"), gone.url(host: "localhost"))
+        gone.stop()
+        defer { untrusted.stop() }
         try await withTimeout {
-            let recorder = TransferRecorder()
-            let session = makeSession(delegate: recorder)
-            session.dataTask(with: request).resume()
-            #expect(await Self.rows(recorder) == ["- - network fetch"])
+            for (url, expected) in [
+                (refused, "- - network fetch lookup connect…"), (secure, "- - network fetch lookup connect… tls…"),
+            ] {
+                let recorder = TransferRecorder()
+                let session = makeSession(delegate: recorder)
+                defer { session.invalidateAndCancel() }
+                session.dataTask(with: try #require(URL(string: url))).resume()
+                let rows = await Self.rows(recorder)
+                #expect(rows == [expected])
+            }
         }
     }
 

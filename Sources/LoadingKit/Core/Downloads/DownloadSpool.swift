@@ -76,7 +76,7 @@ final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
         BlockingPool.shared.run { [self] in
             let result = Result { try file.perform(batch) }
             let count = file.count
-            loop.perform { self.worked(result, bytes, count) }
+            loop.execute { self.worked(result, bytes, count) }
         }
     }
 

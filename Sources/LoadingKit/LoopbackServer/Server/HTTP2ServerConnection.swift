@@ -5,6 +5,12 @@ import LoadingKitPrimitives
 /// One HTTP/2 connection of a loopback server: requests are read as they come, and answered in the order in which they are
 /// complete. Streams that switch to another protocol have threads of their own, so that there can be many at a time.
 final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is has the variables and the socket
+    /// What a stream that has switched is to read, and how much of the windows that takes.
+    private struct Received {
+        var bytes: [UInt8] = []
+        var windowBytes = 0
+    }
+
     private static let bufferBytes = 65_536
 
     private let socket: StreamSocket
@@ -18,7 +24,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
     private var incomplete: [HTTP2StreamID: ServerRequest] = [:]
     private var complete: [(stream: HTTP2StreamID, request: ServerRequest)] = []
     /// What has come for streams that have switched to another protocol, and which of them the client has ended.
-    private var tunnels: [HTTP2StreamID: [UInt8]] = [:]
+    private var tunnels: [HTTP2StreamID: Received] = [:]
     private var endedTunnels: Set<HTTP2StreamID> = []
     private var buffer = [UInt8](repeating: 0, count: bufferBytes)
     private var requestCount = 0
@@ -125,14 +131,15 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
         case .headers(let stream, .request(let head), let endStream):
             begin(stream, head)
             if endStream || head.connectProtocol != nil {
-                if !endStream { tunnels[stream] = [] }
+                if !endStream { tunnels[stream] = Received() }
                 end(stream)
             } else if head.fields[.expect] == "100-continue" {
                 try sendContinue(stream)
             }
         case .data(let stream, let range, let count, let endStream) where tunnels[stream] != nil:
-            tunnels[stream]? += input[range]
-            machine.didConsume(count, on: stream)
+            // The client may send more when this is read.
+            tunnels[stream]?.bytes += input[range]
+            tunnels[stream]?.windowBytes += count
             if endStream { endedTunnels.insert(stream) }
         case .data(let stream, let range, let count, let endStream):
             incomplete[stream]?.body += input[range]
@@ -275,11 +282,14 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
 
     /// Blocks until something has come for a stream that has switched; empty when the client has ended it.
     private func read(_ stream: HTTP2StreamID) throws -> [UInt8] {
-        while let bytes = tunnels[stream], bytes.isEmpty, !endedTunnels.contains(stream) {
+        while let received = tunnels[stream], received.bytes.isEmpty, !endedTunnels.contains(stream) {
             guard try receive() else { return [] }
         }
-        defer { tunnels[stream] = [] }
-        return tunnels[stream] ?? []
+        guard let received = tunnels[stream] else { return [] }
+        tunnels[stream] = Received()
+        machine.didConsume(received.windowBytes, on: stream)
+        try flush()
+        return received.bytes
     }
 
     private func send(_ bytes: [UInt8], _ stream: HTTP2StreamID) throws {
