@@ -426,7 +426,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             leave(unprocessed, code, String(decoding: debugData, as: UTF8.self))
         case .ready, .settingsChanged:
             hasSettings = true
-            if pool.isForUpgrade, !takesUpgrades { pool.requireHTTP1() }
+            if pool.isForUpgrade, !takesUpgrades { pool.requireHTTP1ForUpgrades() }
             pool.hasRoom(self)
             if !bodies.isEmpty { flushLater() }
         case .settingsAcknowledged:

@@ -260,6 +260,8 @@ final class OriginPool {
             multiplexed.append(connection)
             return hasRoom(connection)
         }
+        // The server has turned out to speak HTTP/2 alone while this connection was made.
+        if speaks == .http2, !attempt.offersHTTP2, route.origin.isSecure { return stream.close() }
         speaks = .http1
         let connection = HTTP1Connection(stream, self)
         if let next = takeNext(for: attempt) {
@@ -336,6 +338,13 @@ final class OriginPool {
         let leaving = multiplexed
         multiplexed = []
         for connection in leaving { connection.retire() }
+    }
+
+    /// The server lets no streams switch. Where it makes nothing of HTTP/1.1 either, nobody need try that again.
+    func requireHTTP1ForUpgrades() {
+        requireHTTP1()
+        guard hasOfferedHTTP2 else { return }
+        while let next = waiting.popFirst() { next.exchange.failedToConnect(LoadFailure.opensNoWebSocket, nil) }
     }
 
     // MARK: From connections

@@ -55,7 +55,7 @@ import Testing
     /// The server is held back by a program that does not read.
     @Test(arguments: BothVersions.all) func whatIsNotReadIsNotReceived(_ version: String) async throws {
         let piece = [UInt8](repeating: 7, count: 1 << 16)
-        let count = 1024
+        let count = 512
         let sent = Box(0)
         let recorder = StreamingRecorder()
         let route: LoopbackServer.Route = { _ in

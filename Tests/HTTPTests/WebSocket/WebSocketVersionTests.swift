@@ -85,13 +85,13 @@ import Testing
         }
     }
 
-    @Test func aServerThatOpensNone() async throws {
-        try await Self.withServer(.alert, allowsConnectProtocol: false) { session, server in
+    @Test(arguments: Refusal.allCases) func aServerThatOpensNone(_ refusal: Refusal) async throws {
+        try await Self.withServer(refusal, allowsConnectProtocol: false) { session, server in
             let task = session.webSocketTask(with: try WebSocketServing.url(server))
             task.resume()
             await expectFailure(.secureConnectionFailed) { _ = try await task.receive() }
             #expect(task.error?.localizedDescription.hasPrefix("the server speaks HTTP/2 alone") == true)
-            #expect(server.openings.count == 3)
+            #expect(server.openings.count == 2)
         }
     }
 
@@ -102,6 +102,29 @@ import Testing
             await expectFailure(.secureConnectionFailed) { _ = try await task.receive() }
             #expect(task.error?.localizedDescription.contains("no application protocol") == true)
             #expect(server.openings.count == 1)
+        }
+    }
+
+    /// One that others wrote, which speaks HTTP/2 alone and does not say so in the handshake.
+    @Test func hypersServer() async throws {
+        let authority = try CertificateAuthority()
+        let server = try HTTP2Server(.hyper, files: ["file": [1]], identity: try authority.issue())
+        defer { server.stop() }
+        let recorder = WebSocketRecorder()
+        let session = makeSession(delegate: recorder) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            let url = try #require(URL(string: server.url("/chat").replacing("https", with: "wss")))
+            let task = session.webSocketTask(with: url)
+            task.resume()
+            let long = String(repeating: "long ", count: 5000)
+            for text in ["", "short", long] {
+                try await task.send(.string(text))
+                try await expect(task, text)
+            }
+            try await task.sendPing()
+            task.cancel(with: .normalClosure, reason: nil)
+            #expect(await recorder.whole() == ["open -", "close 1000 -", "metrics http/1.1 h2", "end -"])
         }
     }
 

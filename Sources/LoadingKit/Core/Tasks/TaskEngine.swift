@@ -218,7 +218,9 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
             stage = .loading(handler)
             if sentStream !== request.httpBodyStream { BodyStreamReader.close(sentStream) }
             sentStream = request.httpBodyStream
-            loadNotes = LoadNotes(request, loop.now, transactionCount: transactions.count)
+            if delegate.exist {
+                loadNotes = LoadNotes(request, loop.now, transactionCount: transactions.count)
+            }
             handler.begin(self)
         } catch {
             end(with: error)
@@ -431,9 +433,10 @@ extension TaskEngine: LoadReceiver {
         noteActivity()
         // A stream task counts what it reads.
         if case .stream = consumer {} else { task.receivedCount.wrappingAdd(Int64(bytes), ordering: .relaxed) }
-        task.updateProgress()
+        let (hasProgress, state) = task.shared.withLock { ($0.progress != nil, $0.lifecycle.state) }
+        if hasProgress { task.updateProgress() }
         // The note of it may still be on its way here.
-        if task.state == .suspended { holdSuspended() }
+        if state == .suspended { holdSuspended() }
     }
 
     func receive(informational response: HTTPURLResponse) {
