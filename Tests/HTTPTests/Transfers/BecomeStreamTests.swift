@@ -124,26 +124,36 @@ import Testing
     @Test(arguments: BothVersions.all, [false, true])
     func aBodyIsLeftUnread(_ version: String, _ invalidates: Bool) async throws {
         let recorder = StreamingRecorder()
-        let route: LoopbackServer.Route = { _ in
-            .stream(.length(10)) { writer in
-                try writer.write("first")
-                try writer.waitUntilClientCloses()
-            }
-        }
-        // The server says nothing more: what ends the task is to be the test, however long that takes under load.
-        try await BothVersions.withServer(
-            version, route, delegate: recorder, { $0.timeoutIntervalForRequest = 300 }
-        ) { session, server in
+        let body = [UInt8](repeating: 5, count: 32 << 20)
+        try await BothVersions.withServer(version, { _ in .bytes(body) }, delegate: recorder) { session, server in
             let task = try await Self.become(session, recorder, BothVersions.request(server, "/"))
-            let (data, _) = try await task.readData(ofMinLength: 5, maxLength: 5, timeout: 0)
-            #expect(data == Data("first".utf8))
-            let reads = Recorder<(any Error)?>()
-            task.readData(ofMinLength: 1, maxLength: 1, timeout: 0) { _, _, error in reads.append(error) }
+            let (data, isAtEnd) = try await task.readData(ofMinLength: 5, maxLength: 5, timeout: 0)
+            #expect(data == Data(body.prefix(5)) && !isAtEnd)
             if invalidates { session.invalidateAndCancel() } else { task.cancel() }
-            #expect((await reads.element(at: 0) as? URLError)?.code == .cancelled)
             #expect(await recorder.all().suffix(2) == ["metrics", "complete -999"])
             #expect(recorder.metrics.snapshot.map(\.transactionMetrics.count) == [1])
             #expect(await session.allTasks.isEmpty)
+            let error = await #expect(throws: URLError.self) { try await Self.readAll(task) }
+            #expect(error?.code == .cancelled)
+        }
+    }
+
+    @Test func aReadThatWaitsIsToldOfTheEnd() async throws {
+        let peer = try ScriptedPeer([
+            .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"), .readUntilClose,
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let recorder = StreamingRecorder()
+            let session = makeSession(delegate: recorder) { $0.timeoutIntervalForRequest = 300 }
+            defer { session.invalidateAndCancel() }
+            let task = try await Self.become(session, recorder, peer.request())
+            let reads = Recorder<(any Error)?>()
+            task.readData(ofMinLength: 6, maxLength: 6, timeout: 0) { _, _, error in reads.append(error) }
+            task.cancel()
+            #expect((await reads.element(at: 0) as? URLError)?.code == .cancelled)
+            #expect(await recorder.all().suffix(2) == ["metrics", "complete -999"])
+            await peer.endedCount(reaches: 1)
         }
     }
 
