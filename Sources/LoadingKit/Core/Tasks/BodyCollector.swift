@@ -11,6 +11,7 @@ struct BodyCollector: ~Copyable {
     /// The only piece so far, kept as it came.
     private var single: Data?
     private var expected = 0
+    private var pages = PagesAhead()
 
     init() {}
 
@@ -26,6 +27,7 @@ struct BodyCollector: ~Copyable {
         guard flattenSingle() else { return nil }
         let room = max(1, min(wanted, max(expected - count, 16 * 1024)))
         guard reserve(room), let base else { return nil }
+        pages.provide(base, upTo: count + 1, of: capacity)
         return UnsafeMutableRawBufferPointer(start: base + count, count: min(wanted, capacity - count))
     }
 
@@ -36,6 +38,7 @@ struct BodyCollector: ~Copyable {
     mutating func append(_ bytes: UnsafeRawBufferPointer) -> Bool {
         guard let source = bytes.baseAddress, !bytes.isEmpty else { return true }
         guard flattenSingle(), reserve(bytes.count), let base else { return false }
+        pages.provide(base, upTo: count + bytes.count, of: capacity)
         memcpy(base + count, source, bytes.count)
         count += bytes.count
         return true
@@ -57,6 +60,7 @@ struct BodyCollector: ~Copyable {
             capacity = 0
             count = 0
             single = nil
+            pages = PagesAhead()
         }
         if let single { return single }
         guard let base else { return Data() }
