@@ -4,55 +4,71 @@ import Testing
 /// Every input in every state of a client's connection.
 @Suite struct ClientConnectionPairTests {
     enum State: CaseIterable {
-        case idle, sendingLength, sendingChunks, awaiting, receiving, receivingWhileSending
+        case idle, sendingLength, sendingChunks, awaiting, awaitingTwo, receiving, receivingFirst, receivingWhileSending
         case switched, closing, closed, failed
     }
 
     enum Input: CaseIterable {
-        case sendRequest, sendBody, finishBody, response, nothing, didReadBody, close
+        case sendRequest, sendAhead, sendBody, finishBody, response, nothing, didReadBody, close
     }
 
-    /// What an input gives, and afterwards: `+` another request may be sent, `~` switched, `b` a body is awaited whose
+    /// What an input gives, and afterwards: `+` another request may be sent, `>` ahead of an answer, `~` switched, `b` a body is awaited whose
     /// bytes may be read directly.
     static let expected: [State: [Input: String]] = [
         .idle: [
-            .sendRequest: "sent", .sendBody: "noBodyExpected+", .finishBody: "noBodyExpected+",
+            .sendRequest: "sent>", .sendAhead: "sent>", .sendBody: "noBodyExpected+", .finishBody: "noBodyExpected+",
             .response: "unexpectedBytes", .nothing: "nil+", .didReadBody: "false+", .close: "nil",
         ],
         .sendingLength: [
-            .sendRequest: "connectionBusy", .sendBody: "sent", .finishBody: "bodyTooShort(missing: 2)",
+            .sendRequest: "connectionBusy", .sendAhead: "connectionBusy", .sendBody: "sent",
+            .finishBody: "bodyTooShort(missing: 2)",
             .response: "head b", .nothing: "nil", .didReadBody: "false", .close: "closedEarly(beforeResponse)",
         ],
         .sendingChunks: [
-            .sendRequest: "connectionBusy", .sendBody: "sent", .finishBody: "sent",
+            .sendRequest: "connectionBusy", .sendAhead: "connectionBusy", .sendBody: "sent", .finishBody: "sent>",
             .response: "head b", .nothing: "nil", .didReadBody: "false", .close: "closedEarly(beforeResponse)",
         ],
         .awaiting: [
-            .sendRequest: "connectionBusy", .sendBody: "bodyTooLong", .finishBody: "sent",
-            .response: "head b", .nothing: "nil", .didReadBody: "false", .close: "closedEarly(beforeResponse)",
+            .sendRequest: "connectionBusy>", .sendAhead: "sent>", .sendBody: "bodyTooLong>", .finishBody: "sent>",
+            .response: "head> b", .nothing: "nil>", .didReadBody: "false>", .close: "closedEarly(beforeResponse)",
+        ],
+        .awaitingTwo: [
+            .sendRequest: "connectionBusy>", .sendAhead: "sent>", .sendBody: "bodyTooLong>", .finishBody: "sent>",
+            .response: "head> b", .nothing: "nil>", .didReadBody: "false>", .close: "closedEarly(beforeResponse)",
         ],
         .receiving: [
-            .sendRequest: "connectionBusy b", .sendBody: "bodyTooLong b", .finishBody: "sent b",
-            .response: "body+end+", .nothing: "nil b", .didReadBody: "true+", .close: "closedEarly(inBody(missing: 1))",
+            .sendRequest: "connectionBusy> b", .sendAhead: "sent> b", .sendBody: "bodyTooLong> b",
+            .finishBody: "sent> b", .response: "body+end+", .nothing: "nil> b", .didReadBody: "true+",
+            .close: "closedEarly(inBody(missing: 1))",
+        ],
+        .receivingFirst: [
+            .sendRequest: "connectionBusy> b", .sendAhead: "sent> b", .sendBody: "bodyTooLong> b",
+            .finishBody: "sent> b", .response: "body+end>", .nothing: "nil> b", .didReadBody: "true>",
+            .close: "closedEarly(inBody(missing: 1))",
         ],
         .receivingWhileSending: [
-            .sendRequest: "connectionBusy b", .sendBody: "sent b", .finishBody: "bodyTooShort(missing: 2) b",
+            .sendRequest: "connectionBusy b", .sendAhead: "connectionBusy b", .sendBody: "sent b",
+            .finishBody: "bodyTooShort(missing: 2) b",
             .response: "body+end", .nothing: "nil b", .didReadBody: "true", .close: "closedEarly(inBody(missing: 1))",
         ],
         .switched: [
-            .sendRequest: "connectionClosed~", .sendBody: "connectionClosed~", .finishBody: "connectionClosed~",
+            .sendRequest: "connectionClosed~", .sendAhead: "connectionClosed~", .sendBody: "connectionClosed~",
+            .finishBody: "connectionClosed~",
             .response: "nil~", .nothing: "nil~", .didReadBody: "false~", .close: "nil",
         ],
         .closing: [
-            .sendRequest: "connectionClosed", .sendBody: "connectionClosed", .finishBody: "connectionClosed",
+            .sendRequest: "connectionClosed", .sendAhead: "connectionClosed", .sendBody: "connectionClosed",
+            .finishBody: "connectionClosed",
             .response: "unexpectedBytes", .nothing: "nil", .didReadBody: "false", .close: "nil",
         ],
         .closed: [
-            .sendRequest: "connectionClosed", .sendBody: "connectionClosed", .finishBody: "connectionClosed",
+            .sendRequest: "connectionClosed", .sendAhead: "connectionClosed", .sendBody: "connectionClosed",
+            .finishBody: "connectionClosed",
             .response: "unexpectedBytes", .nothing: "nil", .didReadBody: "false", .close: "nil",
         ],
         .failed: [
-            .sendRequest: "unexpectedBytes", .sendBody: "unexpectedBytes", .finishBody: "unexpectedBytes",
+            .sendRequest: "unexpectedBytes", .sendAhead: "unexpectedBytes", .sendBody: "unexpectedBytes",
+            .finishBody: "unexpectedBytes",
             .response: "unexpectedBytes", .nothing: "unexpectedBytes", .didReadBody: "false",
             .close: "unexpectedBytes",
         ],
@@ -64,6 +80,7 @@ import Testing
             var connection = try Self.connection(in: state)
             var result = Self.give(input, to: &connection, in: state)
             if connection.canCarryAnotherRequest { result += "+" }
+            if connection.canSendAhead { result += ">" }
             if connection.isSwitched { result += "~" }
             if connection.directBodyBytes > 0 { result += " b" }
             #expect(result == Self.expected[state]?[input], "\(state), \(input)")
@@ -84,6 +101,10 @@ import Testing
         case .sendingLength: try send(.length(2))
         case .sendingChunks: try send(.chunked)
         case .awaiting: try send(.none)
+        case .awaitingTwo, .receivingFirst:
+            try send(.none)
+            try connection.sendAhead(method: "GET", target: "/", fields: HTTPFields(), into: &output)
+            if state == .receivingFirst { try receive(head, with: &connection) }
         case .receiving:
             try send(.none)
             try receive(head, with: &connection)
@@ -131,6 +152,9 @@ import Testing
                 try connection.sendRequest(
                     method: "GET", target: "/", fields: HTTPFields(), framing: .none, into: &output)
                 return "sent"
+            case .sendAhead:
+                try connection.sendAhead(method: "GET", target: "/", fields: HTTPFields(), into: &output)
+                return "sent"
             case .sendBody:
                 try connection.sendBody(1, before: &output, after: &suffix)
                 return "sent"
@@ -138,7 +162,7 @@ import Testing
                 try connection.finishBody(into: &output)
                 return "sent"
             case .response:
-                let isInBody = state == .receiving || state == .receivingWhileSending
+                let isInBody = [.receiving, .receivingFirst, .receivingWhileSending].contains(state)
                 let events = try receive(isInBody ? "x" : head, with: &connection)
                 return events.isEmpty ? "nil" : events.joined(separator: "+")
             case .nothing:

@@ -180,3 +180,82 @@ import Testing
         #expect(connection.isSwitched && !connection.canCarryAnotherRequest)
     }
 }
+
+// MARK: - Requests sent ahead of answers (RFC 9112 §9.3.2)
+
+extension ClientConnectionTests {
+    private func sentAhead(
+        _ connection: inout ClientConnection, _ method: String = "GET", fields: HTTPFields = HTTPFields()
+    ) throws -> String {
+        var output: [UInt8] = []
+        try connection.sendAhead(method: method, target: "/y", fields: fields, into: &output)
+        return String(decoding: output, as: UTF8.self)
+    }
+
+    /// Each answer is framed by the method of its own request.
+    @Test func answersInOrder() throws {
+        var connection = ClientConnection()
+        #expect(!connection.canSendAhead && !connection.awaitsResponse)
+        #expect(try sentAhead(&connection) == "GET /y HTTP/1.1\r\n\r\n")
+        for method in ["HEAD", "GET", "HEAD"] {
+            #expect(connection.canSendAhead)
+            #expect(try sentAhead(&connection, method) == "\(method) /y HTTP/1.1\r\n\r\n")
+        }
+        let head = "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n"
+        let responses = head + "ab" + head + "HTTP/1.1 100 Continue\r\n\r\n" + head + "cd" + head
+        let transcript = verified(connection, responses)
+        #expect(transcript.ends == 4 && transcript.body == Array("abcd".utf8) && transcript.error == nil)
+        #expect(verified(connection, responses + head).error?.kind == .unexpectedBytes)
+        for count in 1...4 {
+            #expect(connection.awaitsResponse && !connection.canCarryAnotherRequest)
+            try ClientConnectionPairTests.receive(count % 2 == 0 ? head : head + "ab", with: &connection)
+        }
+        #expect(!connection.awaitsResponse && connection.canCarryAnotherRequest)
+    }
+
+    @Test func anAnswerThatEndsTheConnectionIsTheLast() throws {
+        for response in [
+            "HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n", "HTTP/1.0 204 No Content\r\n\r\n",
+            "HTTP/1.1 101 Switching Protocols\r\n\r\n",
+        ] {
+            var connection = ClientConnection()
+            _ = try sent(&connection)
+            _ = try sentAhead(&connection)
+            try ClientConnectionPairTests.receive(response, with: &connection)
+            #expect(!connection.awaitsResponse && !connection.canCarryAnotherRequest && !connection.canSendAhead)
+        }
+    }
+
+    /// Nothing goes out behind a body in progress, behind a request that says `close`, or behind a response that does.
+    @Test func whatMayNotBeSentAhead() throws {
+        var close = HTTPFields()
+        close.append(.connection, "close")
+        var connection = ClientConnection()
+        _ = try sent(&connection, "POST", .length(1))
+        #expect(throws: HTTP1Error(.connectionBusy)) { try sentAhead(&connection) }
+
+        connection = ClientConnection()
+        _ = try sent(&connection)
+        _ = try sentAhead(&connection, fields: close)
+        #expect(!connection.canSendAhead)
+        #expect(throws: HTTP1Error(.connectionClosed)) { try sentAhead(&connection) }
+        let answer = "HTTP/1.1 204 No Content\r\n\r\n"
+        #expect(verified(connection, answer + answer).ends == 2)
+        try ClientConnectionPairTests.receive(answer + answer, with: &connection)
+        #expect(!connection.canCarryAnotherRequest)
+
+        connection = ClientConnection()
+        _ = try sent(&connection)
+        try ClientConnectionPairTests.receive(
+            "HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: 5\r\n\r\na", with: &connection)
+        #expect(throws: HTTP1Error(.connectionClosed)) { try sentAhead(&connection) }
+
+        connection = ClientConnection()
+        _ = try sent(&connection)
+        var bad = HTTPFields()
+        bad.append(name: "X", value: "a\r\nb")
+        #expect(throws: HTTP1Error(.invalidFieldValue)) { try sentAhead(&connection, fields: bad) }
+        try ClientConnectionPairTests.receive(answer, with: &connection)
+        #expect(connection.canCarryAnotherRequest)
+    }
+}

@@ -89,7 +89,13 @@ import Testing
             var output: [UInt8] = []
             try connection.sendRequest(
                 method: "GET", target: "/", fields: HTTPFields(), framing: .none, into: &output)
-            check(connection, damaged(Self.responses, &random), &random)
+            var input = damaged(Self.responses, &random)
+            for _ in 0..<Int.random(in: 0...3, using: &random) {
+                let method = ["GET", "HEAD"].randomElement(using: &random) ?? ""
+                try connection.sendAhead(method: method, target: "/", fields: HTTPFields(), into: &output)
+                input += damaged(Self.responses, &random)
+            }
+            check(connection, input, &random)
         }
     }
 

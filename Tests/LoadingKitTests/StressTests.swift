@@ -15,11 +15,12 @@ import Testing
         ProcessInfo.processInfo.environment["LOADINGKIT_STRESS_LOADS"].flatMap { Int($0) } ?? 1500
     private static let workers = 8
 
-    @Test(arguments: ["http/1.1", "h2"]) func everyLoadEndsOnceAndNothingIsLeft(version: String) async throws {
+    @Test(arguments: StressVersion.allCases) func everyLoadEndsOnceAndNothingIsLeft(version: StressVersion) async throws
+    {
         let server = try StressServer(version)
         defer { server.stop() }
         let ledger = StressLedger()
-        let sessions = StressSessions(ledger, trusting: server.certificate)
+        let sessions = StressSessions(ledger, trusting: server.certificate, pipelining: version == .pipelined)
         try await withTimeout(600) {
             await withTaskGroup(of: Void.self) { group in
                 for worker in 0..<Self.workers {
@@ -49,6 +50,8 @@ import Testing
         }
     }
 }
+
+enum StressVersion: CaseIterable { case http1, pipelined, http2 }
 
 /// What has happened to the loads.
 final class StressLedger: Sendable {
@@ -112,10 +115,12 @@ final class StressSessions: Sendable {
 
     private let ledger: StressLedger
     private let certificate: String
+    private let pipelines: Bool
     private let state = Guarded(State())
 
-    init(_ ledger: StressLedger, trusting certificate: String) {
+    init(_ ledger: StressLedger, trusting certificate: String, pipelining: Bool) {
         self.ledger = ledger
+        pipelines = pipelining
         self.certificate = certificate
         for _ in 0..<3 { add() }
     }
@@ -124,7 +129,8 @@ final class StressSessions: Sendable {
 
     func add() {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.httpMaximumConnectionsPerHost = 4
+        configuration.httpMaximumConnectionsPerHost = pipelines ? 1 : 4
+        configuration.httpShouldUsePipelining = pipelines
         configuration.tlsTrustRoots = .pem(certificate)
         configuration.timeoutIntervalForRequest = 300
         configuration.register(scheme: "stress") { load in
@@ -162,7 +168,8 @@ final class StressSessions: Sendable {
 
 /// Origins that answer, dawdle, redirect, break off and never answer.
 final class StressServer: Sendable {
-    /// Over HTTP/2 a server that waits for one stream's end would hold up the others of its connection.
+    /// A server that waits for one request's end would hold up the others of its connection where they share it; and
+    /// where it breaks a connection off, nothing is pipelined any more.
     let paths: [String]
     /// What its clients have to trust.
     let certificate: String
@@ -170,12 +177,17 @@ final class StressServer: Sendable {
     var openings: Recorder<Int> { server.openings }
     var endings: Recorder<Int> { server.endings }
 
-    init(_ version: String) throws {
+    init(_ version: StressVersion) throws {
         let authority = try CertificateAuthority()
         certificate = authority.certificatePEM
-        let tls = version == "h2" ? TLSServerOptions(try authority.issue(), applicationProtocols: ["h2"]) : nil
-        paths =
-            ["/short", "/long", "/gzip", "/chunks", "/redirect", "/reset", "/close"] + (tls == nil ? ["/hang"] : [])
+        let tls = version == .http2 ? TLSServerOptions(try authority.issue(), applicationProtocols: ["h2"]) : nil
+        let more: [String] =
+            switch version {
+            case .http1: ["/reset", "/hang"]
+            case .pipelined: []
+            case .http2: ["/reset"]
+            }
+        paths = ["/short", "/long", "/gzip", "/chunks", "/redirect", "/close"] + more
         var options = LoopbackServer.Options(tls: tls)
         options.recordsRequests = false
         let long = [UInt8](repeating: 7, count: 200_000)

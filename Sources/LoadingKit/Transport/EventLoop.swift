@@ -39,6 +39,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         var phase = Phase.running
         /// Whether the loop waits, or is about to, and has to be woken.
         var sleeps = false
+        /// Whether another thread has the turn, which looks here once more before it gives it back.
+        var isTaken = false
         var eventDescriptor: Int32 = -1
         var thread: NativeThread?
         /// Whether system calls are to go wrong, which is known to the loop's thread alone.
@@ -69,6 +71,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     private var endOfTurn: [Deferred] = []
     /// Tasks that run elsewhere, to be resumed when the turn ends.
     private var awaiting: [Resumption] = []
+    /// Whether the thread that has taken the turn may be borrowed, and by what it was.
+    private var isThreadLent = false
+    private var borrowed: Resumption?
     /// Whether more than one task was resumed last time. Several give the loop more to do with one wake-up than each of them
     /// would by taking its turn.
     private var isCrowded = false
@@ -134,8 +139,20 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     /// Runs `work` on the loop, after the work given to it before: at once, in the calling thread, when the loop waits with
     /// nothing to do. From any thread.
-    package func perform(_ work: @escaping @Sendable () -> Void) {
-        if !runsInPlace(work) { submit(.closure(work)) }
+    ///
+    /// - Parameter lendsThread: whether the caller will wait for what `work` brings about anyhow, so that the thread may be
+    ///   used for it: see ``borrowThread(_:)``.
+    package func perform(lendsThread: Bool = false, _ work: @escaping @Sendable () -> Void) {
+        if !runsInPlace(work, lendsThread: lendsThread) { submit(.closure(work)) }
+    }
+
+    /// Runs `work` off the loop, in the thread that runs on it now, as soon as that has given the turn back. False, and
+    /// nothing is run, where the thread was not lent. On the loop only.
+    package func borrowThread(_ work: @escaping @Sendable () -> Void) -> Bool {
+        guard isThreadLent else { return false }
+        isThreadLent = false
+        borrowed = Resumption(run: work)
+        return true
     }
 
     /// Runs `work` on the loop, after what runs now. On the loop only.
@@ -166,7 +183,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
             guard inbox.phase != .ended else { return (false, -1) }
             inbox.work.append(work)
             startThread(&inbox)
-            guard inbox.sleeps else { return (true, -1) }
+            guard inbox.sleeps, !inbox.isTaken else { return (true, -1) }
             inbox.sleeps = false
             return (true, inbox.eventDescriptor)
         }
@@ -322,13 +339,17 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     }
 
     private func resumeAwaiting() {
-        guard let first = awaiting.first else { return }
+        guard let last = awaiting.popLast() else { return }
+        isCrowded = !awaiting.isEmpty
+        // Keeps the memory for the next.
+        guard isCrowded else { return last.run() }
         let batch = awaiting
         awaiting = []
-        isCrowded = batch.count > 1
-        guard isCrowded else { return first.run() }
         awaiting.reserveCapacity(batch.count)
-        DispatchQueue.global().async { for resumption in batch { resumption.run() } }
+        DispatchQueue.global().async {
+            for resumption in batch { resumption.run() }
+            last.run()
+        }
     }
 
     private func openDescriptors() {
@@ -367,46 +388,68 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
 extension EventLoop {
     /// Whether `work` was run here and now.
-    private func runsInPlace(_ work: () -> Void) -> Bool {
+    private func runsInPlace(_ work: () -> Void, lendsThread: Bool) -> Bool {
         guard isFree.load(ordering: .relaxed), lk_thread_event_loop() == nil else { return false }
-        return turn.withLockIfAvailable { _ in
-            guard !isCrowded, waitsIdly else { return false }
-            isFree.store(false, ordering: .relaxed)
-            defer { isFree.store(true, ordering: .relaxed) }
-            lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
-            now = currentTime
-            work()
-            finishInPlace()
-            lk_set_thread_event_loop(nil)
-            return true
-        } ?? false
+        let (isDone, borrowed) =
+            turn.withLockIfAvailable { _ -> (Bool, Resumption?) in
+                guard !isCrowded, takesTurn() else { return (false, nil) }
+                isFree.store(false, ordering: .relaxed)
+                lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
+                now = currentTime
+                // Once: what is borrowed may borrow in turn, and that way exhaust the stack.
+                isThreadLent = lendsThread && lk_thread_is_borrowed() == 0
+                work()
+                isThreadLent = false
+                finishInPlace()
+                lk_set_thread_event_loop(nil)
+                isFree.store(true, ordering: .relaxed)
+                return (true, self.borrowed.take())
+            } ?? (false, nil)
+        if let borrowed {
+            lk_set_thread_is_borrowed(1)
+            borrowed.run()
+            lk_set_thread_is_borrowed(0)
+        }
+        return isDone
     }
 
-    /// What was given to the loop before comes first.
-    private var waitsIdly: Bool {
-        inbox.withLock { $0.sleeps && $0.work.isEmpty && $0.phase == .running && !$0.hasFaultPlan }
+    /// Only where the loop has nothing to do: what was given to it before comes first.
+    private func takesTurn() -> Bool {
+        inbox.withLock { inbox in
+            inbox.isTaken = inbox.sleeps && inbox.work.isEmpty && inbox.phase == .running && !inbox.hasFaultPlan
+            return inbox.isTaken
+        }
     }
 
-    /// Does what `work` left to be done, short of running tasks, which may be anybody's. The rest is for the loop's thread.
+    /// Does what `work`, and other threads meanwhile, left to be done, short of running tasks, which may be anybody's. The
+    /// rest is for the loop's thread.
     private func finishInPlace() {
         var turns = Self.maximumTurnsInPlace
-        while turns > 0, case .closure(let body)? = ready.first {
-            turns -= 1
-            ready.removeFirst()
-            body()
-        }
-        if ready.isEmpty { runEndOfTurn() }
-        let isLate = timers.nextTime.map { $0 < waitsUntil } ?? false
-        if hasWork || isLate { wakeUp() }
+        repeat {
+            while turns > 0, case .closure(let body)? = ready.first {
+                turns -= 1
+                ready.removeFirst()
+                body()
+            }
+            if ready.isEmpty { runEndOfTurn() }
+        } while !givesTurnBack(unlessWorkFor: turns)
     }
 
-    private func wakeUp() {
-        let descriptor = inbox.withLock { inbox -> Int32 in
-            guard inbox.sleeps else { return -1 }
+    /// False where there is more to do, and time for it.
+    private func givesTurnBack(unlessWorkFor turns: Int) -> Bool {
+        let isLate = timers.nextTime.map { $0 < waitsUntil } ?? false
+        let (isDone, wakeUp) = inbox.withLock { inbox -> (Bool, Int32) in
+            if turns > 0, ready.isEmpty, !inbox.work.isEmpty {
+                swap(&ready, &inbox.work)
+                return (false, -1)
+            }
+            inbox.isTaken = false
+            guard inbox.sleeps, hasWork || isLate || !inbox.work.isEmpty else { return (true, -1) }
             inbox.sleeps = false
-            return inbox.eventDescriptor
+            return (true, inbox.eventDescriptor)
         }
-        if descriptor >= 0 { SystemCalls.wakeUp(descriptor) }
+        if wakeUp >= 0 { SystemCalls.wakeUp(wakeUp) }
+        return isDone
     }
 }
 

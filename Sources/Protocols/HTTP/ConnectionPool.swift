@@ -19,6 +19,8 @@ final class ConnectionPool: SessionResource {
     private let turns = AuthenticationTurns()
     private let connector: Connector
     private var origins: [Route: OriginPool] = [:]
+    /// Where a connection ended unannounced with requests ahead of their answers: nothing is pipelined there any more.
+    private var brokenPipelines: Set<Route> = []
     private var tls: [TLSOptions: Result<TLSContext, TransportError>] = [:]
     /// Where WebSockets cannot be opened over HTTP/1.1.
     private var http2Alone: Set<Route> = []
@@ -156,6 +158,10 @@ final class ConnectionPool: SessionResource {
     /// An origin has no connection and nobody waiting. Another pool may have taken its place already.
     func isUnused(_ route: Route, _ pool: OriginPool) { if origins[route] === pool { origins[route] = nil } }
 
+    func mayPipeline(_ route: Route) -> Bool { !brokenPipelines.contains(route) }
+
+    func pipelineBroke(_ route: Route) { brokenPipelines.insert(route) }
+
     /// A connection became idle: some time later it is to be closed.
     func scheduleSweep() {
         guard sweepTimer == nil else { return }
@@ -175,6 +181,7 @@ final class ConnectionPool: SessionResource {
     func reset() {
         logins.reset()
         http2Alone = []
+        brokenPipelines = []
         for pool in Array(origins.values) { pool.closeIdle(before: .distantFuture) }
     }
 

@@ -5,6 +5,7 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// One HTTP/1.1 connection: moves bytes between its socket and the codec's state machine, for one exchange at a time.
+/// Others may have been sent ahead, in its ``Pipeline``: each is carried when those before it are answered.
 ///
 /// Telling an exchange something may end it, and with it this connection's part; so after each call the state is
 /// looked at anew.
@@ -43,6 +44,10 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// Bytes that were received and that the exchange has had no room for.
     private var held: [UInt8]?
     private var isReused = false
+    /// The requests that were sent behind the one that is carried, or whose response is drained.
+    private var pipeline = Pipeline()
+    /// Whether the last response was of HTTP/1.1.
+    private var speaksHTTP11 = false
     /// Whether a byte, and whether the head, of the response has come.
     private var hasReceived = false
     private var hasResponse = false
@@ -79,6 +84,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         hasReceived = false
         hasResponse = false
         idleUntil = .distantFuture
+        pipeline.begin()
         exchange.use(stream.info, isReused ? reusedMetrics : firstMetrics)
         do {
             sender = try RequestSender(exchange, &codec, buffer: &headBuffer)
@@ -102,6 +108,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     func streamIsWritable(_ stream: ByteStream) {
         if case .carrying(let exchange) = state { proceedSending(exchange) }
+        if !pipeline.isEmpty { flushAhead() }
     }
 
     private func proceedSending(_ exchange: HTTPExchange) {
@@ -218,7 +225,10 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         case .bytes(let count):
             let isComplete = codec.didReadBody(count)
             let flow = exchange.bodyBufferFilled(count)
-            guard isCarrying(exchange) else { return true }
+            guard isCarrying(exchange) else {
+                if isComplete { drained() }
+                return true
+            }
             if isComplete { complete(exchange, hasRest: false) } else if flow == .wait { held = [] }
             return true
         case .wouldBlock: return false
@@ -294,7 +304,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
             return .more
         case (.carrying(let exchange), .head(let head, let framing)):
             hasResponse = true
-            noteKeepAlive(head)
+            note(head)
             // A final response instead of `100 Continue`: the body is not wanted (RFC 9110 §10.1.1).
             if sender?.isWaitingForContinue == true { stopSending() }
             return exchange.receive(head, hasBody: framing != .none)
@@ -310,15 +320,19 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
                 complete(exchange, hasRest: hasRest)
             }
             return .more
+        case (.draining(let budget, _, _), .head(let head, _)):
+            hasResponse = true
+            note(head)
+            if codec.directBodyBytes > budget { giveUpDraining() }
+            return .more
         case (.draining(let budget, let timer, let next), .body(let range)):
             state = .draining(budget: budget - range.count, timer, next: next)
             if budget < range.count { giveUpDraining() }
             return .more
-        case (.draining(_, let timer, let next), .end):
-            timer.cancel()
-            release(to: next, hasRest: hasRest)
+        case (.draining, .end):
+            drained(hasRest: hasRest)
             return .more
-        case (.draining, .interim), (.draining, .head), (.draining, .trailers), (.idle, _), (.closed, _):
+        case (.draining, .interim), (.draining, .trailers), (.idle, _), (.closed, _):
             return .more
         }
     }
@@ -329,7 +343,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         continueTimer = nil
     }
 
-    private func noteKeepAlive(_ head: ResponseHead) {
+    private func note(_ head: ResponseHead) {
+        speaksHTTP11 = head.version == .http1_1
         guard let hint = head.fields[.keepAlive], let timeout = KeepAliveHint.timeout(in: hint) else { return }
         // A second early, so that the server does not close while a request is on its way.
         idleUntil = loop.now.advanced(bySeconds: max(0, timeout - 1))
@@ -342,6 +357,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     }
 
     private func complete(_ exchange: HTTPExchange, hasRest: Bool) {
+        guard pipeline.isEmpty else { return proceed(after: exchange, hasRest: hasRest) }
         let isReusable = sender == nil && writeError == nil && codec.canCarryAnotherRequest && !hasRest
         if isReusable { state = .idle } else { close() }
         idleSince = loop.now
@@ -371,7 +387,15 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         return TakenConnection(stream: stream, rest: bytes)
     }
 
+    /// A response that nobody wants is complete.
+    private func drained(hasRest: Bool = false) {
+        guard case .draining(_, let timer, let next) = state else { return }
+        timer.cancel()
+        release(to: next, hasRest: hasRest)
+    }
+
     private func release(to next: HTTPExchange?, hasRest: Bool) {
+        guard pipeline.isEmpty else { return proceed(after: nil, hasRest: hasRest) }
         // A person may have taken longer to answer than the server has waited.
         guard codec.canCarryAnotherRequest && !hasRest, next == nil || !stream.isDead else { return leave(to: next) }
         state = .idle
@@ -383,7 +407,11 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     /// The connection cannot be used again, neither by the exchange that it was to carry next.
     private func leave(to next: HTTPExchange?) {
+        // A server that forgets what was sent ahead of its answers is silent.
+        let isSilent = pipeline.isInUse && !hasReceived
+        if isSilent, loop.now >= pipeline.lastTurn.advanced(bySeconds: Self.drainTime) { pool.pipelineBroke() }
         close()
+        sendAgain(.unknown)
         pool.isGone(self)
         next?.restartElsewhere()
     }
@@ -393,11 +421,18 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
             state = .draining(budget: budget, timer, next: nil)
         } else if isCarrying(exchange) {
             drain(next: nil)
+        } else {
+            pipeline.abandon(exchange)
+            // Nobody waits behind the answer that nobody waits for.
+            if case .draining = state, !hasResponse, !pipeline.isAwaited { leave(to: nil) }
         }
     }
 
     func restart(_ exchange: HTTPExchange) {
-        if isCarrying(exchange) { drain(next: exchange) } else { exchange.restartElsewhere() }
+        guard isCarrying(exchange) else { return exchange.restartElsewhere() }
+        if pipeline.isEmpty { return drain(next: exchange) }
+        drain(next: nil)
+        exchange.restartInTurn()
     }
 
     /// Nothing is sent for an upgrade before the connection is its own.
@@ -406,19 +441,26 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     var isExclusive: Bool { true }
 
     private func drain(next: HTTPExchange?) {
-        guard hasResponse, sender == nil, codec.directBodyBytes <= Self.drainLimit else { return leave(to: next) }
+        // Those behind may well wait a little for a response that has not begun.
+        guard hasResponse || pipeline.isAwaited, sender == nil, codec.directBodyBytes <= Self.drainLimit else {
+            return leave(to: next)
+        }
+        beginDraining(next: next)
+        guard held != nil else { return }
+        // Not from inside the exchange's own call. Until then nothing is read that came later.
+        loop.execute { [weak self] in
+            guard let self, case .draining = state, let bytes = held else { return }
+            held = nil
+            bytes.withUnsafeBytes { self.take($0) }
+            readMore()
+        }
+    }
+
+    private func beginDraining(next: HTTPExchange?) {
         let timer = loop.schedule(at: loop.now.advanced(bySeconds: Self.drainTime)) { [weak self] in
             self?.giveUpDraining()
         }
         state = .draining(budget: Self.drainLimit, timer, next: next)
-        guard let bytes = held else { return }
-        held = nil
-        // Not from inside the exchange's own call.
-        loop.execute { [weak self] in
-            guard let self, case .draining = state else { return }
-            bytes.withUnsafeBytes { self.take($0) }
-            readMore()
-        }
     }
 
     private func giveUpDraining() {
@@ -452,16 +494,91 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         close()
         switch last {
         case .carrying(let exchange):
+            breakPipeline(error)
             let isForAnother = !hasResponse && pool.mayHaveMisunderstood(stream.info)
             exchange.failed(StreamFailure(error: error, processing: isForAnother ? .notSent : processing))
             pool.isGone(self)
         case .draining(_, _, let next):
+            breakPipeline(error)
             pool.isGone(self)
             next?.restartElsewhere()
         case .idle:
             pool.idleIsGone(self)
         case .closed:
             break
+        }
+    }
+
+    // MARK: Requests sent ahead
+
+    /// How many requests may now be sent behind those that are not answered. None where the server has not shown that it
+    /// keeps its connections, or where the answer in progress is long, or its receiver takes no more of it.
+    var roomAhead: Int {
+        guard case .carrying(let exchange) = state, isReused, speaksHTTP11, codec.canSendAhead, sender == nil,
+            writeError == nil, held == nil, codec.directBodyBytes <= Self.drainLimit, exchange.allowsPipelining
+        else { return 0 }
+        return Pipeline.depth - 1 - pipeline.count
+    }
+
+    var aheadCount: Int { pipeline.count }
+
+    /// Puts a request behind those that are not answered; ``flushAhead()`` sends it.
+    func sendAhead(_ exchange: HTTPExchange) {
+        exchange.assigned(to: self)
+        exchange.isSentAhead()
+        exchange.use(stream.info, reusedMetrics)
+        do {
+            try pipeline.append(exchange, &codec, now: loop.now)
+        } catch {
+            let failure = LoadFailure(.badURL, "the request cannot be sent: \(error)")
+            exchange.failed(StreamFailure(error: failure, processing: .begun))
+        }
+    }
+
+    func flushAhead() {
+        guard writeError == nil, let error = pipeline.flush(to: stream) else { return }
+        writeError = error
+        // What was answered before counts.
+        loop.execute { [weak self] in self?.readMore() }
+    }
+
+    /// A response is complete, and the next is for what was sent ahead; unless the server has said that there will be
+    /// none: it looks at nothing that came after the request it said so to (RFC 9112 §9.6).
+    private func proceed(after exchange: HTTPExchange?, hasRest: Bool) {
+        let isAnnounced = !codec.awaitsResponse
+        guard !isAnnounced, pipeline.isNextSent, pipeline.isAwaited else {
+            close()
+            exchange?.ended()
+            if let writeError, !isAnnounced { breakPipeline(writeError) } else { sendAgain(.notSent) }
+            return pool.isGone(self)
+        }
+        isReused = true
+        hasReceived = hasRest
+        hasResponse = false
+        idleUntil = .distantFuture
+        if let next = pipeline.takeNext(now: loop.now) {
+            state = .carrying(next)
+            next.isQueued(false)
+        } else {
+            beginDraining(next: nil)
+        }
+        exchange?.ended()
+        pool.hasRoomAhead()
+    }
+
+    /// The connection has ended, and the server had not said so.
+    private func breakPipeline(_ error: any Error) {
+        guard pipeline.isInUse else { return }
+        pool.pipelineBroke()
+        sendAgain(.unknown, after: error)
+    }
+
+    /// Has what was sent ahead sent elsewhere: the last first, as each goes before those that wait.
+    private func sendAgain(_ processing: StreamFailure.Processing, after error: (any Error)? = nil) {
+        guard !pipeline.isEmpty else { return }
+        let error = error ?? LoadFailure(.networkConnectionLost, "the connection was closed")
+        for exchange in pipeline.takeAll().reversed() {
+            exchange.failed(StreamFailure(error: error, processing: processing, isBehind: true))
         }
     }
 }

@@ -47,6 +47,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     var logins = ExchangeLogins()
     private(set) var expectsContinue = false
     private(set) var isInQueue = false
+    /// Whether it was sent ahead, or has given up its connection to those behind it: it goes before those that wait.
+    var hasHadTurn = false
     /// The server has said that it does not know `Expect`.
     private var isExpectationRefused = false
     private(set) var response: HTTPURLResponse?
@@ -141,7 +143,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         if case .active(let stream) = state { stream.exchangeIsReady(self) }
     }
 
-    private var switching: Route.Switching {
+    var switching: Route.Switching {
         if upgrade != nil { return .inAnyVersion }
         return asksForConnection ? .inHTTP1 : .never
     }
@@ -332,9 +334,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             return
         }
         if !failure.isRefusal, canReplay(failure.processing) {
-            if timings.requestStart != nil { endTransaction() }
+            if timings.requestHeaderBytesSent > 0 { endTransaction() }
             if failure.processing == .notSent { unsentReplays += 1 } else { replays += 1 }
-            submit(needsFreshConnection: true)
+            submit(needsFreshConnection: !failure.isBehind)
         } else {
             fail(failure.error)
         }

@@ -38,6 +38,9 @@ struct StreamFailure: Error {
 
     let error: any Error
     let processing: Processing
+    /// Whether the request was sent behind another one, whose answer did not end: it is that one that needs a connection
+    /// which is not as old.
+    var isBehind = false
 
     /// Whether the server has refused the client itself: another connection would be refused, too.
     var isRefusal: Bool {

@@ -7,9 +7,12 @@ import Logging
 
 /// The connections to one origin, and the exchanges that wait for one, in order.
 final class OriginPool {
-    private struct Waiting {
+    struct Waiting {
         let exchange: HTTPExchange
         let needsFreshConnection: Bool
+
+        /// It has waited before.
+        var goesFirst: Bool { needsFreshConnection || exchange.hasHadTurn }
     }
 
     /// What the origin's server speaks, as far as is known.
@@ -20,26 +23,29 @@ final class OriginPool {
         case http2
     }
 
-    private let route: Route
+    let route: Route
     /// Held, and holding this while there is something to do for the origin: see `retireIfUnused`.
-    private let pool: ConnectionPool
+    let pool: ConnectionPool
     private let limit: Int
     private var speaks: Speaks
     /// Whether a WebSocket's server was offered HTTP/2 because it made nothing of HTTP/1.1.
     private var hasOfferedHTTP2 = false
     /// The last used is used first, so that what is not needed grows old.
     private var idle: [HTTP1Connection] = []
-    private var busyCount = 0
+    private(set) var busyCount = 0
+    /// The busy connections that others may be sent on, too, before what they carry is answered.
+    private(set) var pipelined: [HTTP1Connection] = []
+    var willSendAhead = false
     /// Connections that take new streams, or did and may again.
     private var multiplexed: [HTTP2Connection] = []
-    private var attempts: [ObjectIdentifier: ConnectionAttempt] = [:]
+    private(set) var attempts: [ObjectIdentifier: ConnectionAttempt] = [:]
     /// How many of the attempts have put a question to a program.
     private var heldCount = 0
     /// Whether a program of those that an attempt was made for has a say in the server's trust.
     private var asksPrograms = false
-    private var waiting = Deque<Waiting>()
+    var waiting = Deque<Waiting>()
     /// Whether it will soon be looked whether connections are to be made.
-    private var opensSoon = false
+    private(set) var opensSoon = false
 
     init(_ route: Route, _ pool: ConnectionPool) {
         self.route = route
@@ -85,6 +91,7 @@ final class OriginPool {
             opensSoon = false
             openAsNeeded()
             tellServed()
+            hasRoomAhead()
         }
     }
 
@@ -119,10 +126,10 @@ final class OriginPool {
 
     /// Behind those of the same priority and before those of a lower one. A replay goes first: it has waited before.
     private func enqueue(_ entry: Waiting) {
-        if entry.needsFreshConnection { return waiting.prepend(entry) }
+        if entry.goesFirst { return waiting.prepend(entry) }
         let priority = entry.exchange.priority
         guard let last = waiting.last, last.exchange.priority < priority else { return waiting.append(entry) }
-        let index = waiting.firstIndex { !$0.needsFreshConnection && $0.exchange.priority < priority }
+        let index = waiting.firstIndex { !$0.goesFirst && $0.exchange.priority < priority }
         waiting.insert(entry, at: index ?? waiting.endIndex)
     }
 
@@ -132,6 +139,7 @@ final class OriginPool {
         cancelSurplusAttempts()
         openAsNeeded()
         if speaks == .http1 { tellServed() }
+        hasRoomAhead()
         retireIfUnused()
     }
 
@@ -139,7 +147,10 @@ final class OriginPool {
         busyCount += 1
         exchange.isQueued(false)
         exchange.assigned(to: connection)
+        // Not before it has answered once, and shown that it goes on.
+        if isReused, exchange.allowsPipelining { pipelined.append(connection) }
         connection.carry(exchange, isReused: isReused)
+        hasRoomAhead()
     }
 
     private func carry(_ exchange: HTTPExchange, on connection: HTTP2Connection) {
@@ -351,7 +362,7 @@ final class OriginPool {
 
     /// The connection has ended its exchange and can carry another.
     func isFree(_ connection: HTTP1Connection) {
-        busyCount -= 1
+        isBusyNoMore(connection)
         if let index = waiting.firstIndex(where: { !$0.needsFreshConnection }) {
             let next = waiting.remove(at: index)
             carry(next.exchange, on: connection, isReused: true)
@@ -363,9 +374,15 @@ final class OriginPool {
 
     /// The connection that carried an exchange is closed.
     func isGone(_ connection: HTTP1Connection) {
-        busyCount -= 1
+        isBusyNoMore(connection)
         openAsNeeded()
+        if !waiting.isEmpty { tellServed() }
         retireIfUnused()
+    }
+
+    private func isBusyNoMore(_ connection: HTTP1Connection) {
+        busyCount -= 1
+        if !pipelined.isEmpty { pipelined.removeAll { $0 === connection } }
     }
 
     /// An idle connection was closed by the server.

@@ -3,14 +3,16 @@ import LoadingKitPrimitives
 /// A client's side of one connection: the request being sent and the response being received, together (RFC 9112 §9).
 ///
 /// It moves no bytes itself: `send…` appends what is to be written to the connection, ``next(_:_:)`` reads what came
-/// from it. One request is on its way at a time; requests are not pipelined.
+/// from it. One request is on its way at a time, unless others are sent ahead of its answer (pipelining, §9.3.2): their
+/// responses follow, in order.
 ///
-///                 sendRequest                  response .end, request sent
+///                 sendRequest    ┌──┐ sendAhead   response .end, request sent
 ///        ┌────▶ idle ─────────▶ exchange ──────────────────┬───────────┐
-///        │                         │                       │ reusable? │
-///        └─────────────────────────┼──────── yes ──────────┘           │ no
-///                                  │ 101, or 2xx to CONNECT            ▼
-///                                  └──────────▶ switched           closing ──▶ closed
+///        │                       │ ▲ │                     │ reusable? │
+///        │                       │ └─┼── yes, sent ahead ──┤           │
+///        └───────────────────────┼───┴── yes ──────────────┘           │ no
+///                                │ 101, or 2xx to CONNECT              ▼
+///                                └──────────▶ switched             closing ──▶ closed
 ///
 /// An error leads to `failed` from everywhere but `switched`.
 public struct ClientConnection: Sendable {
@@ -42,6 +44,8 @@ public struct ClientConnection: Sendable {
     private let writer = RequestWriter()
     /// The request that was sent last asked the server to close the connection.
     private var requestEndsConnection = false
+    /// The methods of the requests that were sent ahead and whose responses have not begun, in order.
+    private var ahead: [MethodKind] = []
 
     /// A connection that is open and has carried nothing.
     public init(limits: HTTP1Limits = HTTP1Limits()) {
@@ -54,6 +58,23 @@ public struct ClientConnection: Sendable {
         switch state {
         case .idle: true
         case .exchange, .switched, .closing, .closed, .failed: false
+        }
+    }
+
+    /// Whether a request may be sent ahead: a response is awaited, or in progress, the request that was sent last is
+    /// sent whole, and neither that nor the response lets the connection end.
+    public var canSendAhead: Bool {
+        switch state {
+        case .exchange(.sent): !requestEndsConnection && parser.allowsReuse
+        case .idle, .exchange, .switched, .closing, .closed, .failed: false
+        }
+    }
+
+    /// Whether a response is awaited or in progress. After a response's `.end` it is that of a request sent ahead.
+    public var awaitsResponse: Bool {
+        switch state {
+        case .exchange: true
+        case .idle, .switched, .closing, .closed, .failed: false
         }
     }
 
@@ -106,6 +127,30 @@ extension ClientConnection {
         case .length(let count): state = .exchange(.length(count))
         case .chunked: state = .exchange(.chunked)
         }
+    }
+
+    /// Sends a request without a body ahead of the answers to those before it, if there are any: appends its head.
+    ///
+    /// Whether that does no harm is for the caller to know (RFC 9112 §9.3.2): the connection has proven persistent, and
+    /// this request and those that await their answers are safe, and none of them asks for a switch to another protocol.
+    /// When the connection ends, the requests that were not answered may or may not have been processed.
+    ///
+    /// - Throws: ``HTTP1Error``: a request is not sent whole, the connection carries no more, or a part is not allowed.
+    ///   Nothing is appended then, and the connection is as it was.
+    public mutating func sendAhead(
+        method: String, target: String, fields: HTTPFields, into output: inout [UInt8]
+    ) throws(HTTP1Error) {
+        switch state {
+        case .exchange(.sent) where canSendAhead: break
+        case .idle:
+            return try sendRequest(method: method, target: target, fields: fields, framing: .none, into: &output)
+        case .exchange(.length), .exchange(.chunked): throw HTTP1Error(.connectionBusy)
+        case .exchange(.sent), .switched, .closing, .closed: throw HTTP1Error(.connectionClosed)
+        case .failed(let error): throw error
+        }
+        try writer.writeHead(method: method, target: target, fields: fields, framing: .none, into: &output)
+        ahead.append(MethodKind(method))
+        requestEndsConnection = !Persistence.isKept(version: .http1_1, fields: fields, fields.framing.connection)
     }
 
     /// Sends `count` bytes of the body, which the caller writes to the connection between what is appended to `prefix`
@@ -250,9 +295,20 @@ extension ClientConnection {
             return
         }
         switch progress {
+        case .sent where !ahead.isEmpty: awaitNext()
         case .sent: state = parser.allowsReuse && !requestEndsConnection ? .idle : .closing
         case .length, .chunked: state = .closing
         }
+    }
+
+    /// The next response answers what was sent ahead, unless the server has said that there will be none.
+    private mutating func awaitNext() {
+        guard parser.allowsReuse else {
+            state = .closing
+            return
+        }
+        parser.expect(ahead.removeFirst())
+        state = .exchange(.sent)
     }
 
     private mutating func fail(_ error: HTTP1Error) -> HTTP1Error {

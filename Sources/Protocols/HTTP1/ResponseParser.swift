@@ -42,8 +42,10 @@ public struct ResponseParser: Sendable {
     /// Says which method the responses that follow answer, until it is called again: a response to `HEAD` has no body,
     /// and one to `CONNECT` opens a tunnel. `GET` at first.
     public mutating func expect(method: String) {
-        self.method = MethodKind(method)
+        expect(MethodKind(method))
     }
+
+    mutating func expect(_ method: MethodKind) { self.method = method }
 
     /// Reads on from `position`, which moves behind the bytes read.
     ///

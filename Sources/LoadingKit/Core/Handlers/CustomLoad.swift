@@ -24,6 +24,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     let handler: URLProtocolHandler
     private let request: URLRequest
     private var receiver: (any LoadReceiver)?
+    private var client: HandlerClient?
     private var waiting = Deque<Event>()
     private var isBlocked = false
     private var roomWaiters: [UnsafeContinuation<Void, Never>] = []
@@ -47,14 +48,16 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
 
     func begin(_ receiver: any LoadReceiver) {
         self.receiver = receiver
-        handler.task = resources.task
-        handler.client = HandlerClient(self)
-        handler.run = self
-        starter.start(LoadContext(request: request, run: self))
+        let client = HandlerClient(self)
+        self.client = client
+        handler.attach(to: resources.task, client)
+        starter.start(LoadContext(request: request, run: self), on: loop)
     }
 
     func end() {
         receiver = nil
+        client?.loadEnded()
+        client = nil
         hasEnded.store(true, ordering: .relaxed)
         waiting.removeAll()
         wakeWaiters()
@@ -107,8 +110,9 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     var answersChallenges: Bool { receiver?.answersChallenges ?? false }
 
     private func take(_ event: Event) {
-        guard receiver != nil else { return }
-        waiting.append(event)
+        guard let receiver else { return }
+        guard !isBlocked, waiting.isEmpty else { return waiting.append(event) }
+        hand(event, to: receiver)
         drain()
     }
 

@@ -1,11 +1,17 @@
 import Foundation
+import LoadingKitPrimitives
 
 /// The client of an author's handler: takes its events from any thread, in order, to the load that it runs.
 final class HandlerClient: NSObject, URLProtocolHandlerClient {
-    /// Set once; not held, as the load holds the handler, and the handler this.
-    nonisolated(unsafe) private weak var run: CustomLoad?
+    /// Until the load ends: it holds the handler, and the handler this.
+    private let current: Guarded<CustomLoad?>
 
-    init(_ run: CustomLoad) { self.run = run }
+    init(_ run: CustomLoad) { current = Guarded(run) }
+
+    /// The load that the handler runs, while it goes on.
+    var run: CustomLoad? { current.withLock { $0 } }
+
+    func loadEnded() { current.withLock { $0 = nil } }
 
     func urlProtocol(
         _ protocol: URLProtocolHandler, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse

@@ -36,14 +36,22 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
 
     private var shape: ObjectIdentifier { ObjectIdentifier(type(of: handler)) }
 
-    func start(_ context: LoadContext) {
+    func start(_ context: LoadContext, on loop: EventLoop) {
         state.withLock { $0.phase = .starting(context, wantsLoad: false) }
         if Self.loadShaped.withLock({ $0.contains(shape) }) {
-            // Of nobody's: the task that happens to have started the load is no parent of the handler's.
-            adopt(Task.detached { await self.runInTask() })
+            startTask(on: loop)
         } else {
             BlockingPool.shared.run { self.runOnThread() }
         }
+    }
+
+    /// Of nobody's: the task that happens to have started the load is no parent of the handler's. Where that task awaits the
+    /// load, its thread can begin with the handler's part at once, which saves waking another.
+    private func startTask(on loop: EventLoop) {
+        #if compiler(>=6.2)
+            if loop.borrowThread({ self.adopt(Task.immediateDetached { await self.runInTask() }) }) { return }
+        #endif
+        adopt(Task.detached { await self.runInTask() })
     }
 
     /// Called once, by the load's end.

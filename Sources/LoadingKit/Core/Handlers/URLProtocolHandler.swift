@@ -23,8 +23,8 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     private struct State {
         var client: (any URLProtocolClient)?
         var task: URLSessionTask?
-        /// Not held: it holds this handler.
-        weak var run: CustomLoad?
+        /// The way to the load that this handler runs.
+        var link: HandlerClient?
     }
 
     private let state: Guarded<State>
@@ -80,7 +80,9 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
 
     /// Loads the request: tell `load` what is received. Returning finishes the load, throwing fails it.
     ///
-    /// The Swift task that runs it is cancelled when the load is.
+    /// The Swift task that runs it is cancelled when the load is. Where another task awaits the load, this one may begin in
+    /// that one's thread, which has nothing else to do; never on the session's event loop. Like all asynchronous code it
+    /// must not block: a handler that has to overrides ``startLoading()`` instead.
     open func load(_ load: LoadContext) async throws {
         throw LoadFailure(.unsupportedURL, "\(type(of: self)) overrides neither load(_:) nor startLoading()")
     }
@@ -92,9 +94,12 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     /// task that runs ``load(_:)``.
     open func stopLoading() { run?.cancelLoadTask() }
 
-    var run: CustomLoad? {
-        get { state.withLock { $0.run } }
-        set { state.withLock { $0.run = newValue } }
+    /// The load that this handler runs, while it goes on.
+    var run: CustomLoad? { state.withLock { $0.link }?.run }
+
+    /// Tells the handler whom it works for.
+    func attach(to task: URLSessionTask, _ client: HandlerClient) {
+        state.withLock { $0 = State(client: client, task: task, link: client) }
     }
 
     // MARK: Properties of requests

@@ -51,15 +51,17 @@ public struct URLProtocolRegistry: Sendable {
     /// The classes registered for every session stand between the session's own and the built-in ones. Positions are
     /// counted over all three, so a forwarding handler goes on behind itself.
     private var entries: [Entry] {
-        let registered = URLProtocolHandler.registered.withLock { $0 }
-        return registered.isEmpty && own.isEmpty ? builtIn : own + registered.map(Entry.init) + builtIn
+        own + URLProtocolHandler.registered.withLock { $0 }.map(Entry.init) + builtIn
     }
 
     /// The first handler at or after `start` that can load the request, and the position behind it.
     func find(_ request: URLRequest, task: URLSessionTask?, from start: Int = 0) -> (entry: Entry, next: Int)? {
-        let entries = entries
-        for index in entries.indices.dropFirst(start) where entries[index].canLoad(request, task) {
-            return (entries[index], index + 1)
+        let registered = URLProtocolHandler.registered.withLock { $0 }
+        // Each load asks, and should not have to make an array of all.
+        let entries = registered.isEmpty ? builtIn : registered.map(Entry.init) + builtIn
+        for index in start..<max(start, own.count + entries.count) {
+            let entry = index < own.count ? own[index] : entries[index - own.count]
+            if entry.canLoad(request, task) { return (entry, index + 1) }
         }
         return nil
     }

@@ -100,7 +100,8 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
         set { request.httpShouldHandleCookies = newValue }
     }
 
-    /// Kept for compatibility: requests are not pipelined over HTTP/1.1.
+    /// Whether the request may share an HTTP/1.1 connection with others before they are answered:
+    /// ``URLRequest/httpShouldUsePipelining``.
     open override var httpShouldUsePipelining: Bool {
         get { request.httpShouldUsePipelining }
         set { request.httpShouldUsePipelining = newValue }

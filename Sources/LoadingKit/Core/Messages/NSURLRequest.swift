@@ -99,7 +99,8 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
     /// Whether cookies are sent and kept.
     open var httpShouldHandleCookies: Bool { request.httpShouldHandleCookies }
 
-    /// Kept for compatibility: requests are not pipelined over HTTP/1.1.
+    /// Whether the request may share an HTTP/1.1 connection with others before they are answered:
+    /// ``URLRequest/httpShouldUsePipelining``.
     open var httpShouldUsePipelining: Bool { request.httpShouldUsePipelining }
 
     /// Whether a cellular network may be used.

@@ -189,7 +189,8 @@ public struct URLRequest: Sendable {
         set { unique.options.httpShouldHandleCookies = newValue }
     }
 
-    /// Kept for compatibility: requests are not pipelined over HTTP/1.1.
+    /// Whether the request may share an HTTP/1.1 connection with others before they are answered, also where
+    /// ``URLSessionConfiguration/httpShouldUsePipelining``, which tells more of it, does not say so. Default false.
     public var httpShouldUsePipelining: Bool {
         get { storage.options.httpShouldUsePipelining }
         set { unique.options.httpShouldUsePipelining = newValue }

@@ -87,7 +87,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         if loop.isCurrent {
             start(task, consumer)
         } else {
-            loop.perform { self.start(task, consumer) }
+            loop.perform(lendsThread: true) { self.start(task, consumer) }
         }
     }
 

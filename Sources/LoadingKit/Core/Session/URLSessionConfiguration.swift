@@ -82,7 +82,18 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     }
 
     /// Whether safe requests may be sent over an HTTP/1.1 connection before those ahead of them are answered (RFC 9112
-    /// §9.3.2). Default false. Kept for the program's own use: requests go over HTTP/2 or over connections of their own.
+    /// §9.3.2). Default false. A request alone may ask for it, too: `URLRequest.httpShouldUsePipelining`.
+    ///
+    /// It spares waiting where round trips are long and connections few: requests that would wait for one of
+    /// ``httpMaximumConnectionsPerHost`` go out behind others, eight unanswered ones on a connection at most. Only `GET`,
+    /// `HEAD`, `OPTIONS` and `TRACE` without a body do, behind others of that kind that ask for it, on connections on which
+    /// the server has answered by HTTP/1.1 before; none that takes part in an NTLM login does, as that is the connection's.
+    ///
+    /// - Answers come in the order of the requests, so that a long or slow one, or a suspended task, holds up those behind
+    ///   it. A task's idle time (``timeoutIntervalForRequest``) runs from its turn to be answered.
+    /// - When a connection ends, what it has not answered is sent again on others; a request is sent ahead once at most.
+    /// - A server that breaks a connection off, or stays silent, with requests ahead of their answers is not pipelined to
+    ///   any more in the session, until it is `reset`.
     open var httpShouldUsePipelining: Bool {
         get { settings.httpShouldUsePipelining }
         set { settings.httpShouldUsePipelining = newValue }

@@ -6,10 +6,12 @@
 #include <sys/eventfd.h>
 #include <sys/file.h>
 
-// What the calling thread is: the event loop that it runs, and the fault plan that a test attached to it.
+// What the calling thread is: the event loop that it runs, the fault plan that a test attached to it, and whether it
+// runs what another's work borrowed it for.
 struct lk_thread_state {
     void *event_loop;
     void *fault_plan;
+    int is_borrowed;
 };
 
 extern _Thread_local struct lk_thread_state lk_thread_state_storage;
@@ -18,6 +20,9 @@ static inline void *lk_thread_event_loop(void) { return lk_thread_state_storage.
 static inline void lk_set_thread_event_loop(void *loop) { lk_thread_state_storage.event_loop = loop; }
 static inline void *lk_thread_fault_plan(void) { return lk_thread_state_storage.fault_plan; }
 static inline void lk_set_thread_fault_plan(void *plan) { lk_thread_state_storage.fault_plan = plan; }
+
+static inline int lk_thread_is_borrowed(void) { return lk_thread_state_storage.is_borrowed; }
+static inline void lk_set_thread_is_borrowed(int is_borrowed) { lk_thread_state_storage.is_borrowed = is_borrowed; }
 
 // A socket that is told of changes to interfaces, addresses and routes; -1 with errno.
 int lk_route_socket(void);
