@@ -150,6 +150,26 @@ import Testing
         #expect(transcript.error?.kind == .closedEarly(.beforeFinalResponse))
     }
 
+    /// Known from the head on, as who takes the connection need not read on.
+    @Test(arguments: [
+        ("GET", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", true),
+        ("GET", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n", false), ("GET", "HTTP/1.1 204 No\r\n\r\n", false),
+        ("CONNECT", "HTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\n", true),
+        ("CONNECT", "HTTP/1.1 403 No\r\nContent-Length: 1\r\n\r\n", false),
+    ])
+    func switching(_ method: String, _ response: String, _ isSwitching: Bool) throws {
+        var connection = ClientConnection()
+        var output: [UInt8] = []
+        try connection.sendRequest(
+            method: method, target: method == "GET" ? "/" : "h:443", fields: HTTPFields(), framing: .none, into: &output
+        )
+        #expect(!connection.isSwitching)
+        var position = 0
+        let event = try Array(response.utf8).withUnsafeBytes { try connection.next($0, &position) }
+        guard case .head? = event else { return _ = Issue.record("no head") }
+        #expect(connection.isSwitching == isSwitching && !connection.isSwitched)
+    }
+
     @Test func tunnel() throws {
         var connection = ClientConnection()
         var output: [UInt8] = []

@@ -149,9 +149,9 @@ import Testing
                 #expect(transaction.networkProtocolName == version)
                 #expect(transaction.isReusedConnection == isReused)
                 #expect((transaction.connectStartDate == nil) == isReused)
-                #expect(transaction.countOfRequestBodyBytesSent == 5)
+                #expect(transaction.countOfRequestBodyBytesSent == (version == "h2" ? 14 : 5))
                 #expect(transaction.countOfRequestHeaderBytesSent > 0)
-                #expect(transaction.countOfResponseBodyBytesReceived == 13)
+                #expect(transaction.countOfResponseBodyBytesReceived == (version == "h2" ? 31 : 13))
                 #expect(transaction.negotiatedTLSProtocolVersion == .TLSv13)
                 let times = [
                     transaction.fetchStartDate, transaction.requestStartDate, transaction.requestEndDate,

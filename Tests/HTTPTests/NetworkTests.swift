@@ -26,8 +26,10 @@ import Testing
 
     static let expected: [String: [String]] = [
         "waits": ["waiting", "loaded hello"],
+        "uploads": ["stream", "waiting", "loaded body"],
+        "bound": ["stream", "written 4", "waiting", "loaded body"],
         "fails": ["failed \(URLError.notConnectedToInternet.rawValue)"],
-        "cellular": ["loaded hello"],
+        "cellular": ["loaded hello over a network that costs"],
         "restricted": ["failed \(URLError.notConnectedToInternet.rawValue) reason 0"],
     ]
 

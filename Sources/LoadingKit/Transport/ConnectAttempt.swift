@@ -90,7 +90,8 @@ package final class ConnectAttempt {
     private func begin(_ resolver: Resolver) {
         switch endpoint {
         case .tcp(let host, let port):
-            timings.resolveStart = loop.currentTime
+            // An address is not looked up.
+            if IPAddress(host) == nil { timings.resolveStart = loop.currentTime }
             let race = AddressRace(
                 host: host, port: port, over: use, on: loop, note: { [weak self] in self?.note($0) },
                 completion: { [weak self] in self?.raced($0) })
@@ -112,7 +113,7 @@ package final class ConnectAttempt {
     private func note(_ moment: AddressRace.Moment) {
         switch moment {
         case .resolved:
-            if timings.resolveEnd == nil { timings.resolveEnd = loop.currentTime }
+            if timings.resolveStart != nil, timings.resolveEnd == nil { timings.resolveEnd = loop.currentTime }
         case .connecting:
             if timings.connectStart == nil { timings.connectStart = loop.currentTime }
         }

@@ -20,6 +20,11 @@ struct NetworkInterface: Hashable {
         source(to: address).flatMap { local in addresses().first { $0.address == local }?.interface }
     }
 
+    /// The interface that has an address, as text.
+    static func having(_ address: String) -> NetworkInterface? {
+        addresses().first { $0.address.description == address }?.interface
+    }
+
     /// The address from which packets to an address are sent now; nil when they cannot be. Sends nothing.
     static func source(to address: SocketAddress) -> IPAddress? {
         guard case .ip = address else { return nil }
@@ -93,6 +98,9 @@ extension ByteStream {
 }
 
 package enum Networks {
+    /// Whether the interface that has an address now is a modem's.
+    package static func isCellular(_ address: String) -> Bool { NetworkInterface.having(address)?.isCellular ?? false }
+
     /// Whether there is any network but the machine itself.
     package static var exist: Bool { NetworkInterface.anyIsUp }
 }

@@ -25,6 +25,9 @@ package struct TLSAlert: Sendable, Hashable {
     /// No parameters of the handshake suit both sides; before TLS 1.3 also: a certificate is missing.
     package var isHandshakeFailure: Bool { code == 40 || code == 71 }
 
+    /// The peer speaks none of the protocols that it was offered (RFC 7301 §3.2).
+    package var isAboutProtocols: Bool { code == 120 }
+
     /// Its name in words.
     package var name: String {
         switch code {

@@ -1,4 +1,5 @@
 import LoadingKitCore
+import LoadingKitTransport
 
 /// A connection that is being made for those that wait in an origin's pool. Confined to the pool's loop.
 final class ConnectionAttempt: TunnelOwner {
@@ -10,6 +11,8 @@ final class ConnectionAttempt: TunnelOwner {
 
     private weak var pool: OriginPool?
     let origin: Origin
+    /// Whether the server may choose HTTP/2 in the TLS handshake.
+    let offersHTTP2: Bool
     let storage: URLCredentialStorage?
     var handle: (any PendingConnection)?
     /// In whose name a challenge was put to the program.
@@ -18,11 +21,15 @@ final class ConnectionAttempt: TunnelOwner {
     private(set) var isHeld = false
     var question: Question?
 
-    init(_ pool: OriginPool, _ origin: Origin, storage: URLCredentialStorage?) {
+    init(_ pool: OriginPool, _ origin: Origin, offersHTTP2: Bool, storage: URLCredentialStorage?) {
         self.pool = pool
         self.origin = origin
+        self.offersHTTP2 = offersHTTP2
         self.storage = storage
     }
+
+    /// How far it has come; nil for one through a proxy, which is made of several.
+    var timings: ConnectTimings? { (handle as? ConnectAttempt)?.timingsSoFar }
 
     var asker: HTTPExchange? {
         if let asked, pool?.isWaiting(asked) == true { return asked }

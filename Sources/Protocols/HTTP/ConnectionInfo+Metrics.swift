@@ -7,12 +7,7 @@ extension ConnectionInfo {
     func metrics(isProxied: Bool) -> TransactionTimings {
         var metrics = reusedMetrics(isProxied: isProxied)
         metrics.isReusedConnection = false
-        metrics.domainLookupStart = timings.resolveStart
-        metrics.domainLookupEnd = timings.resolveEnd
-        metrics.connectStart = timings.connectStart
-        metrics.connectEnd = timings.tlsEnd ?? timings.connectEnd
-        metrics.secureConnectionStart = timings.tlsStart
-        metrics.secureConnectionEnd = timings.tlsEnd
+        metrics.note(timings)
         return metrics
     }
 
@@ -29,5 +24,17 @@ extension ConnectionInfo {
         metrics.tlsProtocolVersion = tls?.protocolVersion
         metrics.tlsCipherSuite = tls?.cipherSuite
         return metrics
+    }
+}
+
+extension TransactionTimings {
+    /// How far the making of a connection has come.
+    mutating func note(_ connection: ConnectTimings) {
+        domainLookupStart = connection.resolveStart
+        domainLookupEnd = connection.resolveEnd
+        connectStart = connection.connectStart
+        connectEnd = connection.tlsStart == nil ? connection.connectEnd : connection.tlsEnd
+        secureConnectionStart = connection.tlsStart
+        secureConnectionEnd = connection.tlsEnd
     }
 }

@@ -22,6 +22,8 @@ final class ConnectionPool: SessionResource {
     /// Where a connection ended unannounced with requests ahead of their answers: nothing is pipelined there any more.
     private var brokenPipelines: Set<Route> = []
     private var tls: [TLSOptions: Result<TLSContext, TransportError>] = [:]
+    /// Where WebSockets cannot be opened over HTTP/1.1.
+    private var http2Alone: Set<Route> = []
     private var lastCleartext: (host: String, isAllowed: Bool)?
     private var lastTarget: RequestTarget?
     private var requestFields: RequestFields
@@ -58,10 +60,10 @@ final class ConnectionPool: SessionResource {
 
     func fields(of request: URLRequest, to origin: Origin) -> HTTPFields { requestFields.make(request, origin) }
 
-    func route(to origin: Origin, for request: URLRequest, isForUpgrade: Bool) -> Route {
+    func route(to origin: Origin, for request: URLRequest, switching: Route.Switching) -> Route {
         Route(
             origin: origin, proxy: proxies.proxy(for: origin), use: NetworkUse(request, settings),
-            isForUpgrade: isForUpgrade)
+            switching: switching)
     }
 
     /// Whether transport security lets cleartext go to a host. The last answer is remembered: most requests of a session
@@ -76,7 +78,7 @@ final class ConnectionPool: SessionResource {
     func submit(_ exchange: HTTPExchange, needsFreshConnection: Bool) {
         guard let route = exchange.route else { return }
         // A connection of its own, unless there is one that a stream may switch on (RFC 8441).
-        if route.isForUpgrade, origins[route.shared]?.carriesUpgrade(exchange) == true { return }
+        if route.switching == .inAnyVersion, origins[route.shared]?.carriesUpgrade(exchange) == true { return }
         pool(for: route).submit(exchange, needsFreshConnection: needsFreshConnection)
     }
 
@@ -110,6 +112,11 @@ final class ConnectionPool: SessionResource {
     }
 
     // MARK: From origins' pools
+
+    func speaksHTTP2Alone(_ route: Route) -> Bool { http2Alone.contains(route) }
+
+    /// Kept until the session is reset.
+    func rememberHTTP2Alone(_ route: Route) { http2Alone.insert(route) }
 
     func connect(
         _ route: Route, offersHTTP2: Bool, for owner: any TunnelOwner & TLSDecider,
@@ -173,6 +180,7 @@ final class ConnectionPool: SessionResource {
 
     func reset() {
         logins.reset()
+        http2Alone = []
         brokenPipelines = []
         for pool in Array(origins.values) { pool.closeIdle(before: .distantFuture) }
     }

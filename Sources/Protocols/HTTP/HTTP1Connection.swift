@@ -114,11 +114,13 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private func proceedSending(_ exchange: HTTPExchange) {
         guard var sender else { return }
         self.sender = nil
-        let (head, body) = (sender.headCount, sender.bodyCount)
+        let (head, body, framing) = (sender.headCount, sender.bodyCount, sender.framingCount)
         let progress = sender.proceed(stream, &codec)
         self.sender = sender
         if sender.headCount > head { exchange.didSendHead(sender.headCount - head) }
-        if sender.bodyCount > body { exchange.didSendBody(sender.bodyCount - body) }
+        if sender.bodyCount > body || sender.framingCount > framing {
+            exchange.didSendBody(sender.bodyCount - body, framing: sender.framingCount - framing)
+        }
         guard isCarrying(exchange) else { return }
         act(on: progress, exchange)
     }
@@ -260,7 +262,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private func take(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
         do {
-            while let event = try codec.next(bytes, &position) {
+            while let event = try nextEvent(bytes, &position) {
                 let flow = handle(event, bytes, rest: position)
                 switch state {
                 case .carrying where flow == .wait:
@@ -273,6 +275,23 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         } catch {
             end(with: error, hasResponse ? .begun : processingWithoutResponse)
         }
+    }
+
+    /// Counts what the next event took, for the metrics.
+    private func nextEvent(
+        _ bytes: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP1Error) -> ResponseParser.Event? {
+        let start = position
+        let event = try codec.next(bytes, &position)
+        guard case .carrying(let exchange) = state, position > start else { return event }
+        if !hasResponse {
+            exchange.didReceiveHead(position - start)
+        } else if case .body(let range)? = event {
+            exchange.didReceiveFraming(position - start - range.count)
+        } else {
+            exchange.didReceiveFraming(position - start)
+        }
+        return event
     }
 
     /// `rest` is where in the bytes what follows the event begins.
@@ -349,13 +368,23 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// The server has switched to the protocol that the request asked for: a tunnel has the connection from now on.
     private func switchOver(_ exchange: HTTPExchange, _ upgrade: any HTTPUpgrade, rest: [UInt8]) {
         guard sender == nil else {
-            return end(with: LoadFailure(.badServerResponse, "the server switched before it had the request"), .begun)
+            return end(with: LoadFailure.switchedEarly, .begun)
         }
         let tunnel = HTTP1Tunnel(stream, exchange, upgrade, rest: rest)
         state = .closed
         exchange.assigned(to: tunnel)
         tunnel.start()
         pool.isGone(self)
+    }
+
+    func takeConnection(from exchange: HTTPExchange) throws -> TakenConnection? {
+        guard isCarrying(exchange), codec.isSwitching, let bytes = held else { return nil }
+        guard exchange.timings.requestEnd != nil else { throw LoadFailure.switchedEarly }
+        held = nil
+        state = .closed
+        stream.handler = nil
+        pool.isGone(self)
+        return TakenConnection(stream: stream, rest: bytes)
     }
 
     /// A response that nobody wants is complete.
@@ -466,7 +495,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         switch last {
         case .carrying(let exchange):
             breakPipeline(error)
-            exchange.failed(StreamFailure(error: error, processing: processing))
+            let isForAnother = !hasResponse && pool.mayHaveMisunderstood(stream.info)
+            exchange.failed(StreamFailure(error: error, processing: isForAnother ? .notSent : processing))
             pool.isGone(self)
         case .draining(_, _, let next):
             breakPipeline(error)
@@ -550,5 +580,11 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         for exchange in pipeline.takeAll().reversed() {
             exchange.failed(StreamFailure(error: error, processing: processing, isBehind: true))
         }
+    }
+}
+
+extension LoadFailure {
+    fileprivate static var switchedEarly: LoadFailure {
+        LoadFailure(.badServerResponse, "the server switched to another protocol before it had the request")
     }
 }

@@ -57,6 +57,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private let firstMetrics: TransactionTimings
     private let reusedMetrics: TransactionTimings
 
+    /// Bytes received since the last event.
+    private var uncounted = 0
+
     /// When, if it has no streams, the connection is to be closed.
     var idleUntil = MonotonicTime.distantFuture
 
@@ -272,9 +275,10 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             return false
         }
         do throws(HTTP2Error) {
+            let before = output.count
             let (progress, count) = try body.proceed(carried.number, &codec, to: &output)
             carried.body = body
-            if count > 0 { exchange.didSendBody(count) }
+            if count > 0 { exchange.didSendBody(count, framing: output.count - before - count) }
             switch progress {
             case .done: finishBody(carried)
             case .needsPiece(let reader): readPiece(reader, carried)
@@ -302,7 +306,11 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private func supply(_ result: Result<Data?, any Error>, _ number: HTTP2StreamID) {
         guard let carried = streams[number], carried.body != nil else { return }
         do {
-            if try carried.body?.supply(result.get(), number, &codec, to: &output) == true { finishBody(carried) }
+            let before = output.count
+            if try carried.body?.supply(result.get(), number, &codec, to: &output) == true {
+                carried.exchange?.didSendBody(0, framing: output.count - before)
+                finishBody(carried)
+            }
             flushLater()
         } catch {
             end(carried, with: StreamFailure(error: error, processing: .begun), reset: .cancel)
@@ -371,7 +379,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private func take(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
         do throws(HTTP2Error) {
-            while let event = try codec.receive(bytes, &position) {
+            while let event = try nextEvent(bytes, &position) {
                 handle(event, bytes)
                 if case .closed = state { return }
             }
@@ -380,6 +388,25 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             return lose(error)
         }
         if codec.hasControlBytes || !output.isEmpty { flushLater() }
+    }
+
+    /// Counts what the next event took, for the metrics.
+    private func nextEvent(
+        _ bytes: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP2Error) -> HTTP2Event? {
+        let start = position
+        let event = try codec.receive(bytes, &position)
+        uncounted += position - start
+        guard let event else { return nil }
+        switch event {
+        case .headers(let number, .trailers, _): streams[number]?.exchange?.didReceiveFraming(uncounted)
+        case .headers(let number, _, _): streams[number]?.exchange?.didReceiveHead(uncounted)
+        case .data(let number, let range, _, _):
+            streams[number]?.exchange?.didReceiveFraming(uncounted - range.count)
+        case _: break
+        }
+        uncounted = 0
+        return event
     }
 
     private func handle(_ event: HTTP2Event, _ bytes: UnsafeRawBufferPointer) {
@@ -399,7 +426,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             leave(unprocessed, code, String(decoding: debugData, as: UTF8.self))
         case .ready, .settingsChanged:
             hasSettings = true
-            if pool.isForUpgrade, !takesUpgrades { pool.requireHTTP1() }
+            if pool.isForUpgrade, !takesUpgrades { pool.requireHTTP1ForUpgrades() }
             pool.hasRoom(self)
             if !bodies.isEmpty { flushLater() }
         case .settingsAcknowledged:

@@ -119,8 +119,7 @@ extension HTTPExchange {
 
     private func sendAgain() {
         guard case .challenged(let waiting) = state, let target else { return }
-        collect(waiting.response)
-        beginAgain(target)
+        beginAgain(target, after: waiting.response)
         addCookies(then: .restart)
     }
 

@@ -13,10 +13,6 @@ extension HTTPExchange {
                 method: "CONNECT", scheme: scheme, authority: authority, path: requestTarget,
                 connectProtocol: upgrade.name, fields: http2Fields)
         }
-        if method == "CONNECT" {
-            return HTTP2RequestHead(
-                method: method, scheme: nil, authority: authority, path: nil, fields: http2Fields)
-        }
         return HTTP2RequestHead(
             method: method, scheme: scheme, authority: authority, path: requestTarget, fields: http2Fields)
     }

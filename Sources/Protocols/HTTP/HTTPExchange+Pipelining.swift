@@ -7,7 +7,7 @@ extension HTTPExchange {
     /// has it alone.
     var allowsPipelining: Bool {
         guard pool.settings.httpShouldUsePipelining || request.httpShouldUsePipelining else { return false }
-        guard case .none = content, upgrade == nil, !logins.bindsToConnection else { return false }
+        guard case .none = content, switching == .never, !logins.bindsToConnection else { return false }
         switch method {
         case "GET", "HEAD", "OPTIONS", "TRACE": return true
         case _: return false

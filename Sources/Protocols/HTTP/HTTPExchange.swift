@@ -65,6 +65,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private let cacheFields: HTTPFields
     /// The protocol that the connection is to switch to. It holds this object until the exchange is over.
     let upgrade: (any HTTPUpgrade)?
+    /// The program may want the connection for itself.
+    private let asksForConnection: Bool
 
     init(
         _ request: URLRequest, _ resources: LoadResources, cacheFields: HTTPFields = HTTPFields(),
@@ -73,6 +75,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         self.request = request
         self.cacheFields = cacheFields
         self.upgrade = upgrade
+        asksForConnection = upgrade == nil && request.asksForConnection
         self.resources = resources
         method = request.httpMethod ?? "GET"
         content = RequestBody(request)
@@ -81,6 +84,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     var loop: EventLoop { resources.loop }
     var requestTarget: String {
+        // Where the proxy that is asked is to connect to (RFC 9112 §3.2.3).
+        if method == "CONNECT" { return request.fields[.host] ?? target?.origin.hostAndPort ?? "" }
         let path = target?.pathAndQuery ?? "/"
         guard let prefix = route?.targetPrefix, !prefix.isEmpty else { return path }
         return prefix + path
@@ -99,7 +104,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             let target = try pool.target(of: url)
             try allow(target.origin)
             self.target = target
-            route = pool.route(to: target.origin, for: request, isForUpgrade: upgrade != nil)
+            route = pool.route(to: target.origin, for: request, switching: switching)
             makeFields(for: target)
             recallLogins(target)
             if case .stream(let reader, _) = body { try reader.claim() }
@@ -113,6 +118,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     func end() {
         let last = state
+        if case .redirecting = last { timings.responseEnd = loop.now }
         if !isCollected, timings.fetchStart != nil { collect() }
         state = .over
         receiver = nil
@@ -135,6 +141,19 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         if decoding?.hasPending == true, decodePending() == .wait { return }
         if hasEnded { return finish() }
         if case .active(let stream) = state { stream.exchangeIsReady(self) }
+    }
+
+    var switching: Route.Switching {
+        if upgrade != nil { return .inAnyVersion }
+        return asksForConnection ? .inHTTP1 : .never
+    }
+
+    /// The fields that the request has in HTTP/1.1 alone.
+    func addHTTP1Fields(to fields: inout HTTPFields) {
+        if let upgrade { return upgrade.addUpgradeFields(to: &fields) }
+        guard asksForConnection, let protocols = request.upgradeProtocols else { return }
+        fields.append(.upgrade, protocols)
+        fields.append(.connection, request.upgradeConnection)
     }
 
     private func allow(_ origin: Origin) throws(LoadFailure) {
@@ -185,7 +204,11 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         receiver?.setQueued(isQueued)
     }
 
-    func failedToConnect(_ error: any Error) { fail(error) }
+    /// - Parameter connection: how far it has come.
+    func failedToConnect(_ error: any Error, _ connection: ConnectTimings?) {
+        if let connection { timings.note(connection) }
+        fail(error)
+    }
 
     func assigned(to stream: any HTTPStream) { state = .active(stream) }
 
@@ -205,11 +228,18 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         receiver?.noteActivity()
     }
 
-    func didSendBody(_ count: Int) {
-        timings.requestBodyBytesSent += Int64(count)
+    /// - Parameter framing: bytes that frame them, such as a chunk's size.
+    func didSendBody(_ count: Int, framing: Int) {
+        timings.requestBodyBytesSent += Int64(count &+ framing)
+        guard count > 0 else { return }
         timings.requestBodyBytesBeforeEncoding += Int64(count)
         receiver?.sentBody(count, expected: body.expectedCount)
     }
+
+    func didReceiveHead(_ count: Int) { timings.responseHeaderBytesReceived += Int64(count) }
+
+    /// Bytes that frame the body, and are none of it.
+    func didReceiveFraming(_ count: Int) { timings.responseBodyBytesReceived += Int64(count) }
 
     func receive(interim head: ResponseHead) { receiver?.receive(informational: HTTPURLResponse(head, to: request)) }
 
@@ -218,8 +248,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         timings.responseStart = loop.now
         storeCookies(of: head)
         if let target { StrictTransport.note(head, from: target.origin, pool.settings) }
-        if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream) }
+        if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream, head) }
         do {
+            if head.status == 101, switching == .never { throw LoadFailure.switchedUnasked }
             if try isUndecided(head, stream, hasBody: hasBody) { return .wait }
             if let upgrade, stream.grantsUpgrade(head) {
                 try upgrade.granted(head)
@@ -237,16 +268,24 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     }
 
     /// Makes the request anew: it is sent once more, in a transaction of its own.
-    func beginAgain(_ target: RequestTarget) {
-        timings = TransactionTimings()
-        timings.fetchStart = loop.now
-        isCollected = false
+    func beginAgain(_ target: RequestTarget, after response: HTTPURLResponse?) {
+        endTransaction(response)
         makeFields(for: target)
         if isExpectationRefused { fields.remove(.expect) }
     }
 
+    /// What is sent from now on is a transaction of its own.
+    private func endTransaction(_ response: HTTPURLResponse? = nil) {
+        if response != nil { timings.responseEnd = loop.now }
+        collect(response)
+        timings = TransactionTimings()
+        timings.fetchStart = loop.now
+        isCollected = false
+    }
+
     /// 417: the server does not know `Expect`; it is asked again without (RFC 9110 §15.5.18).
-    private func sendWithoutExpectation(_ stream: any HTTPStream) -> Flow {
+    private func sendWithoutExpectation(_ stream: any HTTPStream, _ head: ResponseHead) -> Flow {
+        endTransaction(HTTPURLResponse(head, to: request))
         isExpectationRefused = true
         fields.remove(.expect)
         stream.abandon(self)
@@ -295,6 +334,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             return
         }
         if !failure.isRefusal, canReplay(failure.processing) {
+            if timings.requestHeaderBytesSent > 0 { endTransaction() }
             if failure.processing == .notSent { unsentReplays += 1 } else { replays += 1 }
             submit(needsFreshConnection: !failure.isBehind)
         } else {
@@ -384,6 +424,17 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         receiver.fail(error)
     }
 
+    /// The connection is the program's: what it carries from now on is no part of the response.
+    func takeConnection() throws -> TakenConnection? {
+        guard asksForConnection, case .active(let stream) = state,
+            let connection = try stream.takeConnection(from: self)
+        else { return nil }
+        timings.responseEnd = loop.now
+        state = .over
+        collect()
+        return connection
+    }
+
     /// The upgrade has something to send.
     func hasOutput() {
         if case .active(let stream) = state { stream.hasOutput() }
@@ -393,5 +444,13 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         isCollected = true
         timings.resourceFetchType = .networkLoad
         receiver?.collect(TransactionRecord(timings: timings, request: request, response: received ?? response))
+    }
+}
+
+extension LoadFailure {
+    /// RFC 9110 §15.2.2.
+    fileprivate static var switchedUnasked: LoadFailure {
+        LoadFailure(
+            .badServerResponse, "the server switched to another protocol (101), which the request did not ask for")
     }
 }

@@ -12,8 +12,10 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
     package static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {
         if resources.task is URLSessionWebSocketTask { return WebSocketLoad(request, resources) }
         let request = StrictTransport.applied(to: request, resources.core.settings.strictTransport)
-        // A download is in its file; Apple's are not cached either.
-        guard !(resources.task is URLSessionDownloadTask), let cache = SessionCache.of(resources.core) else {
+        // A download is in its file; Apple's are not cached either. No stored response leaves a connection to anyone.
+        guard !(resources.task is URLSessionDownloadTask), !request.asksForConnection,
+            let cache = SessionCache.of(resources.core)
+        else {
             return HTTPExchange(request, resources)
         }
         return CachedExchange(request, resources, cache)

@@ -16,6 +16,9 @@ protocol HTTPStream: AnyObject {
     func restart(_ exchange: HTTPExchange)
     /// The exchange's upgrade has something to send.
     func hasOutput()
+    /// Gives away the connection where the exchange's response, of which the head alone was received, has switched it to
+    /// another protocol; nil where it has not.
+    func takeConnection(from exchange: HTTPExchange) throws -> TakenConnection?
     /// Whether the connection carries one exchange at a time, so that a server can tell by it whose they are.
     var isExclusive: Bool { get }
 }
@@ -49,6 +52,8 @@ struct StreamFailure: Error {
 }
 
 extension HTTPStream {
+    func takeConnection(from exchange: HTTPExchange) throws -> TakenConnection? { nil }
+
     /// Whether a response switches the connection, or the stream, to what its request asked for: 101 in HTTP/1.1, any
     /// success over HTTP/2 (RFC 8441 §4).
     func grantsUpgrade(_ head: ResponseHead) -> Bool {

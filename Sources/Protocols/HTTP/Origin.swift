@@ -19,6 +19,9 @@ struct Origin: Hashable {
         return "[\(host.prefix { $0 != "%" })]"
     }
 
+    /// As `CONNECT` has it (RFC 9110 §9.3.6).
+    var hostAndPort: String { "\(hostInAuthority):\(port)" }
+
     /// The `Host` field's value: the port only where it is not the scheme's own.
     var authority: String { port == defaultPort ? hostInAuthority : "\(hostInAuthority):\(port)" }
 }

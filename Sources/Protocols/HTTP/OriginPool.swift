@@ -28,6 +28,8 @@ final class OriginPool {
     let pool: ConnectionPool
     private let limit: Int
     private var speaks: Speaks
+    /// Whether a WebSocket's server was offered HTTP/2 because it made nothing of HTTP/1.1.
+    private var hasOfferedHTTP2 = false
     /// The last used is used first, so that what is not needed grows old.
     private var idle: [HTTP1Connection] = []
     private(set) var busyCount = 0
@@ -49,10 +51,13 @@ final class OriginPool {
         self.route = route
         self.pool = pool
         limit = max(1, pool.settings.httpMaximumConnectionsPerHost)
-        if route.origin.isSecure {
+        if pool.speaksHTTP2Alone(route) {
+            (speaks, hasOfferedHTTP2) = (.http2, true)
+        } else if route.origin.isSecure {
             speaks = pool.settings.allowsHTTP2 && !route.isForUpgrade ? .unknown : .http1
         } else {
-            speaks = pool.settings.assumesHTTP2 && !route.isForwarded ? .http2 : .http1
+            let isHTTP2 = pool.settings.assumesHTTP2 && !route.isForwarded && route.switching != .inHTTP1
+            speaks = isHTTP2 ? .http2 : .http1
         }
     }
 
@@ -176,11 +181,12 @@ final class OriginPool {
         while attempts.count < wantedAttempts,
             busyCount + idle.count + streamTakers + attempts.count < limit || closeOneIdle()
         {
-            let attempt = ConnectionAttempt(self, route.origin, storage: pool.settings.credentialStorage)
+            let attempt = ConnectionAttempt(
+                self, route.origin, offersHTTP2: speaks != .http1, storage: pool.settings.credentialStorage)
             let key = ObjectIdentifier(attempt)
             attempts[key] = attempt
             if route.origin.isSecure, attempt.decidesTrust { asksPrograms = true }
-            let handle = pool.connect(route, offersHTTP2: speaks != .http1, for: attempt) { [weak self] result in
+            let handle = pool.connect(route, offersHTTP2: attempt.offersHTTP2, for: attempt) { [weak self] result in
                 // Kept alive by this closure, so that its identity is not given to another.
                 withExtendedLifetime(attempt) { self?.finish(key, result) }
             }
@@ -213,13 +219,39 @@ final class OriginPool {
         case .success(let stream): begin(stream, for: attempt)
         // Each exchange keeps its own time.
         case .failure(let error as TransportError) where error.cause == .timedOut: break
-        case .failure(let error as ProxyError): takeNext(for: attempt)?.failedToConnect(LoadFailure(error))
-        case .failure(let error): takeNext(for: attempt)?.failedToConnect(error)
+        case .failure(let error as TransportError) where error.isAboutProtocols: offerHTTP2(after: error, attempt)
+        case .failure(let error as ProxyError):
+            takeNext(for: attempt)?.failedToConnect(LoadFailure(error), attempt.timings)
+        case .failure(let error): takeNext(for: attempt)?.failedToConnect(error, attempt.timings)
         }
         endSurplusAttempts()
         openAsNeeded()
         tellServed()
         retireIfUnused()
+    }
+
+    /// The server speaks none of what it was offered.
+    private func offerHTTP2(after error: TransportError, _ attempt: ConnectionAttempt) {
+        if !attempt.offersHTTP2, isOfferingHTTP2() { return }
+        let speaksHTTP2Alone = hasOfferedHTTP2 && !attempt.offersHTTP2
+        takeNext(for: attempt)?.failedToConnect(
+            speaksHTTP2Alone ? LoadFailure.opensNoWebSocket : error, attempt.timings)
+    }
+
+    /// A WebSocket is opened over HTTP/1.1, which nearly all servers have. One that makes nothing of it is offered HTTP/2,
+    /// too, once: false when that was in vain.
+    private func isOfferingHTTP2() -> Bool {
+        if hasOfferedHTTP2 { return speaks == .http2 }
+        guard route.switching == .inAnyVersion, route.origin.isSecure, pool.settings.allowsHTTP2 else { return false }
+        hasOfferedHTTP2 = true
+        speaks = .http2
+        return true
+    }
+
+    /// Whether a request that got no response is worth being sent again over another version: a server of HTTP/2 alone may
+    /// choose no protocol in the handshake (RFC 7301 §3.2), and then makes nothing of what it gets.
+    func mayHaveMisunderstood(_ connection: ConnectionInfo) -> Bool {
+        connection.tls?.alpn == nil && isOfferingHTTP2()
     }
 
     /// The exchange that an attempt was made for: the first, unless the program was asked in another's name.
@@ -234,10 +266,13 @@ final class OriginPool {
         let isHTTP2 = route.origin.isSecure ? stream.info.tls?.alpn == "h2" : speaks == .http2
         guard !isHTTP2 else {
             speaks = .http2
+            if hasOfferedHTTP2 { pool.rememberHTTP2Alone(route) }
             let connection = HTTP2Connection(stream, self)
             multiplexed.append(connection)
             return hasRoom(connection)
         }
+        // The server has turned out to speak HTTP/2 alone while this connection was made.
+        if speaks == .http2, !attempt.offersHTTP2, route.origin.isSecure { return stream.close() }
         speaks = .http1
         let connection = HTTP1Connection(stream, self)
         if let next = takeNext(for: attempt) {
@@ -316,6 +351,13 @@ final class OriginPool {
         for connection in leaving { connection.retire() }
     }
 
+    /// The server lets no streams switch. Where it makes nothing of HTTP/1.1 either, nobody need try that again.
+    func requireHTTP1ForUpgrades() {
+        requireHTTP1()
+        guard hasOfferedHTTP2 else { return }
+        while let next = waiting.popFirst() { next.exchange.failedToConnect(LoadFailure.opensNoWebSocket, nil) }
+    }
+
     // MARK: From connections
 
     /// The connection has ended its exchange and can carry another.
@@ -380,5 +422,20 @@ final class OriginPool {
     private func retireIfUnused() {
         let isUnused = idle.isEmpty && multiplexed.isEmpty && busyCount == 0 && attempts.isEmpty && waiting.isEmpty
         if isUnused { pool.isUnused(route, self) }
+    }
+}
+
+extension TransportError {
+    /// Whether the peer speaks none of the protocols that it was offered.
+    fileprivate var isAboutProtocols: Bool {
+        if case .alert(let alert, _) = cause { alert.isAboutProtocols } else { false }
+    }
+}
+
+extension LoadFailure {
+    fileprivate static var opensNoWebSocket: LoadFailure {
+        LoadFailure(
+            .secureConnectionFailed,
+            "the server speaks HTTP/2 alone, and does not let a WebSocket be opened over it (RFC 8441)")
     }
 }

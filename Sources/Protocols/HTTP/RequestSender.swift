@@ -38,9 +38,12 @@ struct RequestSender {
     private var awaitsContinue: Bool
     private var isEnded = false
 
-    /// Bytes of the head and of the body that the socket has taken.
+    private let headLength: Int
+
+    /// Bytes of the head, of the body, and of what frames that, which the socket has taken.
     private(set) var headCount = 0
     private(set) var bodyCount = 0
+    private(set) var framingCount = 0
 
     /// - Parameter buffer: memory of an earlier request's head, taken to be used again.
     init(_ exchange: HTTPExchange, _ codec: inout ClientConnection, buffer: inout [UInt8]) throws(HTTP1Error) {
@@ -57,10 +60,11 @@ struct RequestSender {
         swap(&control, &buffer)
         control.removeAll(keepingCapacity: true)
         var fields = exchange.fields
-        exchange.upgrade?.addUpgradeFields(to: &fields)
+        exchange.addHTTP1Fields(to: &fields)
         try codec.sendRequest(
             method: exchange.method, target: exchange.requestTarget, fields: fields,
             framing: body.framing(method: exchange.method), into: &control)
+        headLength = control.count
     }
 
     /// The memory that the head was put in, once all is sent.
@@ -152,7 +156,9 @@ struct RequestSender {
     private mutating func took(_ count: Int) {
         let ofControl = min(count, control.count - controlSent)
         controlSent += ofControl
-        headCount += ofControl
+        let ofHead = min(ofControl, headLength - headCount)
+        headCount += ofHead
+        framingCount += ofControl - ofHead
         pieceSent += count - ofControl
         bodyCount += count - ofControl
     }

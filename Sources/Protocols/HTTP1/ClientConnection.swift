@@ -85,6 +85,15 @@ public struct ClientConnection: Sendable {
         case .idle, .exchange, .closing, .closed, .failed: false
         }
     }
+
+    /// Whether what follows the response's head, which has been given, is another protocol's: the response has no more of
+    /// its own than its `.end`, which may still be to come.
+    public var isSwitching: Bool {
+        switch state {
+        case .exchange, .switched: parser.isSwitching
+        case .idle, .closing, .closed, .failed: false
+        }
+    }
 }
 
 // MARK: - The request

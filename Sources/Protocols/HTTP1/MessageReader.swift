@@ -71,6 +71,15 @@ struct MessageReader: Sendable {
         }
     }
 
+    /// Whether they are once the message's end is told.
+    var isSwitching: Bool {
+        switch state {
+        case .ending: sequel == .anotherProtocol
+        case .anotherProtocol: true
+        case .head, .length, .chunked, .trailers, .untilClose, .nothing, .failed: false
+        }
+    }
+
     /// Whether it is in a head, or between messages.
     @inlinable @inline(__always)
     var isWaiting: Bool { if case .head = state { true } else { false } }

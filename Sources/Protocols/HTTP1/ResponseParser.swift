@@ -154,6 +154,7 @@ public struct ResponseParser: Sendable {
 extension ResponseParser {
     /// Whether what follows is not HTTP: after the end of a 101, or of a 2xx response to `CONNECT`.
     var isSwitched: Bool { reader.isSwitched }
+    var isSwitching: Bool { reader.isSwitching }
 
     /// Whether no byte of a response, not even of an interim one, has come since the last one ended.
     var isBetweenMessages: Bool { interimCount == 0 && reader.isBetweenMessages }

@@ -4,7 +4,9 @@ import TestSupport
 
 /// A delegate of every method, which records their order by name. Calls of one name that follow each other, such as a
 /// body's pieces, count once.
-final class OrderRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
+final class OrderRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, URLSessionStreamDelegate,
+    @unchecked Sendable
+{
     // Constants.
 
     /// What it says when it is asked.
@@ -113,6 +115,18 @@ final class OrderRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadD
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask
     ) { note("download", dataTask) }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask
+    ) { note("become stream", streamTask) }
+
+    func urlSession(_ session: URLSession, readClosedFor streamTask: URLSessionStreamTask) {
+        note("read closed", streamTask)
+    }
+
+    func urlSession(_ session: URLSession, writeClosedFor streamTask: URLSessionStreamTask) {
+        note("write closed", streamTask)
+    }
 
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,

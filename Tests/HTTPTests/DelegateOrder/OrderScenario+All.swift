@@ -5,7 +5,7 @@ import TestSupport
 // Beside each scenario: the page of Apple's documentation that says what is told when.
 
 extension OrderScenario {
-    static let all = responses + redirectsAndChallenges + cancellations + uploads + downloads + failures
+    static let all = responses + streams + redirectsAndChallenges + cancellations + uploads + downloads + failures
 
     private static let responses = [
         // urlSession(_:dataTask:didReceive:completionHandler:), then urlSession(_:dataTask:didReceive:), then
@@ -63,6 +63,46 @@ extension OrderScenario {
         OrderScenario(
             "a server's certificate that the delegate judges", get: "/hello",
             ["trust", "response", "data", "metrics", "complete ok"], { $0.grantsTrust = true }),
+    ]
+
+    private static let streams = [
+        // URLSession.ResponseDisposition.becomeStream; urlSession(_:dataTask:didBecome:): no more of the data task. Then
+        // urlSession(_:readClosedFor:), as the body is read to its end.
+        OrderScenario(
+            "a data task that becomes a stream task", get: "/hello",
+            ["response", "become stream", "read closed", "metrics", "complete ok"],
+            {
+                $0.disposition = .becomeStream
+                $0.onEvent = { event, task in
+                    guard event == "become stream", let task = task as? URLSessionStreamTask else { return }
+                    task.readData(ofMinLength: 100, maxLength: 100, timeout: 0) { _, _, _ in }
+                }
+            }),
+        OrderScenario(
+            "a stream task that is cancelled before all is read", get: "/half",
+            ["response", "become stream", "metrics", "complete -999"],
+            {
+                $0.disposition = .becomeStream
+                $0.onEvent = { event, task in if event == "become stream" { task.cancel() } }
+            }),
+        // The same, after 101 (Switching Protocols): the connection is the task's. urlSession(_:writeClosedFor:).
+        OrderScenario(
+            "a connection that becomes a stream task's",
+            ["response", "become stream", "read closed", "write closed", "metrics", "complete ok"],
+            versions: ["http/1.1"],
+            {
+                $0.disposition = .becomeStream
+                $0.onEvent = { event, task in
+                    guard event == "become stream", let task = task as? URLSessionStreamTask else { return }
+                    task.write(Data("done".utf8), timeout: 0) { _ in }
+                    task.readData(ofMinLength: 100, maxLength: 100, timeout: 0) { _, _, _ in task.closeWrite() }
+                }
+            }
+        ) { run in
+            var request = try run.request("/switch")
+            request.setValue("echo", forHTTPHeaderField: "Upgrade")
+            run.session.dataTask(with: request).resume()
+        },
     ]
 
     private static let redirectsAndChallenges = [

@@ -86,6 +86,9 @@ enum OrderServer {
                 if breaks { throw CancellationError() }
                 try writer.write("after")
             }
+        case "/switch":
+            let response = ServerResponse(101, body: .tunnel { try $0.write(try $0.read()) })
+            return response.adding("Upgrade", "echo").adding("Connection", "upgrade")
         case "/file": return partial(request, release)
         default: return .text("hello")
         }

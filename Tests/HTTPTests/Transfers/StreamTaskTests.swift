@@ -135,8 +135,8 @@ import Testing
             task.readData(ofMinLength: 2, maxLength: 2, timeout: 0) { data, _, _ in read.append(data) }
             task.captureStreams()
             #expect(await read.element(at: 0) == Data("li".utf8))
-            _ = await recorder.events.count(reaches: 2)
-            #expect(recorder.events.snapshot == ["created", "streams"])
+            _ = await recorder.events.count(reaches: 3)
+            #expect(recorder.events.snapshot == ["created", "metrics", "streams"])
             #expect(task.state == .completed)
             let streams = try #require(recorder.takeStreams())
             let text = try await onThread { () throws -> String in

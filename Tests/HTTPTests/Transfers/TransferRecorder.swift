@@ -11,6 +11,8 @@ class TransferRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDele
     let locations = Recorder<URL>()
     let errors = Recorder<URLError>()
     let written = Recorder<[Int64]>()
+    let streamTasks = Recorder<URLSessionStreamTask>()
+    let metrics = Recorder<URLSessionTaskMetrics>()
     let disposition: URLSession.ResponseDisposition
     let streams: Guarded<[@Sendable () -> InputStream?]>
     let delayed: URLSession.DelayedRequestDisposition
@@ -60,6 +62,13 @@ class TransferRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDele
     }
 
     func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask
+    ) {
+        events.append("become stream \(dataTask.taskIdentifier == streamTask.taskIdentifier)")
+        streamTasks.append(streamTask)
+    }
+
+    func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
@@ -99,6 +108,7 @@ class TransferRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDele
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
         events.append("metrics")
+        self.metrics.append(metrics)
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {

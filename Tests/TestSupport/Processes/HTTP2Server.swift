@@ -1,7 +1,8 @@
 import Foundation
 import LoadingKitLoopbackServer
 
-/// A real server of HTTP/2 over TLS that serves files, and sends back what is uploaded where it can.
+/// A real server of HTTP/2 over TLS that serves files, and sends back what is uploaded where it can. `hyper` opens
+/// WebSockets, too, and sends back what comes.
 package final class HTTP2Server: Sendable {
     /// Which one.
     package enum Program: String, Sendable, CaseIterable {
@@ -90,7 +91,7 @@ extension HTTP2Server.Program {
     /// The hyper project's h2, with a thread for each connection.
     private static let hyperScript = #"""
         import os, socket, ssl, sys, threading
-        import h2.config, h2.connection, h2.errors, h2.events, h2.exceptions
+        import h2.config, h2.connection, h2.errors, h2.events, h2.exceptions, h2.settings
 
         folder, port = sys.argv[1], int(sys.argv[2])
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
@@ -100,8 +101,32 @@ extension HTTP2Server.Program {
         def serve(client):
             client = context.wrap_socket(client, server_side=True)
             machine = h2.connection.H2Connection(h2.config.H2Configuration(client_side=False))
+            machine.local_settings = h2.settings.Settings(
+                client=False, initial_values={h2.settings.SettingCodes.ENABLE_CONNECT_PROTOCOL: 1})
             machine.initiate_connection()
-            heads, bodies, answers = {}, {}, {}
+            heads, bodies, answers, sockets = {}, {}, {}, {}
+
+            def echo(stream):
+                # A WebSocket's frames of less than 65536 bytes, each sent back without its mask.
+                data = sockets[stream]
+                while len(data) >= 4:
+                    size, start = data[1] & 127, 2
+                    if size == 126:
+                        size, start = int.from_bytes(data[2:4], "big"), 4
+                    end = start + 4 + size
+                    if len(data) < end:
+                        break
+                    payload = bytes(byte ^ data[start + i % 4] for i, byte in enumerate(data[start + 4:end]))
+                    length = bytes([size]) if size < 126 else bytes([126]) + size.to_bytes(2, "big")
+                    kind = data[0] & 15
+                    first = bytes([data[0] + 1 if kind == 9 else data[0]])  # a ping's answer is a pong
+                    answer = first + length + payload
+                    while len(answer) > 16384:
+                        machine.send_data(stream, answer[:16384])
+                        answer = answer[16384:]
+                    machine.send_data(stream, answer, end_stream=kind == 8)
+                    data = data[end:]
+                sockets[stream] = data
 
             def pump(stream):
                 while stream in answers:
@@ -123,10 +148,17 @@ extension HTTP2Server.Program {
                     if isinstance(event, h2.events.RequestReceived):
                         heads[event.stream_id] = dict(event.headers)
                         bodies[event.stream_id] = b""
+                        if b":protocol" in heads[event.stream_id]:
+                            sockets[event.stream_id] = b""
+                            machine.send_headers(event.stream_id, [(":status", "200")])
+                    elif isinstance(event, h2.events.DataReceived) and event.stream_id in sockets:
+                        sockets[event.stream_id] += event.data
+                        machine.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
+                        echo(event.stream_id)
                     elif isinstance(event, h2.events.DataReceived):
                         bodies[event.stream_id] += event.data
                         machine.acknowledge_received_data(event.flow_controlled_length, event.stream_id)
-                    elif isinstance(event, h2.events.StreamEnded):
+                    elif isinstance(event, h2.events.StreamEnded) and event.stream_id not in sockets:
                         path = heads.pop(event.stream_id)[b":path"].decode()
                         body = bodies.pop(event.stream_id)
                         name = folder + "/files" + path

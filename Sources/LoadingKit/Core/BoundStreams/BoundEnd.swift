@@ -19,6 +19,12 @@ final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is
         self.side = side
     }
 
+    /// Whoever has the other end waits for nothing any more.
+    deinit {
+        pipe.observe(side, nil)
+        pipe.close(side)
+    }
+
     var isOpen: Bool { state.withLock { $0.status } == .open }
 
     var status: Stream.Status {

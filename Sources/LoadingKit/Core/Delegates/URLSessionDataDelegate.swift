@@ -11,8 +11,9 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
 
-    /// The data task has become a stream task. FoundationNetworking's delegates have this method; as there, no disposition
-    /// makes a data task a stream, so it is not called: ask for a ``URLSession/streamTask(withHostName:port:)``.
+    /// The data task has become a stream task, as `didReceive response` was answered
+    /// (``URLSession/ResponseDisposition/becomeStream``). Nothing more is told of the data task; its metrics are the stream
+    /// task's, and are told once, when that is over.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask)
 

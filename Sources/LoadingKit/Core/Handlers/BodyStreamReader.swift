@@ -9,6 +9,7 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
 
     private let stream: InputStream
     private let isClaimed = Atomic<Bool>(false)
+    private let hasRead = Atomic<Bool>(false)
 
     package init(_ stream: InputStream) { self.stream = stream }
 
@@ -19,11 +20,16 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
         }
     }
 
-    /// Nobody wants the rest. Whoever writes to the other end of a bound pair learns of it.
-    package func abandon() { if stream is BoundInputStream { stream.close() } }
+    /// Nobody wants the rest. Whoever writes to the other end of a bound pair learns of it; but a stream of which nothing
+    /// was read may be sent yet, when there is a network.
+    package func abandon() { if hasRead.load(ordering: .relaxed) { Self.close(stream) } }
+
+    /// Closes a bound pair's stream, whose other end somebody may be writing to.
+    static func close(_ stream: InputStream?) { if stream is BoundInputStream { stream?.close() } }
 
     /// Gives the next piece, on a thread of the pool; nil at the end.
     package func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void) {
+        hasRead.store(true, ordering: .relaxed)
         BlockingPool.shared.run { done(Result { try self.readBlocking() }) }
     }
 

@@ -77,6 +77,25 @@ package protocol LoopHandler: AnyObject {
     func receiverIsBusy()
     /// The receiver said `Flow.wait` before, and can take more now.
     func receiverIsReady()
+    /// Gives away the connection that the response, of which the head alone was received, has left to the program: no event
+    /// may follow. Nil where the rest of the response is its body. Throws where the connection cannot be used.
+    func takeConnection() throws -> TakenConnection?
+}
+
+extension LoopHandler {
+    package func takeConnection() throws -> TakenConnection? { nil }
+}
+
+/// A connection that carries another protocol from now on.
+package struct TakenConnection {
+    package let stream: ByteStream
+    /// What was received behind the response.
+    package let rest: [UInt8]
+
+    package init(stream: ByteStream, rest: [UInt8]) {
+        self.stream = stream
+        self.rest = rest
+    }
 }
 
 /// What a load can use of its session.

@@ -1,12 +1,13 @@
 import Foundation
 import LoadingKitPrimitives
+import LoadingKitTransport
 
 /// What happened when in one transaction: a request and its response, from the cache or over the network.
 ///
 /// Follows Apple's `URLSessionTaskTransactionMetrics`. Dates that do not apply are nil: a reused connection has no
 /// lookup, a response from the cache no request. Dates are made when they are asked for.
 public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
-    /// The request as it was sent.
+    /// The request, before the fields that the session adds.
     public let request: URLRequest
 
     /// The response, or nil when there was none.
@@ -56,7 +57,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// When the response's first byte came.
     public var responseStartDate: Date? { date(timings.responseStart) }
 
-    /// When the response's last byte had come.
+    /// When the response's last byte had come; of a redirect or a challenge, whose body nobody wants, when it was answered.
     public var responseEndDate: Date? { date(timings.responseEnd) }
 
     // MARK: Bytes
@@ -73,7 +74,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// Bytes of status line and fields that were received, as framed by the protocol.
     public var countOfResponseHeaderBytesReceived: Int64 { timings.responseHeaderBytesReceived }
 
-    /// Bytes of the response's body that were received, as framed by the protocol.
+    /// Bytes of the response's body that were received, coded and framed as they came.
     public var countOfResponseBodyBytesReceived: Int64 { timings.responseBodyBytesReceived }
 
     /// Bytes of the response's body that the task delivered, after content decoding.
@@ -112,11 +113,12 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// Whether the connection went through a proxy.
     public var isProxyConnection: Bool { timings.isProxyConnection }
 
-    /// Whether the connection went over a cellular network; always false here.
-    public var isCellular: Bool { false }
+    /// Whether the connection went over a cellular network: whether the interface that has its local address when this is
+    /// asked is a modem's.
+    public var isCellular: Bool { timings.localAddress.map(Networks.isCellular) ?? false }
 
-    /// Whether the connection went over an expensive network; always false here.
-    public var isExpensive: Bool { false }
+    /// Whether the connection went over an expensive network, as a cellular one is.
+    public var isExpensive: Bool { isCellular }
 
     /// Whether the connection went over a constrained network; always false here.
     public var isConstrained: Bool { false }

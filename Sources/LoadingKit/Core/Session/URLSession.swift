@@ -169,6 +169,9 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     // MARK: WebSocket tasks
 
     /// A task that opens a WebSocket connection to a `ws`, `wss`, `http` or `https` URL.
+    ///
+    /// It is opened on a stream of an HTTP/2 connection that the session has to the host, where the server lets it
+    /// (RFC 8441); else on a connection of HTTP/1.1; else, where the server speaks no HTTP/1.1, on one of HTTP/2.
     open func webSocketTask(with url: URL) -> URLSessionWebSocketTask { webSocketTask(with: URLRequest(url: url)) }
 
     /// A task that opens a WebSocket connection, and offers the server protocols to choose from, the best first
@@ -209,6 +212,20 @@ extension URLSession {
         case allow = 1
         /// Go on as a download, which takes the data task's place.
         case becomeDownload = 2
+        /// Go on as a stream task, which takes the data task's place (`urlSession(_:dataTask:didBecome:)`), and which the
+        /// program reads the rest of the response from.
+        ///
+        /// Of most responses that is the body, as the data task would have got it: decoded, and received no faster than it
+        /// is read. At its end the stream is at its end, too (`atEOF`), and the task is over; whoever does not want all of it
+        /// closes the read side or cancels the task. Such a stream can only be read: its write side is closed, so that a write
+        /// fails with `URLError.cancelled`, and ``URLSessionStreamTask/startSecureConnection()`` ends the task with
+        /// `URLError.secureConnectionFailed`.
+        ///
+        /// A response of 101 (Switching Protocols) to a request that has an `Upgrade` field (RFC 9110 §7.8), and one of 2xx
+        /// to `CONNECT` (RFC 9110 §9.3.6), leave the connection to the program: the stream task has its bytes, as they are,
+        /// both ways, and may put TLS on it where it has none. Such requests go over HTTP/1.1, each on a connection that
+        /// carries nothing else. With any other disposition such a response has no body, and its connection is closed.
+        case becomeStream = 3
     }
 
     /// What to do with a task whose `earliestBeginDate` has come.

@@ -32,7 +32,7 @@ extension URLSessionConfiguration {
     /// Whether a task waits for a network where there is none, rather than fail. Default false.
     ///
     /// The delegate hears `taskIsWaitingForConnectivity`; the task fails only when ``timeoutIntervalForResource`` is over.
-    /// A connection that was made and breaks is an error all the same.
+    /// A connection that was made and breaks is an error all the same, and so is a body's stream that was opened before.
     public var waitsForConnectivity: Bool {
         get { settings.waitsForConnectivity }
         set { settings.waitsForConnectivity = newValue }

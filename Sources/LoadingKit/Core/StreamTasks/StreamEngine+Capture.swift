@@ -3,10 +3,10 @@ import LoadingKitTransport
 
 /// A connection that becomes a pair of Foundation's streams.
 extension StreamEngine {
-    func capture(_ stream: ByteStream) {
+    func capture(_ channel: any StreamChannel) {
         var input: InputStream?
         var output: OutputStream?
-        let pump = StreamPump(stream, inputStream: &input, outputStream: &output)
+        let pump = StreamPump(channel, loop, inputStream: &input, outputStream: &output)
         guard let input, let output else { return }
         pump.start()
         finish(nil, tellsEnd: false)
@@ -18,10 +18,11 @@ extension StreamEngine {
 }
 
 /// Moves bytes between a connection and the two streams that a program has in its stead, until both are closed.
-final class StreamPump: ByteStreamHandler, @unchecked Sendable {  // confined to the connection's loop
+final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined to the connection's loop
     private static let bufferSize = 64 * 1024
 
-    private let stream: ByteStream
+    private let channel: any StreamChannel
+    private let loop: EventLoop
     private let incoming = BoundPipe(capacity: bufferSize)
     private let outgoing = BoundPipe(capacity: bufferSize)
     /// Bytes taken from the program that the connection has not taken yet.
@@ -29,8 +30,12 @@ final class StreamPump: ByteStreamHandler, @unchecked Sendable {  // confined to
     private var isReadOver = false
     private var isWriteOver = false
 
-    init(_ stream: ByteStream, inputStream: inout InputStream?, outputStream: inout OutputStream?) {
-        self.stream = stream
+    init(
+        _ channel: any StreamChannel, _ loop: EventLoop, inputStream: inout InputStream?,
+        outputStream: inout OutputStream?
+    ) {
+        self.channel = channel
+        self.loop = loop
         inputStream = BoundInputStream(incoming)
         outputStream = BoundOutputStream(outgoing)
     }
@@ -39,36 +44,35 @@ final class StreamPump: ByteStreamHandler, @unchecked Sendable {  // confined to
     func start() {
         incoming.observe(.writing) { [weak self] in self?.proceedLater() }
         outgoing.observe(.reading) { [weak self] in self?.proceedLater() }
-        stream.handler = self
+        channel.handler = self
+        if channel.writeRefusal != nil { endWriting() }
         proceed()
     }
 
-    func streamIsReadable(_ stream: ByteStream) { proceed() }
+    func channelIsReady() { proceed() }
 
-    func streamIsWritable(_ stream: ByteStream) { proceed() }
-
-    private func proceedLater() { stream.loop.perform { self.proceed() } }
+    private func proceedLater() { loop.perform { self.proceed() } }
 
     private func proceed() {
-        guard !stream.isClosed else { return }
+        guard !channel.isClosed else { return }
         moveIn()
         moveOut()
         guard isReadOver, isWriteOver else { return }
         incoming.observe(.writing, nil)
         outgoing.observe(.reading, nil)
-        stream.close()
+        channel.close()
     }
 
     private func moveIn() {
         while !isReadOver {
-            let room = min(incoming.room, stream.loop.scratch.count)
+            let room = min(incoming.room, loop.scratch.count)
             if incoming.isBroken {
                 isReadOver = true
                 return
             }
             guard room > 0 else { return }
-            switch stream.read(into: UnsafeMutableRawBufferPointer(rebasing: stream.loop.scratch[..<room])) {
-            case .bytes(let count): incoming.put(UnsafeRawBufferPointer(rebasing: stream.loop.scratch[..<count]))
+            switch channel.read(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<room])) {
+            case .bytes(let count): incoming.put(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
             case .wouldBlock: return
             case .end: endReading()
             case .failed:
@@ -88,11 +92,11 @@ final class StreamPump: ByteStreamHandler, @unchecked Sendable {  // confined to
             if unsent.isEmpty { unsent = outgoing.take(atMost: Self.bufferSize) }
             guard !unsent.isEmpty else {
                 guard outgoing.isAtEnd else { return }
-                stream.finishWriting()
+                channel.finishWriting()
                 isWriteOver = true
                 return
             }
-            switch unsent.withUnsafeBytes({ stream.write($0) }) {
+            switch unsent.withUnsafeBytes({ channel.write($0) }) {
             case .bytes(let count): unsent.removeFirst(count)
             case .wouldBlock: return
             case .failed:

@@ -3,8 +3,9 @@ import LoadingKitTransport
 
 /// TLS on a connection that had none.
 extension StreamEngine {
-    func secure(_ stream: ByteStream) {
+    func secure(_ channel: any StreamChannel) {
         do {
+            let stream = try channel.handOver()
             let context = try TLSContext(TLSOptions(core.settings, host: task.host, alpn: []))
             let attempt = connector.secure(
                 stream, tls: (context: context, serverName: task.host), asking: self,
@@ -12,7 +13,7 @@ extension StreamEngine {
             ) { [weak self] result in
                 guard let self, case .securing = state else { return }
                 switch result {
-                case .success(let stream): isOpen(stream)
+                case .success(let stream): isOpen(StreamConnection(stream))
                 case .failure(let error): end(with: error)
                 }
             }

@@ -3,12 +3,13 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Runs a stream task on its session's event loop: connects, and carries out what the program asks for, in order.
+/// Runs a stream task on its session's event loop: connects, unless a data task has left it what to read, and carries out
+/// what the program asks for, in order.
 final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loop`
     enum State {
         case new
         case connecting(ConnectAttempt?)
-        case open(ByteStream)
+        case open(any StreamChannel)
         case securing(ConnectAttempt?)
         case over
     }
@@ -22,18 +23,26 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private(set) lazy var connector = Connector(loop: core.loop, resolver: .shared)
     private var lanes: Deque<StreamLane> = [StreamLane()]
     private var isReadClosed = false
-    private var isWriteClosed = false
+    /// Why nothing more can be written.
+    private var writeRefusal: LoadFailure?
     /// Bytes of the read that comes next.
     private var received = Data()
-    private let startTime: MonotonicTime
+    /// The load of the data task that has become this one.
+    private let load: TaskEngine?
     private var networkObserver: NetworkMonitor.Observer?
 
-    init(_ task: URLSessionStreamTask, _ session: URLSession) {
+    convenience init(_ task: URLSessionStreamTask, continuing load: TaskEngine, on channel: any StreamChannel) {
+        self.init(task, load.session, continuing: load)
+        writeRefusal = channel.writeRefusal
+        isOpen(channel)
+    }
+
+    init(_ task: URLSessionStreamTask, _ session: URLSession, continuing load: TaskEngine? = nil) {
+        self.load = load
         self.task = task
         self.session = session
         core = session.core
         delegate = TaskDelegates(session, task)
-        startTime = core.loop.now
         for operation in task.waiting { submit(operation) }
         task.waiting = []
     }
@@ -51,14 +60,17 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         state = .connecting(attempt)
     }
 
-    func followState() { proceed() }
+    func followState() {
+        if case .open(let channel) = state { channel.followState() }
+        proceed()
+    }
 
     func cancel() { end(with: URLError(.cancelled)) }
 
-    func lookAtClock() -> MonotonicTime { .distantFuture }
+    func lookAtClock() -> MonotonicTime { load?.lookAtClock() ?? .distantFuture }
 
     private func networksChanged() {
-        guard case .open(let stream) = state, stream.isBetterRouted else { return }
+        guard case .open(let channel) = state, channel.isBetterRouted else { return }
         core.mailbox.post { [delegate, session, task] in delegate.betterRoute(session, task) }
     }
 
@@ -84,43 +96,45 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     private func connected(_ result: Result<ByteStream, TransportError>) {
         switch result {
-        case .success(let stream): isOpen(stream)
+        case .success(let stream): isOpen(StreamConnection(stream))
         case .failure(let error): end(with: error)
         }
     }
 
-    func isOpen(_ stream: ByteStream) {
-        state = .open(stream)
+    func isOpen(_ channel: any StreamChannel) {
+        state = .open(channel)
         if delegate.exist, networkObserver == nil {
             networkObserver = core.networks.observe { [weak self] in self?.networksChanged() }
         }
-        stream.handler = self
+        channel.handler = self
         proceed()
     }
 
     /// Does what can be done now.
     private func proceed() {
-        while case .open(let stream) = state, task.state != .suspended, !lanes.isEmpty {
+        while case .open(let channel) = state, task.state != .suspended, !lanes.isEmpty {
             startTimers()
-            runWrites(stream)
-            runReads(stream)
+            runWrites(channel)
+            runReads(channel)
             guard case .open = state, lanes[0].isEmpty, let barrier = lanes[0].barrier else { return }
             lanes.removeFirst()
             if lanes.isEmpty { lanes.append(StreamLane()) }
-            pass(barrier, stream)
+            pass(barrier, channel)
         }
     }
 
-    private func pass(_ barrier: StreamLane.Barrier, _ stream: ByteStream) {
+    private func pass(_ barrier: StreamLane.Barrier, _ channel: any StreamChannel) {
         switch barrier {
-        case .secure: secure(stream)
+        case .secure: secure(channel)
         case .unsecure: end(with: LoadFailure(.secureConnectionFailed, "TLS cannot be taken off a connection"))
-        case .capture: capture(stream)
+        case .capture: capture(channel)
         }
     }
 
     /// An operation's time runs from when it is its turn.
     private func startTimers() {
+        // The end of the last operation may have been the task's.
+        guard !lanes.isEmpty else { return }
         if case .read(let read, nil)? = lanes[0].reads.first, read.timeout > 0 {
             lanes[0].reads[0] = .read(read, timer(read.timeout) { $0.readTimedOut() })
         }
@@ -137,16 +151,17 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     // MARK: Reading
 
-    private func runReads(_ stream: ByteStream) {
+    private func runReads(_ channel: any StreamChannel) {
         while case .open = state, let next = lanes.first?.reads.first {
             switch next {
             case .close:
                 lanes[0].reads.removeFirst()
                 closeRead()
             case .read(let read, let timer):
-                guard let isAtEnd = fill(read, stream) else { return }
+                guard let isAtEnd = fill(read, channel) else { return }
                 timer?.cancel()
                 lanes[0].reads.removeFirst()
+                task.updateProgress()
                 let data = received
                 received = Data()
                 core.mailbox.post { read.done(data.isEmpty && isAtEnd ? nil : data, isAtEnd, nil) }
@@ -157,11 +172,11 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     }
 
     /// Whether the peer has sent all; nil as long as there is not enough.
-    private func fill(_ read: StreamRead, _ stream: ByteStream) -> Bool? {
+    private func fill(_ read: StreamRead, _ channel: any StreamChannel) -> Bool? {
         if isReadClosed { return true }
         while received.count < read.maximum {
             let room = min(read.maximum - received.count, loop.scratch.count)
-            switch stream.read(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<room])) {
+            switch channel.read(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<room])) {
             case .bytes(let count):
                 received.append(contentsOf: loop.scratch[..<count])
                 task.receivedCount.wrappingAdd(Int64(count), ordering: .relaxed)
@@ -192,20 +207,20 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     // MARK: Writing
 
-    private func runWrites(_ stream: ByteStream) {
+    private func runWrites(_ channel: any StreamChannel) {
         while case .open = state, let next = lanes.first?.writes.first {
             switch next {
             case .close:
                 lanes[0].writes.removeFirst()
-                closeWrite(stream)
+                closeWrite(channel)
             case .write(var write, let timer):
-                if isWriteClosed {
+                if let writeRefusal {
+                    timer?.cancel()
                     lanes[0].writes.removeFirst()
-                    let failure = LoadFailure(.cancelled, "the task's write side was closed before")
-                    core.mailbox.post { [done = write.done] in done(URLError(failure, url: nil)) }
+                    core.mailbox.post { [done = write.done] in done(URLError(writeRefusal, url: nil)) }
                     continue
                 }
-                let isDone = send(&write, stream)
+                let isDone = send(&write, channel)
                 guard case .open = state else { return }
                 guard isDone else {
                     lanes[0].writes[0] = .write(write, timer)
@@ -219,10 +234,10 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         }
     }
 
-    private func send(_ write: inout StreamWrite, _ stream: ByteStream) -> Bool {
+    private func send(_ write: inout StreamWrite, _ channel: any StreamChannel) -> Bool {
         while write.sent < write.data.count {
             let result = write.data.withUnsafeBytes {
-                stream.write(UnsafeRawBufferPointer(rebasing: $0[write.sent...]))
+                channel.write(UnsafeRawBufferPointer(rebasing: $0[write.sent...]))
             }
             switch result {
             case .bytes(let count):
@@ -237,10 +252,10 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         return true
     }
 
-    private func closeWrite(_ stream: ByteStream) {
-        guard !isWriteClosed else { return }
-        isWriteClosed = true
-        stream.finishWriting()
+    private func closeWrite(_ channel: any StreamChannel) {
+        guard writeRefusal == nil else { return }
+        writeRefusal = LoadFailure(.cancelled, "the task's write side was closed before")
+        channel.finishWriting()
         if delegate.exist { core.mailbox.post { [delegate, session, task] in delegate.writeClosed(session, task) } }
         endIfClosed()
     }
@@ -256,7 +271,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     // MARK: The end
 
-    private func endIfClosed() { if isReadClosed && isWriteClosed { finish(nil) } }
+    private func endIfClosed() { if isReadClosed && writeRefusal != nil { finish(nil) } }
 
     func end(with error: any Error) { finish(URLError(error, url: nil)) }
 
@@ -268,7 +283,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         networkObserver?.cancel()
         switch last {
         case .connecting(let attempt), .securing(let attempt): attempt?.cancel()
-        case .open(let stream): if tellsEnd { stream.close() }
+        case .open(let channel): if tellsEnd { channel.close() }
         case .new, .over: break
         }
         fail(lanes, with: error ?? URLError(.cancelled))
@@ -277,21 +292,22 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
             shared.error = error
             shared.lifecycle.complete()
         }
-        if tellsEnd, delegate.exist {
+        task.updateProgress()
+        if delegate.exist {
             let metrics = metrics
             core.mailbox.post { [delegate, session, task] in
                 delegate.didCollect(metrics, session, task)
-                delegate.didComplete(error, session, task)
+                if tellsEnd { delegate.didComplete(error, session, task) }
             }
         }
         core.finished(task)
     }
 
-    /// There is no request, and so no transaction.
+    /// Without a data task's load there is no request, and so no transaction.
     private var metrics: URLSessionTaskMetrics {
-        let anchor = WallClockAnchor(date: Date(), monotonicTime: loop.now)
-        let interval = DateInterval(
-            start: anchor.date(of: startTime), end: max(anchor.date, anchor.date(of: startTime)))
+        if let load { return load.metrics }
+        let now = Date()
+        let interval = DateInterval(start: min(task.created, now), end: now)
         return URLSessionTaskMetrics(transactionMetrics: [], taskInterval: interval, redirectCount: 0)
     }
 
@@ -309,8 +325,6 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     }
 }
 
-extension StreamEngine: ByteStreamHandler {
-    func streamIsReadable(_ stream: ByteStream) { proceed() }
-
-    func streamIsWritable(_ stream: ByteStream) { proceed() }
+extension StreamEngine: StreamChannelHandler {
+    func channelIsReady() { proceed() }
 }

@@ -1,7 +1,8 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// A connection to a host and port, over which the program sends and receives bytes of its own protocol.
+/// A connection to a host and port, over which the program sends and receives bytes of its own protocol; or the rest of a
+/// response, where a data task has become one (``URLSession/ResponseDisposition/becomeStream``).
 ///
 /// Reads are carried out in the order in which they were asked for, and so are writes; neither waits for the other. What
 /// is asked for before the connection is there waits for it. The task ends when both sides are closed, or with the error
@@ -14,6 +15,14 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
         self.host = host
         self.port = port
         super.init(session, nil, identifier: identifier, consumer: .delegate)
+    }
+
+    /// A data task goes on as a stream task.
+    init(_ session: URLSession, continuing task: URLSessionDataTask) {
+        let url = task.currentRequest?.url
+        host = url?.host ?? ""
+        port = url?.port ?? (url?.hasScheme("https") == true ? 443 : 80)
+        super.init(session, continuing: task)
     }
 
     /// A task that belongs to no session and connects to nothing.

@@ -10,6 +10,8 @@ enum TaskConsumer: Sendable {
     case continuation(UnsafeContinuation<(Data, URLResponse), any Error>, isOnLoop: Bool)
     /// A file, and whoever is told where it is.
     case file(FileRecipient)
+    /// A stream task, as it is read.
+    case stream(StreamBody)
     /// An asynchronous caller that waits for the response, and will read the body piece by piece.
     case bytes(BodyFeed, UnsafeContinuation<URLResponse, any Error>)
     /// An asynchronous caller that has the response, and reads the body piece by piece.

@@ -64,6 +64,10 @@ struct TaskDelegates: Sendable {
         data?.urlSession(session, dataTask: task, didBecome: download)
     }
 
+    func didBecome(_ stream: URLSessionStreamTask, _ session: URLSession, _ task: URLSessionDataTask) {
+        data?.urlSession(session, dataTask: task, didBecome: stream)
+    }
+
     func didWrite(
         _ count: Int64, _ session: URLSession, _ task: URLSessionDownloadTask, total: Int64, expected: Int64
     ) {

@@ -7,9 +7,11 @@ extension TaskEngine {
     /// comes before its route.
     private static let settlingTime = 0.1
 
-    /// Whether the task waits for a network rather than fail. It can wait until the server has got something of it.
+    /// Whether the task waits for a network rather than fail. It can wait until the server has got something of it: so a
+    /// stream that is its body must not have been opened yet.
     func waitsForNetwork(after error: any Error) -> Bool {
-        guard core.settings.waitsForConnectivity, task.response == nil, sentStream == nil,
+        let isStreamUnread = sentStream.map { $0.streamStatus == .notOpen } ?? true
+        guard core.settings.waitsForConnectivity, task.response == nil, isStreamUnread,
             URLError(error, url: nil).code == .notConnectedToInternet, let request = task.currentRequest
         else { return false }
         stopLoading(postponing: request)

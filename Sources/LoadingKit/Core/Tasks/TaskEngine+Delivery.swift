@@ -17,7 +17,7 @@ extension TaskEngine {
         case .bytes(_, let continuation):
             continuation.resume(returning: response)
             consumer = consumer.afterResponse
-        case .reading:
+        case .reading, .stream:
             break
         case .delegate:
             askDisposition(response)
@@ -37,10 +37,13 @@ extension TaskEngine {
     }
 
     private func decide(_ disposition: URLSession.ResponseDisposition) {
+        // An answer counts once, and not when the task is over.
+        guard hold.contains(.undecided), !isOver else { return }
         switch disposition {
         case .allow: release(.undecided)
         case .cancel: end(with: URLError(.cancelled))
         case .becomeDownload: becomeDownload()
+        case .becomeStream: becomeStream()
         }
     }
 
@@ -48,7 +51,7 @@ extension TaskEngine {
         switch consumer {
         case .completion, .continuation:
             if !collector.append(bytes) { endOutOfMemory() }
-        case .bytes, .reading, .delegate, .file:
+        case .bytes, .reading, .stream, .delegate, .file:
             fillChunk(bytes)
         }
     }
@@ -57,7 +60,7 @@ extension TaskEngine {
         switch consumer {
         case .completion, .continuation:
             if !collector.append(data) { endOutOfMemory() }
-        case .bytes, .reading, .delegate, .file:
+        case .bytes, .reading, .stream, .delegate, .file:
             flushChunk()
             deliverPiece(data)
         }
@@ -68,7 +71,7 @@ extension TaskEngine {
         switch consumer {
         case .completion, .continuation:
             return collector.space(atMost: count)
-        case .bytes, .reading, .delegate, .file:
+        case .bytes, .reading, .stream, .delegate, .file:
             return haveChunk() ? chunk?.room : nil
         }
     }
@@ -77,7 +80,7 @@ extension TaskEngine {
         switch consumer {
         case .completion, .continuation:
             collector.filled(count)
-        case .bytes, .reading, .delegate, .file:
+        case .bytes, .reading, .stream, .delegate, .file:
             chunk?.filled(count)
             flushChunkSoon()
         }
@@ -127,6 +130,8 @@ extension TaskEngine {
         switch consumer {
         case .bytes(let feed, _), .reading(let feed):
             if feed.append(data) == .wait, !isOver { hold(for: .behind) }
+        case .stream(let body):
+            if body.append(data) == .wait, !isOver { hold(for: .behind) }
         case .file:
             spoolPiece(data)
         case .delegate:
@@ -200,6 +205,8 @@ extension TaskEngine {
             feed.finish(error)
         case .reading(let feed):
             feed.finish(error)
+        case .stream(let body):
+            body.finish(error)
         }
     }
 }

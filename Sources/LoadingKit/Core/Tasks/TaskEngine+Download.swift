@@ -135,7 +135,6 @@ extension TaskEngine {
         let download = URLSessionDownloadTask(session, continuing: old)
         core.replace(old, by: download)
         task = download
-        old.shared.withLock { $0.lifecycle.complete() }
         consumer = .file(.delegate)
         spool = makeSpool(DownloadFile())
         core.mailbox.post { [delegate, session] in delegate.didBecome(download, session, old) }

@@ -11,6 +11,8 @@ extension TaskEngine {
             onPool({ try file.measured() }) { [self] file in
                 var request = request
                 request.bodyFile = file
+                task.countOfBytesExpectedToSend = file.size ?? NSURLSessionTransferSizeUnknown
+                task.updateProgress()
                 loadPrepared(request)
             }
         } else if case .file = consumer {

@@ -36,7 +36,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         case ended
     }
 
-    /// Another one from then on when a data task becomes a download.
+    /// Another one from then on when a data task becomes a download or a stream task.
     var task: URLSessionTask
     let core: SessionCore
     let session: URLSession
@@ -75,7 +75,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     var location: URL?
     let delegate: TaskDelegates
     private var transactions: [TransactionRecord] = []
-    private let startTime: MonotonicTime
+    private var loadNotes: LoadNotes?
     private var clock: TaskClock
     /// When the session is to have a look at the clock.
     private var nextLook = MonotonicTime.distantFuture
@@ -88,8 +88,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         self.consumer = consumer
         core = session.core
         delegate = TaskDelegates(session, task)
-        startTime = core.loop.now
-        clock = TaskClock(idle: 0, whole: 0, now: startTime)
+        clock = TaskClock(idle: 0, whole: 0, now: core.loop.now)
     }
 
     // MARK: Control
@@ -217,7 +216,11 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         do {
             let handler = try core.makeLoad(request, task: task, isOwnRequest: true, from: 0)
             stage = .loading(handler)
+            if sentStream !== request.httpBodyStream { BodyStreamReader.close(sentStream) }
             sentStream = request.httpBodyStream
+            if delegate.exist {
+                loadNotes = LoadNotes(request, loop.now, transactionCount: transactions.count)
+            }
             handler.begin(self)
         } catch {
             end(with: error)
@@ -231,7 +234,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
 
     /// The load has come to nothing, and is tried again later.
     func stopLoading(postponing request: URLRequest) {
-        if case .loading(let handler) = stage { handler.end() }
+        if case .loading(let handler) = stage { end(handler) }
         isHandlerWaiting = false
         stage = .postponed(request)
         clock.isQueued = true
@@ -249,9 +252,14 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     func loadAnew(_ request: URLRequest) {
         guard case .loading(let handler) = stage else { return }
         isHandlerWaiting = false
-        handler.end()
+        end(handler)
         hold.remove(.undecided)
         loadUnlessSuspended(request)
+    }
+
+    private func end(_ handler: any LoopHandler) {
+        handler.end()
+        if let record = loadNotes.take()?.record(transactionCount: transactions.count) { collect(record) }
     }
 
     // MARK: Holding back
@@ -267,6 +275,12 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     func hold(for reason: Hold) {
         hold.insert(reason)
         updateHeld()
+    }
+
+    /// The connection of the load under way, where its response has left it to the program.
+    func takeConnection() throws -> TakenConnection? {
+        guard case .loading(let handler) = stage else { return nil }
+        return try handler.takeConnection()
     }
 
     private func updateHeld() {
@@ -316,7 +330,8 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         if let spool, case .failure = result { settleFile(spool, error) { [self] in tell($0) } } else { tell(error) }
     }
 
-    private func stop() {
+    /// Ends the load, and tells nobody.
+    func stop() {
         let last = stage
         stage = .ended
         heldEnd = nil
@@ -326,11 +341,14 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         timer?.cancel()
         timer = nil
         stopWaitingForNetwork()
-        if case .loading(let handler) = last { handler.end() }
+        if case .loading(let handler) = last { end(handler) }
+        BodyStreamReader.close(sentStream)
         flushChunk()
     }
 
     private func tell(_ error: URLError?) {
+        // A stream task's end is told when the program has read up to it.
+        if case .stream = consumer { return tellEnd(error) }
         task.shared.withLock { shared in
             shared.error = error
             // How much there was to receive is known now at the latest.
@@ -339,7 +357,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
             }
             shared.lifecycle.complete()
         }
-        if let progress = task.shared.withLock({ $0.progress }) { task.updateProgress(progress) }
+        task.updateProgress()
         if error == nil, let location { tellLocation(location) }
         (task as? URLSessionDownloadTask)?.produce(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
         (task as? URLSessionWebSocketTask)?.link.end(error)
@@ -354,15 +372,19 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     }
 
     private func tellMetrics() {
+        core.mailbox.post { [delegate, session, task, metrics] in delegate.didCollect(metrics, session, task) }
+    }
+
+    /// Up to now.
+    var metrics: URLSessionTaskMetrics {
         let anchor = WallClockAnchor(date: Date(), monotonicTime: loop.now)
-        let metrics = URLSessionTaskMetrics(
+        return URLSessionTaskMetrics(
             transactionMetrics: transactions.map { record in
                 URLSessionTaskTransactionMetrics(
                     request: record.request, response: record.response, timings: record.timings, anchor: anchor)
             },
-            taskInterval: DateInterval(start: anchor.date(of: startTime), end: anchor.date),
+            taskInterval: DateInterval(start: min(task.created, anchor.date), end: anchor.date),
             redirectCount: redirectCount)
-        core.mailbox.post { [delegate, session, task] in delegate.didCollect(metrics, session, task) }
     }
 }
 
@@ -381,6 +403,8 @@ extension TaskEngine: LoadReceiver {
             shared.response = response
             shared.expectedToReceive = response.expectedContentLength
         }
+        task.updateProgress()
+        loadNotes?.note(response, loop.now)
         deliver(response)
         return flow()
     }
@@ -407,9 +431,10 @@ extension TaskEngine: LoadReceiver {
 
     private func count(_ bytes: Int) {
         noteActivity()
-        task.receivedCount.wrappingAdd(Int64(bytes), ordering: .relaxed)
-        let (progress, state) = task.shared.withLock { ($0.progress, $0.lifecycle.state) }
-        if let progress { task.updateProgress(progress) }
+        // A stream task counts what it reads.
+        if case .stream = consumer {} else { task.receivedCount.wrappingAdd(Int64(bytes), ordering: .relaxed) }
+        let (hasProgress, state) = task.shared.withLock { ($0.progress != nil, $0.lifecycle.state) }
+        if hasProgress { task.updateProgress() }
         // The note of it may still be on its way here.
         if state == .suspended { holdSuspended() }
     }
@@ -423,6 +448,7 @@ extension TaskEngine: LoadReceiver {
     func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
         noteActivity()
         redirectCount += 1
+        loadNotes?.note(response, loop.now)
         guard redirectCount <= Self.maximumRedirects else {
             return end(with: LoadFailure(.httpTooManyRedirects, "the server redirected \(redirectCount) times"))
         }
@@ -508,6 +534,7 @@ extension TaskEngine: LoadReceiver {
         noteActivity()
         let (total, _) = task.sentCount.wrappingAdd(Int64(count), ordering: .relaxed)
         task.countOfBytesExpectedToSend = expected
+        task.updateProgress()
         guard delegate.exist else { return }
         core.mailbox.post { [delegate, session, task] in
             delegate.didSend(session, task, Int64(count), total: total &+ Int64(count), expected: expected)
@@ -523,7 +550,10 @@ extension TaskEngine: LoadReceiver {
 
     func collect(_ transaction: TransactionRecord) { if delegate.exist { transactions.append(transaction) } }
 
-    func finish() { endInOrder(.success(())) }
+    func finish() {
+        loadNotes?.timings.responseEnd = loop.now
+        endInOrder(.success(()))
+    }
 
     func fail(_ error: any Error) { if !waitsForNetwork(after: error) { endInOrder(.failure(error)) } }
 }

@@ -23,11 +23,25 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         var clientExpectsToSend = NSURLSessionTransferSizeUnknown
         var clientExpectsToReceive = NSURLSessionTransferSizeUnknown
         var progress: Progress?
+
+        /// What there is to send and to receive, as far as it is known or guessed; -1 where neither is.
+        func totalBytes(sent: Int64, done: Int64) -> Int64 {
+            if lifecycle.state == .completed, error == nil { return done }
+            // By the time of the response a body of unknown size is sent.
+            let unknownToSend = response == nil ? clientExpectsToSend : sent
+            let toSend = max(expectedToSend < 0 ? unknownToSend : expectedToSend, 0)
+            let toReceive = expectedToReceive < 0 ? clientExpectsToReceive : expectedToReceive
+            if toReceive >= 0 { return max(toSend &+ toReceive, done) }
+            // While a body is sent, that is what there is to see.
+            return response == nil && toSend > 0 ? max(toSend, done) : NSURLSessionTransferSizeUnknown
+        }
     }
 
     let shared: Guarded<Shared>
     let sentCount = Atomic<Int64>(0)
     let receivedCount = Atomic<Int64>(0)
+
+    let created: Date
 
     /// The session that the task belongs to; nil for a task made with ``init()``.
     let session: URLSession?
@@ -47,6 +61,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         session = nil
         consumer = nil
         taskIdentifier = 0
+        created = Date()
         shared = Guarded(Shared())
     }
 
@@ -54,18 +69,26 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         self.session = session
         self.consumer = consumer
         taskIdentifier = identifier
-        shared = Guarded(Shared(originalRequest: request, currentRequest: request))
+        created = Date()
+        var state = Shared(originalRequest: request, currentRequest: request)
+        if let body = request?.httpBody { state.expectedToSend = Int64(body.count) }
+        shared = Guarded(state)
     }
 
-    /// Goes on in another task's place.
+    /// Goes on in another task's place, which is over then.
     init(_ session: URLSession, continuing other: URLSessionTask) {
         self.session = session
         consumer = .delegate
         taskIdentifier = other.taskIdentifier
-        var state = other.shared.withLock { LoopTransfer($0) }.value
-        state.progress = nil
+        created = other.created
+        let state = other.shared.withLock { shared in
+            defer { shared.lifecycle.complete() }
+            return LoopTransfer(shared)
+        }.value
         shared = Guarded(state)
         sentCount.store(other.countOfBytesSent, ordering: .relaxed)
+        super.init()
+        if let progress = state.progress { steer(by: progress) }
     }
 
     deinit { if let session, !shared.withLock({ $0.lifecycle.hasStarted }) { session.core.forget(taskIdentifier) } }
@@ -178,38 +201,62 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { shared.withLock { $0.expectedToReceive = newValue } }
     }
 
-    /// The program's guess of the bytes to send. Kept for its own use.
+    /// The program's guess of the bytes to send, which ``progress`` goes by where the size is not known.
     open var countOfBytesClientExpectsToSend: Int64 {
         get { shared.withLock { $0.clientExpectsToSend } }
-        set { shared.withLock { $0.clientExpectsToSend = newValue } }
+        set {
+            shared.withLock { $0.clientExpectsToSend = newValue }
+            updateProgress()
+        }
     }
 
-    /// The program's guess of the bytes to receive. Kept for its own use.
+    /// The program's guess of the bytes to receive, which ``progress`` goes by where the size is not known.
     open var countOfBytesClientExpectsToReceive: Int64 {
         get { shared.withLock { $0.clientExpectsToReceive } }
-        set { shared.withLock { $0.clientExpectsToReceive = newValue } }
+        set {
+            shared.withLock { $0.clientExpectsToReceive = newValue }
+            updateProgress()
+        }
     }
 
-    /// The load's progress in bytes. Cancelling it cancels the task.
+    /// The load's progress, in bytes of the request's body and of the response's. Cancelling it cancels the task, pausing it
+    /// suspends the task, and resuming it resumes the task; so does what is done to a progress that it is a child of.
+    ///
+    /// Of a body whose size is not known yet, the program's guess counts, or none; with neither it is indeterminate. It is
+    /// finished when the task has succeeded. A task that takes another's place has its progress, too.
     open var progress: Progress {
         if let made = shared.withLock({ $0.progress }) { return made }
         let fresh = Progress(totalUnitCount: -1)
-        fresh.cancellationHandler = { [weak self] in self?.cancel() }
-        fresh.pausingHandler = { [weak self] in self?.suspend() }
-        fresh.resumingHandler = { [weak self] in self?.resume() }
+        (fresh.isCancellable, fresh.isPausable) = (true, true)
+        fresh.kind = .file
+        if self is URLSessionDownloadTask {
+            fresh.setUserInfoObject(Progress.FileOperationKind.downloading, forKey: .fileOperationKindKey)
+        }
+        steer(by: fresh)
         let progress = shared.withLock { shared -> Progress in
             let kept = shared.progress ?? fresh
             shared.progress = kept
             return kept
         }
-        updateProgress(progress)
+        updateProgress()
         return progress
     }
 
-    func updateProgress(_ progress: Progress) {
-        let expected = countOfBytesExpectedToReceive
-        progress.totalUnitCount = expected
-        progress.completedUnitCount = countOfBytesReceived
+    private func steer(by progress: Progress) {
+        progress.cancellationHandler = { [weak self] in self?.cancel() }
+        progress.pausingHandler = { [weak self] in self?.suspend() }
+        progress.resumingHandler = { [weak self] in self?.resume() }
+    }
+
+    /// Brings the progress that somebody has asked for up to date.
+    func updateProgress() {
+        guard let progress = shared.withLock({ $0.progress }) else { return }
+        let done = countOfBytesSent &+ countOfBytesReceived
+        let total = shared.withLock { $0.totalBytes(sent: countOfBytesSent, done: done) }
+        // An empty body is done, too, and a total of 0 would not say so.
+        let isEmpty = total == 0 && done == 0 && state == .completed
+        progress.totalUnitCount = isEmpty ? 1 : total
+        progress.completedUnitCount = isEmpty ? 1 : done
     }
 
     /// The lowest priority, 0.

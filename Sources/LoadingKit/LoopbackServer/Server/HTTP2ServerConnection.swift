@@ -3,8 +3,14 @@ import LoadingKitHTTP2
 import LoadingKitPrimitives
 
 /// One HTTP/2 connection of a loopback server: requests are read as they come, and answered in the order in which they are
-/// complete.
-final class HTTP2ServerConnection {
+/// complete. Streams that switch to another protocol have threads of their own, so that there can be many at a time.
+final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is has the variables and the socket
+    /// What a stream that has switched is to read, and how much of the windows that takes.
+    private struct Received {
+        var bytes: [UInt8] = []
+        var windowBytes = 0
+    }
+
     private static let bufferBytes = 65_536
 
     private let socket: StreamSocket
@@ -18,10 +24,17 @@ final class HTTP2ServerConnection {
     private var incomplete: [HTTP2StreamID: ServerRequest] = [:]
     private var complete: [(stream: HTTP2StreamID, request: ServerRequest)] = []
     /// What has come for streams that have switched to another protocol, and which of them the client has ended.
-    private var tunnels: [HTTP2StreamID: [UInt8]] = [:]
+    private var tunnels: [HTTP2StreamID: Received] = [:]
     private var endedTunnels: Set<HTTP2StreamID> = []
     private var buffer = [UInt8](repeating: 0, count: bufferBytes)
     private var requestCount = 0
+    private let turn = Turn()
+    /// A thread waits for bytes, for all of them.
+    private var isReceiving = false
+    private var hasEnded = false
+    private var tunnelThreads: [WorkerThread] = []
+    /// Why it has, where that was on another thread than the connection's.
+    private var failure: (any Error)?
 
     init(
         socket: StreamSocket, number: Int, options: LoopbackServer.Options, stopping: Signal,
@@ -42,21 +55,56 @@ final class HTTP2ServerConnection {
 
     /// Returns when the client has ended the connection.
     func serve() throws {
-        while true {
-            while !complete.isEmpty {
-                let (stream, request) = complete.removeFirst()
+        do {
+            while let (stream, request) = try next() {
                 requests?.append(request)
                 try answer(request, on: stream)
             }
-            guard try receive() else { return }
+            endTunnels()
+        } catch {
+            endTunnels()
+            throw failure ?? error
+        }
+        if let failure { throw failure }
+    }
+
+    /// The next request that is to be answered; nil at the connection's end.
+    private func next() throws -> (stream: HTTP2StreamID, request: ServerRequest)? {
+        try turn.take {
+            while complete.isEmpty { guard try receive() else { return nil } }
+            return complete.removeFirst()
         }
     }
 
-    // MARK: Receiving
+    // MARK: Receiving. From here on whoever calls has the turn, where nothing else is said.
 
-    /// False at the connection's end.
+    /// Lets others have their turn until something has come. False at the connection's end.
     private func receive() throws -> Bool {
+        if hasEnded { return false }
         try flush()
+        if isReceiving {
+            turn.wait()
+            return !hasEnded
+        }
+        isReceiving = true
+        defer {
+            isReceiving = false
+            turn.tell()
+        }
+        do {
+            if !socket.hasPending { try turn.give { try socket.waitUntilReadable() } }
+            if hasEnded { return false }
+            if try receiveNow() { return true }
+            hasEnded = true
+            return false
+        } catch {
+            hasEnded = true
+            failure = failure ?? error
+            throw error
+        }
+    }
+
+    private func receiveNow() throws -> Bool {
         let count = try buffer.withUnsafeMutableBytes { try socket.read(into: $0) }
         guard count > 0 else { return false }
         do {
@@ -83,14 +131,15 @@ final class HTTP2ServerConnection {
         case .headers(let stream, .request(let head), let endStream):
             begin(stream, head)
             if endStream || head.connectProtocol != nil {
-                if !endStream { tunnels[stream] = [] }
+                if !endStream { tunnels[stream] = Received() }
                 end(stream)
             } else if head.fields[.expect] == "100-continue" {
                 try sendContinue(stream)
             }
         case .data(let stream, let range, let count, let endStream) where tunnels[stream] != nil:
-            tunnels[stream]? += input[range]
-            machine.didConsume(count, on: stream)
+            // The client may send more when this is read.
+            tunnels[stream]?.bytes += input[range]
+            tunnels[stream]?.windowBytes += count
             if endStream { endedTunnels.insert(stream) }
         case .data(let stream, let range, let count, let endStream):
             incomplete[stream]?.body += input[range]
@@ -136,20 +185,24 @@ final class HTTP2ServerConnection {
         try machine.sendResponse(100, HTTPFields(), on: stream, endStream: false, to: &output)
     }
 
+    /// Without the turn, which the route may take long to need.
     private func answer(_ request: ServerRequest, on stream: HTTP2StreamID) throws {
         let response = try route(request)
         do {
-            for interim in response.interim {
-                try machine.sendResponse(interim.status, interim.fields, on: stream, endStream: false, to: &output)
+            try turn.take {
+                for interim in response.interim {
+                    try machine.sendResponse(interim.status, interim.fields, on: stream, endStream: false, to: &output)
+                }
             }
             try send(response, to: request, on: stream)
         } catch let error as HTTP2Error where error.scope == .call {
             // The client has let go of the stream: the others go on.
-            machine.sendReset(stream, .cancel, to: &output)
+            turn.take { machine.sendReset(stream, .cancel, to: &output) }
         }
-        try flush()
+        try turn.take { try flush() }
     }
 
+    /// Without the turn.
     private func send(_ response: ServerResponse, to request: ServerRequest, on stream: HTTP2StreamID) throws {
         var fields = response.fields
         let hasBody = request.method != "HEAD" && response.status != 204 && response.status != 304
@@ -159,37 +212,84 @@ final class HTTP2ServerConnection {
                 fields.append(.contentLength, "\(body.count)")
             }
             let endsAtOnce = !hasBody || (body.isEmpty && response.trailers.isEmpty)
-            try machine.sendResponse(response.status, fields, on: stream, endStream: endsAtOnce, to: &output)
-            guard !endsAtOnce else { return }
-            try body.withUnsafeBytes { try write($0, stream) }
-            try finish(stream, response.trailers)
+            try turn.take {
+                try machine.sendResponse(response.status, fields, on: stream, endStream: endsAtOnce, to: &output)
+                guard !endsAtOnce else { return }
+                try body.withUnsafeBytes { try write($0, stream) }
+                try finish(stream, response.trailers)
+            }
         case .stream(let framing, let write):
             if case .length(let count) = framing, !fields.contains(.contentLength) {
                 fields.append(.contentLength, "\(count)")
             }
-            try machine.sendResponse(response.status, fields, on: stream, endStream: !hasBody, to: &output)
+            try turn.take {
+                try machine.sendResponse(response.status, fields, on: stream, endStream: !hasBody, to: &output)
+            }
             guard hasBody else { return }
-            let writer = ResponseBodyWriter(request, trailers: response.trailers) { try self.write($0, stream) }
+            let writer = ResponseBodyWriter(request, trailers: response.trailers) { bytes in
+                try self.turn.take { try self.write(bytes, stream) }
+            }
             try write(writer)
-            try finish(stream, writer.trailers)
+            try turn.take { try finish(stream, writer.trailers) }
         case .tunnel(let run):
-            try machine.sendResponse(response.status, fields, on: stream, endStream: false, to: &output)
-            try flush()
-            defer { tunnels[stream] = nil }
-            try run(ServerTunnel(receive: { try self.read(stream) }, send: { try self.send($0, stream) }))
-            if machine.isOpen(stream) { try finish(stream, response.trailers) }
+            try turn.take {
+                try machine.sendResponse(response.status, fields, on: stream, endStream: false, to: &output)
+                try flush()
+                tunnelThreads.append(try WorkerThread { self.carry(run, response.trailers, stream) })
+            }
         case .takeOver:
-            machine.sendReset(stream, .http11Required, to: &output)
+            turn.take { machine.sendReset(stream, .http11Required, to: &output) }
         }
+    }
+
+    // MARK: Streams that have switched
+
+    /// On a thread of the stream's own, without the turn.
+    private func carry(_ run: (ServerTunnel) throws -> Void, _ trailers: HTTPFields, _ stream: HTTP2StreamID) {
+        do {
+            try run(
+                ServerTunnel(
+                    receive: { try self.turn.take { try self.read(stream) } },
+                    send: { bytes in try self.turn.take { try self.send(bytes, stream) } }))
+            try turn.take {
+                tunnels[stream] = nil
+                if machine.isOpen(stream), !hasEnded { try finish(stream, trailers) }
+                try flush()
+            }
+        } catch {
+            let endsConnection = turn.take {
+                tunnels[stream] = nil
+                // Where the client has let go of the stream, the others go on.
+                guard !hasEnded, machine.isOpen(stream) else { return false }
+                failure = error
+                hasEnded = true
+                return true
+            }
+            // The connection's thread may wait for bytes.
+            if endsConnection { socket.interrupt() }
+        }
+    }
+
+    /// Without the turn: waits for the threads.
+    private func endTunnels() {
+        let threads = turn.take {
+            hasEnded = true
+            turn.tell()
+            return tunnelThreads
+        }
+        for thread in threads { thread.join() }
     }
 
     /// Blocks until something has come for a stream that has switched; empty when the client has ended it.
     private func read(_ stream: HTTP2StreamID) throws -> [UInt8] {
-        while let bytes = tunnels[stream], bytes.isEmpty, !endedTunnels.contains(stream) {
+        while let received = tunnels[stream], received.bytes.isEmpty, !endedTunnels.contains(stream) {
             guard try receive() else { return [] }
         }
-        defer { tunnels[stream] = [] }
-        return tunnels[stream] ?? []
+        guard let received = tunnels[stream] else { return [] }
+        tunnels[stream] = Received()
+        machine.didConsume(received.windowBytes, on: stream)
+        try flush()
+        return received.bytes
     }
 
     private func send(_ bytes: [UInt8], _ stream: HTTP2StreamID) throws {

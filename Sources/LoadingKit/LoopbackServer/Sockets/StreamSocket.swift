@@ -2,8 +2,8 @@ import COpenSSL
 import Glibc
 import LoadingKitPrimitives
 
-/// One connection with blocking reads and writes, plain or TLS. It belongs to one thread; any other thread may only
-/// `interrupt()` it.
+/// One connection with blocking reads and writes, plain or TLS. It belongs to one thread at a time; any other thread may
+/// only `interrupt()` it, or wait until it is readable.
 package final class StreamSocket: @unchecked Sendable {  // the mutex guards the descriptor, one thread owns the rest
     private let descriptor: Guarded<Int32?>
     private var tls: TLSStream?
@@ -52,6 +52,17 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
             let count = recv(descriptor, buffer.baseAddress, buffer.count, 0)
             if count >= 0 { return count }
             guard errno == EINTR else { throw SocketError("recv") }
+        }
+    }
+
+    /// Whether a read would find bytes that are here already.
+    var hasPending: Bool { !pushedBack.isEmpty || tls?.hasPending == true }
+
+    /// Blocks until a read would find something, reading nothing.
+    func waitUntilReadable() throws {
+        var poll = pollfd(fd: try openDescriptor(), events: Int16(POLLIN), revents: 0)
+        while Glibc.poll(&poll, 1, -1) < 0 {
+            guard errno == EINTR else { throw SocketError("poll") }
         }
     }
 

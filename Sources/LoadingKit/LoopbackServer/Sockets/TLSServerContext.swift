@@ -5,9 +5,11 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
     let pointer: OpaquePointer
     /// ALPN's list in its wire format: each name after its length.
     private let applicationProtocols: [UInt8]
+    private let ignoresOtherProtocols: Bool
 
     package init(_ options: TLSServerOptions) throws(OpenSSLError) {
         pointer = try required(SSL_CTX_new(TLS_server_method()), "making a TLS context")
+        ignoresOtherProtocols = options.ignoresOtherProtocols
         applicationProtocols = try ALPN.encode(options.applicationProtocols)
         try setVersions(options)
         try setCipherSuites(options)
@@ -90,7 +92,7 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
         guard
             let choice = ALPN.choose(
                 applicationProtocols, from: UnsafeBufferPointer(start: offered, count: Int(offeredCount)))
-        else { return SSL_TLSEXT_ERR_ALERT_FATAL }
+        else { return ignoresOtherProtocols ? SSL_TLSEXT_ERR_NOACK : SSL_TLSEXT_ERR_ALERT_FATAL }
         chosen.pointee = choice.baseAddress
         chosenCount.pointee = UInt8(truncatingIfNeeded: choice.count)
         return SSL_TLSEXT_ERR_OK

@@ -4,6 +4,8 @@ package struct TLSServerOptions: Sendable, Equatable {
     /// What ALPN may choose, in the server's order of preference. Empty: the extension is ignored. Where the client
     /// offers none of them, the handshake fails (RFC 7301 §3.2).
     package var applicationProtocols: [String]
+    /// Whether the handshake goes on without a protocol instead, as with many a server.
+    package var ignoresOtherProtocols = false
     package var minimumVersion: TLSVersion = .v1_2
     package var maximumVersion: TLSVersion = .v1_3
     /// Whether sessions may be resumed: tickets are sent.

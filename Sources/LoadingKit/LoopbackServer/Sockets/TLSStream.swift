@@ -43,6 +43,8 @@ final class TLSStream {
         SSL_free(pointer)
     }
 
+    var hasPending: Bool { SSL_has_pending(pointer) == 1 }
+
     var receivedCloseNotify: Bool { SSL_get_shutdown(pointer) & SSL_RECEIVED_SHUTDOWN != 0 }
 
     /// 0 when the peer has ended TLS or the connection below it.

@@ -7,8 +7,19 @@ struct Route: Hashable {
     let proxy: Proxy?
     /// Over which networks.
     var use = NetworkUse()
-    /// Whether its connections are to switch to another protocol: they are not shared, and go through tunnels.
-    var isForUpgrade = false
+    var switching = Switching.never
+
+    /// Whether its connections are to switch to another protocol.
+    enum Switching {
+        case never
+        /// A connection, or a stream of one (RFC 8441).
+        case inAnyVersion
+        /// A connection, whose bytes are the program's then.
+        case inHTTP1
+    }
+
+    /// Its connections are not shared, and go through tunnels.
+    var isForUpgrade: Bool { switching != .never }
 
     /// The same way for requests that switch to nothing.
     var shared: Route { Route(origin: origin, proxy: proxy, use: use) }

@@ -1,0 +1,84 @@
+import LoadingKitTransport
+
+/// A connection of a stream task's own. Confined to its loop.
+final class StreamConnection: StreamChannel, ByteStreamHandler {
+    private let stream: ByteStream
+    /// Bytes that were received before the connection was the task's.
+    private var early: ArraySlice<UInt8>
+
+    var handler: (any StreamChannelHandler)? {
+        didSet {
+            stream.handler = handler == nil ? nil : self
+            guard handler != nil, !early.isEmpty else { return }
+            stream.loop.executeLater { [weak self] in self?.handler?.channelIsReady() }
+        }
+    }
+
+    init(_ stream: ByteStream) {
+        self.stream = stream
+        early = []
+    }
+
+    init(_ connection: TakenConnection) {
+        stream = connection.stream
+        early = connection.rest[...]
+    }
+
+    var isClosed: Bool { stream.isClosed }
+    var writeRefusal: LoadFailure? { nil }
+    var isBetterRouted: Bool { stream.isBetterRouted }
+
+    func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamReadResult {
+        guard early.isEmpty else { return readEarly(into: buffer) }
+        return switch stream.read(into: buffer) {
+        case .bytes(let count): .bytes(count)
+        case .wouldBlock: .wouldBlock
+        case .end: .end
+        case .failed(let error): .failed(error)
+        }
+    }
+
+    private func readEarly(into buffer: UnsafeMutableRawBufferPointer) -> StreamReadResult {
+        let count = min(early.count, buffer.count)
+        early.prefix(count).withUnsafeBytes { buffer.copyMemory(from: $0) }
+        early = early.dropFirst(count)
+        return .bytes(count)
+    }
+
+    func write(_ bytes: UnsafeRawBufferPointer) -> StreamWriteResult {
+        switch stream.write(bytes) {
+        case .bytes(let count): .bytes(count)
+        case .wouldBlock: .wouldBlock
+        case .failed(let error): .failed(error)
+        }
+    }
+
+    func finishWriting() { stream.finishWriting() }
+
+    func handOver() throws(LoadFailure) -> ByteStream {
+        guard stream.info.tls == nil else {
+            throw LoadFailure(.secureConnectionFailed, "the connection has TLS already")
+        }
+        // They would be taken for what the peer said under TLS.
+        guard early.isEmpty else {
+            throw LoadFailure(
+                .secureConnectionFailed,
+                "\(early.count) bytes that came without TLS were not read before it was started")
+        }
+        return stream
+    }
+
+    func followState() {}
+
+    func close() {
+        handler = nil
+        early = []
+        stream.close()
+    }
+
+    // MARK: ByteStreamHandler
+
+    func streamIsReadable(_ stream: ByteStream) { handler?.channelIsReady() }
+
+    func streamIsWritable(_ stream: ByteStream) { handler?.channelIsReady() }
+}

@@ -1,0 +1,175 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+/// `URLSessionTask.progress`: what it counts, what it is a part of, and what is done to the task by it.
+@Suite(.timeLimit(.minutes(1))) struct ProgressTests {
+    /// Half of ten bytes, and the rest when the test says so; their number is said where the path wants it.
+    private static func route(_ release: Signal) -> LoopbackServer.Route {
+        { request in
+            let framing: ServerResponse.StreamFraming = request.path.contains("known") ? .length(10) : .chunked
+            guard request.path != "/empty" else { return ServerResponse(204) }
+            return .stream(framing) { writer in
+                try writer.write("first")
+                try writer.wait(for: release)
+                try writer.write("after")
+            }
+        }
+    }
+
+    struct Case: CustomTestStringConvertible, Sendable {
+        let testDescription: String
+        var path = "/known"
+        var body: Data?
+        var isStream = false
+        var expects: (send: Int64, receive: Int64) = (-1, -1)
+        /// Completed and total units before the task is resumed, in the middle of the response, and at the end.
+        let before: [Int64], middle: [Int64], end: [Int64]
+    }
+
+    static let cases = [
+        Case(testDescription: "a known length", before: [0, -1], middle: [5, 10], end: [10, 10]),
+        Case(testDescription: "an unknown length", path: "/other", before: [0, -1], middle: [5, -1], end: [10, 10]),
+        Case(
+            testDescription: "a guess", path: "/other", expects: (-1, 20), before: [0, 20], middle: [5, 20],
+            end: [10, 10]),
+        Case(
+            testDescription: "a guess that is too small", path: "/other", expects: (-1, 2), before: [0, 2],
+            middle: [5, 5], end: [10, 10]),
+        Case(
+            testDescription: "a guess of what is known", expects: (-1, 20), before: [0, 20], middle: [5, 10],
+            end: [10, 10]),
+        Case(
+            testDescription: "an upload", body: Data(count: 100), before: [0, 100], middle: [105, 110], end: [110, 110]),
+        Case(
+            testDescription: "an upload with guesses", body: Data(count: 100), expects: (7, 50), before: [0, 150],
+            middle: [105, 110], end: [110, 110]),
+        Case(
+            testDescription: "a stream", body: Data(count: 100), isStream: true, before: [0, -1], middle: [105, 110],
+            end: [110, 110]),
+        Case(
+            testDescription: "a stream with a guess", body: Data(count: 100), isStream: true, expects: (200, -1),
+            before: [0, 200], middle: [105, 110], end: [110, 110]),
+        Case(testDescription: "an empty response", path: "/empty", before: [0, -1], middle: [], end: [1, 1]),
+    ]
+
+    @Test(arguments: cases) func counts(_ test: Case) async throws {
+        let release = Signal()
+        let recorder = TransferRecorder(streams: [{ InputStream(data: test.body ?? Data()) }])
+        let server = try LoopbackServer(route: Self.route(release))
+        defer { server.stop() }
+        try await withTimeout {
+            defer { release.fire() }
+            let session = makeSession(delegate: recorder)
+            defer { session.invalidateAndCancel() }
+            let request = try BothVersions.request(server, test.path, test.body == nil ? "GET" : "PUT")
+            let task =
+                test.isStream
+                ? session.uploadTask(withStreamedRequest: request)
+                : test.body.map { session.uploadTask(with: request, from: $0) } ?? session.dataTask(with: request)
+            (task.countOfBytesClientExpectsToSend, task.countOfBytesClientExpectsToReceive) = test.expects
+            let progress = task.progress
+            let units = { [progress.completedUnitCount, progress.totalUnitCount] }
+            #expect(units() == test.before && progress.isPausable && progress.isCancellable)
+            task.resume()
+            if !test.middle.isEmpty {
+                _ = await recorder.events.contents { $0.contains("data") }
+                #expect(units() == test.middle)
+                #expect(progress.isIndeterminate == (test.middle[1] < 0))
+            }
+            release.fire()
+            _ = await recorder.all()
+            #expect(units() == test.end && progress.isFinished && progress.fractionCompleted == 1)
+        }
+    }
+
+    /// A parent goes on as its children do, in the shares that it gave them.
+    @Test func children() async throws {
+        let release = Signal()
+        let server = try LoopbackServer(route: Self.route(release))
+        defer { server.stop() }
+        try await withTimeout {
+            defer { release.fire() }
+            let (first, second) = (TransferRecorder(), TransferRecorder())
+            let session = makeSession()
+            defer { session.invalidateAndCancel() }
+            let parent = Progress(totalUnitCount: 100)
+            let download = session.downloadTask(with: try BothVersions.request(server, "/known"))
+            let data = session.dataTask(with: try BothVersions.request(server, "/known/2"))
+            (download.delegate, data.delegate) = (first, second)
+            parent.addChild(download.progress, withPendingUnitCount: 80)
+            parent.addChild(data.progress, withPendingUnitCount: 20)
+            let kind = download.progress.userInfo[.fileOperationKindKey] as? Progress.FileOperationKind
+            #expect(kind == .downloading && download.progress.kind == .file)
+            #expect(parent.fractionCompleted == 0)
+            data.resume()
+            _ = await second.events.contents { $0.contains("data") }
+            #expect(abs(parent.fractionCompleted - 0.1) < 0.001)
+            release.fire()
+            _ = await second.all()
+            #expect(abs(parent.fractionCompleted - 0.2) < 0.001 && parent.completedUnitCount == 20)
+            download.resume()
+            _ = await first.all()
+            #expect(parent.isFinished && parent.completedUnitCount == 100)
+        }
+    }
+
+    @Test func aParentHoldsBackAndCancelsItsChildren() async throws {
+        let release = Signal()
+        let server = try LoopbackServer(route: Self.route(release))
+        defer { server.stop() }
+        try await withTimeout {
+            defer { release.fire() }
+            let recorder = TransferRecorder()
+            let session = makeSession(delegate: recorder)
+            defer { session.invalidateAndCancel() }
+            let task = session.dataTask(with: try BothVersions.request(server, "/known"))
+            let parent = Progress(totalUnitCount: 1)
+            parent.addChild(task.progress, withPendingUnitCount: 1)
+            task.resume()
+            _ = await recorder.events.contents { $0.contains("data") }
+            // Foundation tells of these on a thread of its own.
+            parent.pause()
+            while task.state != .suspended { await Task.yield() }
+            parent.resume()
+            while task.state != .running { await Task.yield() }
+            parent.cancel()
+            #expect(await recorder.all().last == "complete -999")
+            #expect(!parent.isFinished && task.progress.isCancelled)
+        }
+    }
+
+    /// What takes a task's place has its progress, and is steered by it.
+    @Test(arguments: [URLSession.ResponseDisposition.becomeDownload, .becomeStream])
+    func aTaskThatBecomesAnother(_ disposition: URLSession.ResponseDisposition) async throws {
+        try await withTimeout {
+            for isCancelled in [false, true] {
+                let release = Signal()
+                let server = try LoopbackServer(route: Self.route(release))
+                defer {
+                    release.fire()
+                    server.stop()
+                }
+                let recorder = TransferRecorder(disposition: disposition)
+                let session = makeSession(delegate: recorder)
+                defer { session.invalidateAndCancel() }
+                let task = session.dataTask(with: try BothVersions.request(server, "/known"))
+                let progress = task.progress
+                task.resume()
+                _ = await recorder.events.contents { $0.contains { $0.hasPrefix("become") } }
+                if isCancelled {
+                    progress.cancel()
+                    #expect(await recorder.all().last == "complete -999")
+                    continue
+                }
+                release.fire()
+                let streams = recorder.streamTasks.snapshot
+                for stream in streams { _ = try await stream.readData(ofMinLength: 20, maxLength: 20, timeout: 0) }
+                #expect(await recorder.all().last == "complete ok")
+                #expect(progress.isFinished && progress.completedUnitCount == 10)
+            }
+        }
+    }
+}
