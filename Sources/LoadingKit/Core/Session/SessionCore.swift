@@ -76,18 +76,21 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         switch action {
         case .none: break
         // Without a consumer the task is an asynchronous caller's, who is about to begin it.
-        case .start: if let consumer = task.consumer { begin(task, consumer) }
+        case .start: if let consumer = task.consumer { begin(task, consumer, isAwaited: false) }
         case .change: loop.perform { task.engine?.followState() }
         case .cancel: loop.perform { self.cancel(task) }
         }
     }
 
     /// Starts a task; on its own loop, at once.
-    func begin(_ task: URLSessionTask, _ consumer: TaskConsumer) {
+    ///
+    /// - Parameter isAwaited: whether the calling thread belongs to a task that waits for the load. Who merely calls
+    ///   `resume()` may hold a lock, or be the main thread, and no handler may run in its place.
+    func begin(_ task: URLSessionTask, _ consumer: TaskConsumer, isAwaited: Bool) {
         if loop.isCurrent {
             start(task, consumer)
         } else {
-            loop.perform(lendsThread: true) { self.start(task, consumer) }
+            loop.perform(lendsThread: isAwaited) { self.start(task, consumer) }
         }
     }
 
