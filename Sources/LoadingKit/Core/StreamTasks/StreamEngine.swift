@@ -77,9 +77,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     // MARK: Operations
 
     func submit(_ operation: StreamOperation) {
-        if case .over = state {
-            return core.mailbox.post { operation.fail(LoadFailure(.cancelled, "the stream task is over")) }
-        }
+        if case .over = state { return task.refuse(operation) }
         if lanes.last?.barrier != nil { lanes.append(StreamLane()) }
         let last = lanes.count - 1
         switch operation {

@@ -111,10 +111,17 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
             if let stream = streamEngine {
                 stream.submit(operation)
             } else if state == .completed {
-                session.core.mailbox.post { operation.fail(LoadFailure(.cancelled, "the task is over")) }
+                refuse(operation)
             } else {
                 waiting.append(operation)
             }
+        }
+    }
+
+    /// Fails what is asked for when the task is over, with what ended it.
+    func refuse(_ operation: StreamOperation) {
+        session?.core.mailbox.post { [self] in
+            operation.fail(error ?? LoadFailure(.cancelled, "the stream task is over"))
         }
     }
 
