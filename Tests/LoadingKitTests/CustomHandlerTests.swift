@@ -139,19 +139,20 @@ import Testing
             override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "nested" }
             override func load(_ load: LoadContext) async throws {
                 let depth = load.url.host.flatMap { Int($0) } ?? 0
+                var body = Data("bottom".utf8)
+                if depth > 0, let url = URL(string: "nested://\(depth - 1)/") {
+                    let sessions = Self.sessions.withLock { $0 }
+                    body = try await sessions[depth % sessions.count].data(from: url).0
+                }
                 try await load.receive(
                     URLResponse(url: load.url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil))
-                guard depth > 0, let url = URL(string: "nested://\(depth - 1)/") else {
-                    return try await load.receive(Data("bottom".utf8))
-                }
-                let sessions = Self.sessions.withLock { $0 }
-                try await load.receive(sessions[depth % sessions.count].data(from: url).0)
+                try await load.receive(body)
             }
         }
         // Of more than one event loop.
         let sessions = (0..<3).map { _ in Self.session([Nested.self]) }
         Nested.sessions.withLock { $0 = sessions }
-        try await withTimeout { try await expect(Self.text(sessions[0], "nested://1500/"), "bottom") }
+        try await withTimeout { try await expect(Self.text(sessions[0], "nested://5000/"), "bottom") }
         Nested.sessions.withLock { $0 = [] }
     }
 
