@@ -77,6 +77,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Whether more than one task was resumed last time. Several give the loop more to do with one wake-up than each of them
     /// would by taking its turn.
     private var isCrowded = false
+    /// How many results tasks elsewhere still wait for. On the loop only.
+    package var awaitedResults = 0
+    private var pacing = ResultPacing()
+    /// Whether the loop's thread pauses before it looks for further events.
+    private var isPausing = false
     private var faultPlan: FaultPlan?
     private var epollDescriptor: Int32 = -1
     private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: maximumEvents)
@@ -224,9 +229,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     private func run() {
         lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
+        lk_set_thread_timer_slack(1000)
         var postponements = Self.maximumPostponements
         var milliseconds = turn.withLock { _ in prepareToWait() }
         while let limit = milliseconds {
+            if isPausing { SystemCalls.pause(nanoseconds: ResultPacing.pause) }
             let count = wait(limit)
             isFree.store(false, ordering: .relaxed)
             inbox.withLock { $0.sleeps = false }
@@ -245,12 +252,19 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         for index in 0..<max(count, 0) { dispatch(events[index]) }
         runTimers(upTo: now)
         runReady()
-        if count <= 0 || postponements == 0 || awaiting.count + endOfTurn.count >= Self.maximumEvents {
-            runEndOfTurn()
-            postponements = Self.maximumPostponements
-        } else {
+        if count > 0, postponements > 0, awaiting.count + endOfTurn.count < Self.maximumEvents {
             postponements -= 1
+            isPausing = false
+        } else {
+            postponements = Self.maximumPostponements
+            isPausing = pausesForResults()
+            if isPausing { runDeferred() } else { runEndOfTurn() }
         }
+    }
+
+    private func pausesForResults() -> Bool {
+        guard case .system = time else { return false }
+        return pacing.pauses(before: awaiting.count, awaited: awaitedResults, now: now)
     }
 
     /// How long to wait: -1 for ever, 0 when there is work; `nil` when the loop shall end.
@@ -328,6 +342,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     private func runEndOfTurn() {
         resumeAwaiting()
+        runDeferred()
+    }
+
+    private func runDeferred() {
         guard !endOfTurn.isEmpty else { return }
         var batch: [Deferred] = []
         swap(&batch, &endOfTurn)
