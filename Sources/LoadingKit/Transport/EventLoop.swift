@@ -113,6 +113,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     }
 
     deinit {
+        // Not before: somebody may be about to wake the loop with it.
+        let event = inbox.withLock { $0.eventDescriptor }
+        if event >= 0 { SystemCalls.close(event) }
         scratch.deallocate()
         recordBuffer.deallocate()
         events.deallocate()
@@ -391,11 +394,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         for timer in dropped { timer.cancel() }
         lk_set_thread_fault_plan(nil)
         faultPlan = nil
-        let event = inbox.withLock { inbox in
-            defer { inbox.eventDescriptor = -1 }
-            return inbox.eventDescriptor
-        }
-        if event >= 0 { SystemCalls.close(event) }
         if epollDescriptor >= 0 { SystemCalls.close(epollDescriptor) }
         epollDescriptor = -1
         lk_set_thread_event_loop(nil)
@@ -408,27 +406,35 @@ extension EventLoop {
     /// Whether `work` was run here and now.
     private func runsInPlace(_ work: () -> Void, lendsThread: Bool) -> Bool {
         guard isFree.load(ordering: .relaxed), lk_thread_event_loop() == nil else { return false }
-        let (isDone, borrowed) =
-            turn.withLockIfAvailable { _ -> (Bool, Resumption?) in
-                guard !isCrowded, takesTurn() else { return (false, nil) }
-                isFree.store(false, ordering: .relaxed)
-                lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
-                now = currentTime
-                // Once: what is borrowed may borrow in turn, and that way exhaust the stack.
-                isThreadLent = lendsThread && lk_thread_is_borrowed() == 0
-                work()
-                isThreadLent = false
-                finishInPlace()
-                lk_set_thread_event_loop(nil)
-                isFree.store(true, ordering: .relaxed)
-                return (true, self.borrowed.take())
-            } ?? (false, nil)
-        if let borrowed {
+        let after = turn.withLockIfAvailable { _ -> AfterTurn? in
+            guard !isCrowded, takesTurn() else { return nil }
+            isFree.store(false, ordering: .relaxed)
+            lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
+            now = currentTime
+            // Once: what is borrowed may borrow in turn, and that way exhaust the stack.
+            isThreadLent = lendsThread && lk_thread_is_borrowed() == 0
+            work()
+            isThreadLent = false
+            let wakeUp = finishInPlace()
+            lk_set_thread_event_loop(nil)
+            isFree.store(true, ordering: .relaxed)
+            return AfterTurn(wakeUp: wakeUp, borrowed: borrowed.take())
+        }
+        guard let after = after ?? nil else { return false }
+        if after.wakeUp >= 0 { SystemCalls.wakeUp(after.wakeUp) }
+        if let borrowed = after.borrowed {
             lk_set_thread_is_borrowed(1)
             borrowed.run()
             lk_set_thread_is_borrowed(0)
         }
-        return isDone
+        return true
+    }
+
+    /// What is left to the thread that had the turn: nobody should have to wait for that.
+    private struct AfterTurn: Sendable {
+        /// The descriptor to wake the loop with; -1 when it need not be woken.
+        let wakeUp: Int32
+        let borrowed: Resumption?
     }
 
     /// Only where the loop has nothing to do: what was given to it before comes first.
@@ -440,34 +446,33 @@ extension EventLoop {
     }
 
     /// Does what `work`, and other threads meanwhile, left to be done, short of running tasks, which may be anybody's. The
-    /// rest is for the loop's thread.
-    private func finishInPlace() {
+    /// rest is for the loop's thread: gives the descriptor to wake it with, or -1.
+    private func finishInPlace() -> Int32 {
         var turns = Self.maximumTurnsInPlace
-        repeat {
+        while true {
             while turns > 0, case .closure(let body)? = ready.first {
                 turns -= 1
                 ready.removeFirst()
                 body()
             }
             if ready.isEmpty { runEndOfTurn() }
-        } while !givesTurnBack(unlessWorkFor: turns)
+            if let wakeUp = giveTurnBack(unlessWorkFor: turns) { return wakeUp }
+        }
     }
 
-    /// False where there is more to do, and time for it.
-    private func givesTurnBack(unlessWorkFor turns: Int) -> Bool {
+    /// `nil` where there is more to do, and time for it.
+    private func giveTurnBack(unlessWorkFor turns: Int) -> Int32? {
         let isLate = timers.nextTime.map { $0 < waitsUntil } ?? false
-        let (isDone, wakeUp) = inbox.withLock { inbox -> (Bool, Int32) in
+        return inbox.withLock { inbox in
             if turns > 0, ready.isEmpty, !inbox.work.isEmpty {
                 swap(&ready, &inbox.work)
-                return (false, -1)
+                return nil
             }
             inbox.isTaken = false
-            guard inbox.sleeps, hasWork || isLate || !inbox.work.isEmpty else { return (true, -1) }
+            guard inbox.sleeps, hasWork || isLate || !inbox.work.isEmpty else { return -1 }
             inbox.sleeps = false
-            return (true, inbox.eventDescriptor)
+            return inbox.eventDescriptor
         }
-        if wakeUp >= 0 { SystemCalls.wakeUp(wakeUp) }
-        return isDone
     }
 }
 
