@@ -77,7 +77,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Whether more than one task was resumed last time. Several give the loop more to do with one wake-up than each of them
     /// would by taking its turn.
     private var isCrowded = false
-    /// How many results tasks elsewhere still wait for. On the loop only.
+    /// Whether there is a result to tell of when the turn ends.
+    private var hasResult = false
+    /// How many results tasks still wait for. On the loop only.
     package var awaitedResults = 0
     private var pacing = ResultPacing()
     /// Whether the loop's thread pauses before it looks for further events.
@@ -177,6 +179,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// run on: at each wake-up from here the system might have that thread run at once, in this one's place, and wait again.
     /// On the loop only.
     package func resumeAtEndOfTurn(callerIsOnLoop: Bool, _ resume: @escaping @Sendable () -> Void) {
+        hasResult = true
         if callerIsOnLoop { atEndOfTurn(resume) } else { awaiting.append(Resumption(run: resume)) }
     }
 
@@ -255,7 +258,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         for index in 0..<max(count, 0) { dispatch(events[index]) }
         runTimers(upTo: now)
         runReady()
-        if count > 0, postponements > 0, awaiting.count + endOfTurn.count < Self.maximumEvents {
+        if count > 0, postponements > 0, expectsMore {
             postponements -= 1
             isPausing = false
         } else {
@@ -263,6 +266,12 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
             isPausing = pausesForResults()
             if isPausing { runDeferred() } else { runEndOfTurn() }
         }
+    }
+
+    /// Whether there may soon be more to tell of, and room for it.
+    private var expectsMore: Bool {
+        let isLast = awaitedResults == 0 && hasResult
+        return !isLast && awaiting.count + endOfTurn.count < Self.maximumEvents
     }
 
     private func pausesForResults() -> Bool {
@@ -344,6 +353,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     }
 
     private func runEndOfTurn() {
+        hasResult = false
         resumeAwaiting()
         runDeferred()
     }

@@ -79,7 +79,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     private var clock: TaskClock
     /// When the session is to have a look at the clock.
     private var nextLook = MonotonicTime.distantFuture
-    /// Whether a task elsewhere waits for the result.
+    /// Whether a task waits for the result.
     private var isAwaited = false
     /// Fires when a task with an `earliestBeginDate` is to begin.
     private var timer: LoopTimer?
@@ -91,7 +91,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         core = session.core
         delegate = TaskDelegates(session, task)
         clock = TaskClock(idle: 0, whole: 0, now: core.loop.now)
-        if case .continuation(_, isOnLoop: false) = consumer {
+        if case .continuation = consumer {
             isAwaited = true
             loop.awaitedResults += 1
         }
