@@ -1,4 +1,5 @@
 import Glibc
+import LoadingKitLoopbackServer
 import LoadingKitPrimitives
 import LoadingKitTransport
 
@@ -165,13 +166,14 @@ enum Thread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a thread of its own.
+    /// Runs `body` on a thread of its own. OpenSSL's plain `write` to a closed connection would end the process there.
     static func start(_ body: @escaping @Sendable () -> Void) {
         var thread = pthread_t()
         let argument = Unmanaged.passRetained(Body(body))
         let result = pthread_create(
             &thread, nil,
             { pointer in
+                WorkerThread.blockBrokenPipeSignal()
                 if let pointer { Unmanaged<Body>.fromOpaque(pointer).takeRetainedValue().body() }
                 return nil
             }, argument.toOpaque())
