@@ -452,8 +452,11 @@ extension TaskEngine: LoadReceiver {
         guard redirectCount <= Self.maximumRedirects else {
             return end(with: LoadFailure(.httpTooManyRedirects, "the server redirected \(redirectCount) times"))
         }
+        var isSettled = false
         let settle = { [self] (request: URLRequest?) in
-            guard case .loading = stage else { return }
+            // An answer counts once: another would have the request sent again.
+            guard case .loading = stage, !isSettled else { return }
+            isSettled = true
             guard let request else {
                 release(.undecided)
                 return decide(false)
