@@ -452,11 +452,8 @@ extension TaskEngine: LoadReceiver {
         guard redirectCount <= Self.maximumRedirects else {
             return end(with: LoadFailure(.httpTooManyRedirects, "the server redirected \(redirectCount) times"))
         }
-        var isSettled = false
         let settle = { [self] (request: URLRequest?) in
-            // An answer counts once: another would have the request sent again.
-            guard case .loading = stage, !isSettled else { return }
-            isSettled = true
+            guard case .loading = stage else { return }
             guard let request else {
                 release(.undecided)
                 return decide(false)
@@ -469,7 +466,7 @@ extension TaskEngine: LoadReceiver {
         }
         guard delegate.exist, let response = response as? HTTPURLResponse else { return settle(request) }
         hold(for: .undecided)
-        let answer = LoopTransfer(settle)
+        let answer = LoopTransfer.once(settle)
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.willRedirect(session, task, response, request) { request in
                 loop.perform { answer.value(request) }
@@ -524,7 +521,7 @@ extension TaskEngine: LoadReceiver {
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
         guard delegate.exist else { return give(nil) }
-        let answer = LoopTransfer(give)
+        let answer = LoopTransfer.once(give)
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.needNewBodyStream(session, task) { stream in
                 let stream = LoopTransfer(stream)
