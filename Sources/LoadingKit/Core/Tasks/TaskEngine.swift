@@ -79,6 +79,8 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     private var clock: TaskClock
     /// When the session is to have a look at the clock.
     private var nextLook = MonotonicTime.distantFuture
+    /// Whether a task waits for the result.
+    private var isAwaited = false
     /// Fires when a task with an `earliestBeginDate` is to begin.
     private var timer: LoopTimer?
 
@@ -89,6 +91,10 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         core = session.core
         delegate = TaskDelegates(session, task)
         clock = TaskClock(idle: 0, whole: 0, now: core.loop.now)
+        if case .continuation = consumer {
+            isAwaited = true
+            loop.awaitedResults += 1
+        }
     }
 
     // MARK: Control
@@ -337,6 +343,8 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         heldEnd = nil
         heldQuestion = nil
         openChallenges = [:]
+        if isAwaited { loop.awaitedResults -= 1 }
+        isAwaited = false
         nextLook = .distantFuture
         timer?.cancel()
         timer = nil
