@@ -83,11 +83,14 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     }
 
     /// Starts a task; on its own loop, at once.
-    func begin(_ task: URLSessionTask, _ consumer: TaskConsumer) {
+    ///
+    /// - Parameter isAwaited: whether the caller has nothing to do but wait for the task, so that its thread may begin with
+    ///   what an author's handler does. Whoever resumes a task goes on, maybe with a lock that the handler takes, too.
+    func begin(_ task: URLSessionTask, _ consumer: TaskConsumer, isAwaited: Bool = false) {
         if loop.isCurrent {
             start(task, consumer)
         } else {
-            loop.perform(lendsThread: true) { self.start(task, consumer) }
+            loop.perform(lendsThread: isAwaited) { self.start(task, consumer) }
         }
     }
 

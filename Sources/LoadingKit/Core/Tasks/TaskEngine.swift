@@ -474,7 +474,7 @@ extension TaskEngine: LoadReceiver {
         }
         guard delegate.exist, let response = response as? HTTPURLResponse else { return settle(request) }
         hold(for: .undecided)
-        let answer = LoopTransfer(settle)
+        let answer = LoopTransfer.once(settle)
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.willRedirect(session, task, response, request) { request in
                 loop.perform { answer.value(request) }
@@ -529,7 +529,7 @@ extension TaskEngine: LoadReceiver {
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
         guard delegate.exist else { return give(nil) }
-        let answer = LoopTransfer(give)
+        let answer = LoopTransfer.once(give)
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.needNewBodyStream(session, task) { stream in
                 let stream = LoopTransfer(stream)

@@ -116,7 +116,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     func begin(_ consumer: TaskConsumer) {
         guard let session else { return }
         switch shared.withLock({ $0.lifecycle.resume() }) {
-        case .start, .none: session.core.begin(self, consumer)
+        case .start, .none: session.core.begin(self, consumer, isAwaited: true)
         case .change, .cancel: break
         }
     }
