@@ -1,3 +1,4 @@
+import Dispatch
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
@@ -133,6 +134,63 @@ import Testing
             Blocking.go.fire()
             await #expect(throws: URLError.self) { try await blocked.value }
         }
+    }
+
+    /// `resume()` returns at once: its caller may hold a lock, or be the main thread.
+    @Test func aHandlerNeverRunsInTheThreadThatResumes() async throws {
+        let resumer = Guarded<pthread_t?>(nil)
+        let session = Self.session([]) {
+            $0.register(
+                scheme: "here",
+                loading: { load in
+                    let isHere = resumer.withLock { $0.map { pthread_equal($0, pthread_self()) != 0 } ?? false }
+                    try await load.receive(
+                        URLResponse(url: load.url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil))
+                    try await load.receive(Data((isHere ? "here" : "elsewhere").utf8))
+                })
+        }
+        let url = try #require(URL(string: "here://x"))
+        try await withTimeout {
+            try await expect(Self.text(session, "here://x"), "elsewhere")
+            let texts = try await onThread {
+                resumer.withLock { $0 = pthread_self() }
+                return (0..<100).map { _ in
+                    let text = Guarded("")
+                    let done = DispatchSemaphore(value: 0)
+                    session.dataTask(with: url) { data, _, _ in
+                        text.withLock { $0 = String(decoding: data ?? Data(), as: UTF8.self) }
+                        done.signal()
+                    }.resume()
+                    done.wait()
+                    return text.withLock { $0 }
+                }
+            }
+            #expect(Set(texts) == ["elsewhere"])
+        }
+    }
+
+    /// Each load's handler begins in the thread of the one that awaits it, and their stack does not grow for it.
+    @Test func aHandlersLoadMayAwaitOthersAsDeepAsItLikes() async throws {
+        final class Nested: URLProtocolHandler, @unchecked Sendable {
+            static let sessions = Guarded<[URLSession]>([])
+            override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "nested" }
+            override func load(_ load: LoadContext) async throws {
+                let depth = load.url.host.flatMap { Int($0) } ?? 0
+                var body = Data("bottom".utf8)
+                if depth > 0, let url = URL(string: "nested://\(depth - 1)/") {
+                    let sessions = Self.sessions.withLock { $0 }
+                    body = try await sessions[depth % sessions.count].data(from: url).0
+                }
+                try await load.receive(
+                    URLResponse(url: load.url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil))
+                try await load.receive(body)
+            }
+        }
+        // Of more than one event loop.
+        let sessions = (0..<3).map { _ in Self.session([Nested.self]) }
+        Nested.sessions.withLock { $0 = sessions }
+        try await withTimeout { try await expect(Self.text(sessions[0], "nested://5000/"), "bottom") }
+        Nested.sessions.withLock { $0 = [] }
     }
 
     @Test func cancellingCancelsTheHandlersTask() async throws {

@@ -117,16 +117,186 @@ import Testing
         loop.perform { Issue.record("the loop has ended") }
     }
 
+    // MARK: Work of third threads
+
+    /// The thread that has the turn does it, as the loop's would have to wait for the turn.
+    @Test func workThatComesMeanwhileIsDoneByTheThreadThatHasTheTurn() async {
+        await withLoop { loop in
+            let log = OnLoop<[(number: Int, isHere: Bool)]>([])
+            Self.performHere(loop) {
+                let here = pthread_self()
+                // Less than the thread leaves to the loop's.
+                for number in 0..<10 {
+                    let gate = Gate()
+                    Thread.start {
+                        let work: @Sendable () -> Void = {
+                            log.value.append((number, pthread_equal(here, pthread_self()) != 0))
+                        }
+                        if number % 2 == 0 { loop.execute(work) } else { loop.perform(work) }
+                        gate.open()
+                    }
+                    gate.wait()
+                }
+            }
+            let done = await loop.run { log.value }
+            #expect(done.map(\.number) == Array(0..<10))
+            let allAreHere = done.allSatisfy { $0.isHere }
+            #expect(allAreHere)
+        }
+    }
+
+    /// However long the line is: the rest is the loop's.
+    @Test func aLongLineOfWorkThatComesMeanwhileIsDoneInOrder() async {
+        await withLoop { loop in
+            let log = OnLoop<[Int]>([])
+            let end = Gate()
+            Self.performHere(loop) {
+                let gate = Gate()
+                Thread.start {
+                    for number in 0..<1000 {
+                        loop.execute {
+                            log.value.append(number)
+                            if number == 999 { end.open() }
+                        }
+                    }
+                    gate.open()
+                }
+                gate.wait()
+            }
+            // Nothing else wakes the loop.
+            #expect(await end.passed())
+            #expect(await loop.run { log.value } == Array(0..<1000))
+        }
+    }
+
+    // MARK: Lent threads
+
+    @Test func aBorrowedThreadRunsOffTheLoopWhenTheTurnIsOver() async {
+        await withLoop { loop in
+            let log = Guarded<[String]>([])
+            Self.performHere(loop, lendsThread: true) {
+                let here = pthread_self()
+                let isBorrowed = loop.borrowThread {
+                    let isHere = pthread_equal(here, pthread_self()) != 0
+                    log.withLock { $0.append(isHere && !loop.isCurrent ? "borrowed" : "elsewhere") }
+                    let gate = Gate()
+                    loop.execute { gate.open() }
+                    // Only the loop's thread can do it now, so the turn is free.
+                    gate.wait()
+                }
+                #expect(isBorrowed)
+                #expect(!loop.borrowThread { Issue.record("borrowed twice") })
+                loop.atEndOfTurn { log.withLock { $0.append("end of turn") } }
+                loop.executeLater { log.withLock { $0.append("later") } }
+                log.withLock { $0.append("work") }
+            }
+            let result = log.withLock { $0 }
+            #expect(result == ["work", "later", "end of turn", "borrowed"])
+        }
+    }
+
+    @Test func aThreadThatIsNotLentIsNotBorrowed() async {
+        await withLoop { loop in
+            let never: @Sendable () -> Void = { Issue.record("nobody lent a thread") }
+            let atWork = Self.performHere(loop) { loop.borrowThread(never) }
+            #expect(!atWork)
+            let onTheLoopsThread = await loop.run { loop.borrowThread(never) }
+            #expect(!onTheLoopsThread)
+            // Lent for the work alone, not for what comes after it.
+            let later = Guarded<[Bool]>([])
+            Self.performHere(loop, lendsThread: true) {
+                loop.executeLater { later.withLock { $0.append(loop.borrowThread(never)) } }
+                loop.atEndOfTurn { later.withLock { $0.append(loop.borrowThread(never)) } }
+            }
+            let isLentLater = later.withLock { $0 }
+            #expect(isLentLater == [false, false])
+        }
+    }
+
+    /// What is borrowed may borrow in turn, and would fill the stack.
+    @Test func aBorrowedThreadIsNotBorrowedOnceMore() async {
+        await withLoop { other in
+            await withLoop { loop in
+                let nested = Guarded<[Bool]>([])
+                let borrow: @Sendable () -> Void = {
+                    for target in [loop, other] {
+                        let isBorrowed = Self.performHere(target, lendsThread: true) { target.borrowThread {} }
+                        nested.withLock { $0.append(isBorrowed) }
+                    }
+                }
+                // Both times: the thread is as before when it has been given back.
+                for _ in 0..<2 { Self.performHere(loop, lendsThread: true) { #expect(loop.borrowThread(borrow)) } }
+                let isNested = nested.withLock { $0 }
+                #expect(isNested == [false, false, false, false])
+            }
+        }
+    }
+
+    @Test func manyThreadsAtOnceLoseAndReorderNothing() async {
+        let (threads, perThread) = (8, 3000)
+        await withLoop { loop in
+            let counts = OnLoop<[Count]>(Array(repeating: Count(), count: threads))
+            let borrowed = Atomic<Int>(0)
+            let gates = (0..<threads).map { _ in Gate() }
+            for thread in 0..<threads {
+                Thread.start {
+                    for number in 0..<perThread {
+                        let work: @Sendable () -> Void = {
+                            Self.count(number, \.work, in: counts, thread)
+                            loop.executeLater { Self.count(number, \.later, in: counts, thread) }
+                            loop.atEndOfTurn { Self.count(number, \.ends, in: counts, thread) }
+                            let run: @Sendable () -> Void = {
+                                #expect(!loop.isCurrent)
+                                borrowed.add(1, ordering: .relaxed)
+                            }
+                            if !loop.borrowThread(run) { borrowed.add(1, ordering: .relaxed) }
+                        }
+                        switch (number + thread) % 3 {
+                        case 0: loop.execute(work)
+                        case 1: loop.perform(work)
+                        default: loop.perform(lendsThread: true, work)
+                        }
+                    }
+                    gates[thread].open()
+                }
+            }
+            for gate in gates { #expect(await gate.passed()) }
+            // Twice: what the last piece of work leaves comes after the first.
+            for _ in 0..<2 {
+                await withCheckedContinuation { end in loop.execute { loop.atEndOfTurn { end.resume() } } }
+            }
+            let result = await loop.run { counts.value }
+            let all = Count(work: perThread, later: perThread, ends: perThread)
+            #expect(result == Array(repeating: all, count: threads))
+            #expect(borrowed.load(ordering: .relaxed) == threads * perThread)
+        }
+    }
+
+    /// How many pieces of one thread's work were done, and of what they left to be done.
+    private struct Count: Equatable {
+        var work = 0
+        var later = 0
+        var ends = 0
+        var outOfOrder = 0
+    }
+
+    private static func count(
+        _ number: Int, _ kind: WritableKeyPath<Count, Int>, in counts: OnLoop<[Count]>, _ thread: Int
+    ) {
+        if counts.value[thread][keyPath: kind] != number { counts.value[thread].outOfOrder += 1 }
+        counts.value[thread][keyPath: kind] += 1
+    }
+
     /// Performs until the loop waits and the work runs in this thread; gives what it gave then.
     @discardableResult
     private static func performHere<Value: Sendable>(
-        _ loop: EventLoop, _ work: @escaping @Sendable () -> Value
+        _ loop: EventLoop, lendsThread: Bool = false, _ work: @escaping @Sendable () -> Value
     ) -> Value {
         let thread = pthread_self()
         let result = Guarded<Value?>(nil)
         while true {
             let isDone = Guarded(false)
-            loop.perform { [thread] in
+            loop.perform(lendsThread: lendsThread) { [thread] in
                 // The thread that waits for this to be done still exists, so its number is its own.
                 if pthread_equal(thread, pthread_self()) != 0 {
                     let value = work()

@@ -76,7 +76,7 @@ package final class OpenFile: Sendable {
     }
 
     private static func onPool<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withUnsafeThrowingContinuation { continuation in
+        try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Value, any Error>) in
             BlockingPool.shared.run { continuation.resume(with: Result { try body() }) }
         }
     }

@@ -9,7 +9,7 @@ package protocol BodySource: AnyObject, Sendable {
 extension BodySource {
     /// The next piece; nil at the end.
     func read() async throws -> Data? {
-        try await withUnsafeThrowingContinuation { continuation in
+        try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Data?, any Error>) in
             read { continuation.resume(with: $0) }
         }
     }
