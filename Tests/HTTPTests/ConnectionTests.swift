@@ -15,6 +15,31 @@ import Testing
         }
     }
 
+    /// What was needed to connect, too: it knows the session's credentials.
+    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    func nothingIsLeftOfASession(throughProxy: Bool) async throws {
+        let peer = try ScriptedPeer([.forever([.expectRequest, .respond("a")])])
+        defer { peer.stop() }
+        let port = try #require(URL(string: peer.url("/"))?.port)
+        let url = try #require(URL(string: throughProxy ? "http://elsewhere.test/" : peer.url("/")))
+        weak var credentials: URLCredentialStorage?
+        do {
+            let session = makeSession {
+                $0.urlCredentialStorage = URLCredentialStorage()
+                $0.appTransportSecurity.allowsArbitraryLoads = true
+                if throughProxy {
+                    $0.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": port]
+                }
+            }
+            credentials = session.configuration.urlCredentialStorage
+            let isThere = credentials != nil
+            #expect(isThere)
+            try await withTimeout { #expect(await session.outcome(URLRequest(url: url)) == .ok("a")) }
+            session.invalidateAndCancel()
+        }
+        while credentials != nil { await Task.yield() }
+    }
+
     @Test func aConnectionIsNotKeptWhereTheServerSaysSo() async throws {
         let answers: [ScriptedPeer.Step] = [
             .respond("a", fields: ["Connection: close"]), .send("HTTP/1.0 200 OK\r\nContent-Length: 1\r\n\r\na"),

@@ -28,8 +28,8 @@ final class ConnectionAttempt: TunnelOwner {
         self.storage = storage
     }
 
-    /// How far it has come; nil for one through a proxy, which is made of several.
-    var timings: ConnectTimings? { (handle as? ConnectAttempt)?.timingsSoFar }
+    /// How far it came, once it is over; nil for one through a proxy, which is made of several.
+    private(set) var timings: ConnectTimings?
 
     var asker: HTTPExchange? {
         if let asked, pool?.isWaiting(asked) == true { return asked }
@@ -46,5 +46,8 @@ final class ConnectionAttempt: TunnelOwner {
     func end() {
         if let question { asked?.receiver?.withdraw(question.challenge) }
         question = nil
+        timings = (handle as? ConnectAttempt)?.timingsSoFar
+        // It asks this one, and so holds it.
+        handle = nil
     }
 }

@@ -300,8 +300,13 @@ final class OriginPool {
     /// Nobody would hear the answer of a program that was asked in the name of an exchange that is over.
     func isWaiting(_ exchange: HTTPExchange?) -> Bool { waiting.contains { $0.exchange === exchange } }
 
-    private func cancel(_ key: ObjectIdentifier) { removeAttempt(key)?.handle?.cancel() }
+    private func cancel(_ key: ObjectIdentifier) {
+        let handle = attempts[key]?.handle
+        removeAttempt(key)
+        handle?.cancel()
+    }
 
+    @discardableResult
     private func removeAttempt(_ key: ObjectIdentifier) -> ConnectionAttempt? {
         guard let attempt = attempts.removeValue(forKey: key) else { return nil }
         if attempt.isHeld { countHeld() }
