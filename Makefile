@@ -7,6 +7,7 @@
 BUILD_PACKAGES := libssl-dev zlib1g-dev libpsl-dev libsqlite3-dev pkg-config
 TEST_PACKAGES := nginx-light nghttp2-server apache2-bin python3-h2 python3-websockets tinyproxy-bin squid microsocks dante-server
 BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev libcurl4-openssl-dev nginx-light wrk nghttp2-client openssl python3
+COMPUTING := ^(ContentCoding|HPACK|HTTP1|HTTP2|Persistence|Primitives|WebSocket)Tests\.
 LOADS ?= 50000
 FILTER ?= .*
 SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
@@ -15,12 +16,14 @@ demo: install-build-packages
 	swift build --product loadkit
 	"$$(swift build --show-bin-path)/loadkit" demo
 
-# In three parts, as the tests of one part all begin at once, and share two cores and the memory.
+# In four parts, as the tests of one part all begin at once, and share two cores and the memory: those of codecs and stores
+# compute for long, while the others' time to answer runs.
 test: lint install-build-packages install-test-packages
 	swift build --build-tests
 	swift test --skip-build --filter '^HTTPTests\.'
 	swift test --skip-build --filter '^SideBySide'
-	swift test --skip-build --skip '^HTTPTests\.' --skip '^SideBySide'
+	swift test --skip-build --filter '$(COMPUTING)'
+	swift test --skip-build --skip '^HTTPTests\.' --skip '^SideBySide' --skip '$(COMPUTING)'
 
 stress: install-build-packages
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/races.txt:halt_on_error=1 LOADINGKIT_STRESS_LOADS=$(LOADS) \

@@ -32,4 +32,29 @@ import Testing
             await demanded.wait()
         }
     }
+
+    /// None of them waits for ever.
+    @Test(arguments: [false, true]) func severalReadAtOnce(fails: Bool) async throws {
+        let loop = EventLoop(name: "test")
+        defer { loop.stop() }
+        let feed = BodyFeed(loop)
+        let reader = BodyReader(feed)
+        let (results, begun) = (Recorder<Data?>(), Recorder<Int>())
+        try await withTimeout {
+            let tasks = (0..<4).map { number in
+                Task {
+                    begun.append(number)
+                    results.append(try? await reader.next(isolation: nil))
+                }
+            }
+            _ = await begun.count(reaches: 4)
+            for _ in 0..<20 { await Task.yield() }
+            _ = feed.append(Data("a".utf8))
+            _ = feed.append(Data("b".utf8))
+            _ = await results.count(reaches: 2)
+            feed.finish(fails ? URLError(.networkConnectionLost) : nil)
+            for task in tasks { await task.value }
+            #expect(Set(results.snapshot.compactMap { $0 }) == [Data("a".utf8), Data("b".utf8)])
+        }
+    }
 }

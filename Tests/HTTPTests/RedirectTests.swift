@@ -39,6 +39,53 @@ import Testing
         }
     }
 
+    /// A delegate's second answer has nothing sent again.
+    @Test func anAnswerCountsOnce() async throws {
+        final class Hasty: NSObject, URLSessionDataDelegate {
+            let received = Recorder<Data>()
+            let ends = Recorder<URLError?>()
+            let again = Recorder<@Sendable () -> Void>()
+
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+                newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+            ) {
+                completionHandler(request)
+                again.append { completionHandler(request) }
+            }
+
+            func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+                received.append(data)
+            }
+
+            func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+                ends.append(error as? URLError)
+            }
+        }
+        let go = Signal()
+        let peer = try ScriptedPeer(scripts: [
+            [.expectRequest, Self.redirect(307, "/new"), .expectRequest, .waitFor(go), .respond("new"), .hold],
+            [.forever([.expectRequest, .respond("again")])],
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let recorder = Hasty()
+            let session = makeSession(delegate: recorder)
+            defer { session.invalidateAndCancel() }
+            var request = peer.request("/old", method: "POST")
+            request.httpBody = Data("body".utf8)
+            session.dataTask(with: request).resume()
+            _ = await peer.receivedRequest(1)
+            let again = try #require(await recorder.again.element(at: 0))
+            again()
+            _ = await session.allTasks
+            go.fire()
+            #expect(await recorder.ends.element(at: 0) == .some(nil))
+            #expect(recorder.received.snapshot == [Data("new".utf8)])
+            #expect(peer.connections.count == 1)
+        }
+    }
+
     @Test func credentialsAndCookiesStayWithTheirOrigin() async throws {
         let other = try ScriptedPeer([.expectRequest, .respond("other")])
         let peer = try ScriptedPeer([

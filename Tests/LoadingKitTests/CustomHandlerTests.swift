@@ -63,6 +63,43 @@ import Testing
         return String(decoding: data, as: UTF8.self)
     }
 
+    /// Notes whether it begins in the thread, and within the call, that resumes its task.
+    private final class Reentrant: URLProtocolHandler, @unchecked Sendable {
+        static let resuming = Guarded<UInt?>(nil)
+        static let isReentered = Guarded(false)
+
+        override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "reentrant" }
+        override func load(_ load: LoadContext) async throws {
+            let thread = UInt(pthread_self())
+            let isInside = Self.resuming.withLock { $0 == thread }
+            if isInside { Self.isReentered.withLock { $0 = true } }
+            try await load.receive(
+                URLResponse(url: load.url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil))
+        }
+
+        static func resume(_ task: URLSessionTask) {
+            let thread = UInt(pthread_self())
+            resuming.withLock { $0 = thread }
+            task.resume()
+            resuming.withLock { $0 = nil }
+        }
+    }
+
+    /// Whoever resumes a task may have a lock that its handler takes.
+    @Test func aTaskIsResumedWithoutItsHandler() async throws {
+        let session = Self.session([Reentrant.self])
+        try await withTimeout {
+            let url = try #require(URL(string: "reentrant://anyone"))
+            for _ in 0..<50 {
+                await withCheckedContinuation { continuation in
+                    Reentrant.resume(session.dataTask(with: url) { _, _, _ in continuation.resume() })
+                }
+            }
+            #expect(!Reentrant.isReentered.withLock { $0 })
+        }
+        session.invalidateAndCancel()
+    }
+
     @Test func bothShapesLoadAgainAndAgain() async throws {
         let session = Self.session([Greeting.self, Classic.self])
         try await withTimeout {

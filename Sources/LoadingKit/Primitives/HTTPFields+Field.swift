@@ -21,9 +21,12 @@ extension HTTPFields {
 }
 
 extension HTTPFields: RandomAccessCollection {
+    /// The first field's position: 0.
     public var startIndex: Int { 0 }
+    /// The position behind the last field: how many there are.
     public var endIndex: Int { storage?.state.pointee.count ?? 0 }
 
+    /// The field at a position, in the order in which they were received or appended.
     public subscript(index: Int) -> Field { Field(of: self, entry(at: index)) }
 
     private func entry(at index: Int) -> Entry {

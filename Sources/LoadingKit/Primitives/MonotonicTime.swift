@@ -11,6 +11,7 @@ public struct MonotonicTime: Sendable, Hashable, Comparable {
     /// A point that is never reached.
     public static let distantFuture = MonotonicTime(nanoseconds: .max)
 
+    /// Whether `a` is earlier than `b`.
     public static func < (a: MonotonicTime, b: MonotonicTime) -> Bool { a.nanoseconds < b.nanoseconds }
 
     /// This point moved later by a duration in nanoseconds; saturates at ``distantFuture``.

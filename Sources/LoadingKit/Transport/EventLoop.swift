@@ -77,6 +77,13 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Whether more than one task was resumed last time. Several give the loop more to do with one wake-up than each of them
     /// would by taking its turn.
     private var isCrowded = false
+    /// Whether there is a result to tell of when the turn ends.
+    private var hasResult = false
+    /// How many results tasks still wait for. On the loop only.
+    package var awaitedResults = 0
+    private var pacing = ResultPacing()
+    /// Whether the loop's thread pauses before it looks for further events.
+    private var isPausing = false
     private var faultPlan: FaultPlan?
     private var epollDescriptor: Int32 = -1
     private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: maximumEvents)
@@ -108,6 +115,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     }
 
     deinit {
+        // Not before: somebody may be about to wake the loop with it.
+        let event = inbox.withLock { $0.eventDescriptor }
+        if event >= 0 { SystemCalls.close(event) }
         scratch.deallocate()
         recordBuffer.deallocate()
         events.deallocate()
@@ -169,6 +179,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// run on: at each wake-up from here the system might have that thread run at once, in this one's place, and wait again.
     /// On the loop only.
     package func resumeAtEndOfTurn(callerIsOnLoop: Bool, _ resume: @escaping @Sendable () -> Void) {
+        hasResult = true
         if callerIsOnLoop { atEndOfTurn(resume) } else { awaiting.append(Resumption(run: resume)) }
     }
 
@@ -224,9 +235,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     private func run() {
         lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
+        lk_set_thread_timer_slack(1000)
         var postponements = Self.maximumPostponements
         var milliseconds = turn.withLock { _ in prepareToWait() }
         while let limit = milliseconds {
+            if isPausing { SystemCalls.pause(nanoseconds: ResultPacing.pause) }
             let count = wait(limit)
             isFree.store(false, ordering: .relaxed)
             inbox.withLock { $0.sleeps = false }
@@ -245,12 +258,25 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         for index in 0..<max(count, 0) { dispatch(events[index]) }
         runTimers(upTo: now)
         runReady()
-        if count <= 0 || postponements == 0 || awaiting.count + endOfTurn.count >= Self.maximumEvents {
-            runEndOfTurn()
-            postponements = Self.maximumPostponements
-        } else {
+        if count > 0, postponements > 0, expectsMore {
             postponements -= 1
+            isPausing = false
+        } else {
+            postponements = Self.maximumPostponements
+            isPausing = pausesForResults()
+            if isPausing { runDeferred() } else { runEndOfTurn() }
         }
+    }
+
+    /// Whether there may soon be more to tell of, and room for it.
+    private var expectsMore: Bool {
+        let isLast = awaitedResults == 0 && hasResult
+        return !isLast && awaiting.count + endOfTurn.count < Self.maximumEvents
+    }
+
+    private func pausesForResults() -> Bool {
+        guard case .system = time else { return false }
+        return pacing.pauses(before: awaiting.count, awaited: awaitedResults, now: now)
     }
 
     /// How long to wait: -1 for ever, 0 when there is work; `nil` when the loop shall end.
@@ -327,7 +353,12 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     }
 
     private func runEndOfTurn() {
+        hasResult = false
         resumeAwaiting()
+        runDeferred()
+    }
+
+    private func runDeferred() {
         guard !endOfTurn.isEmpty else { return }
         var batch: [Deferred] = []
         swap(&batch, &endOfTurn)
@@ -373,11 +404,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         for timer in dropped { timer.cancel() }
         lk_set_thread_fault_plan(nil)
         faultPlan = nil
-        let event = inbox.withLock { inbox in
-            defer { inbox.eventDescriptor = -1 }
-            return inbox.eventDescriptor
-        }
-        if event >= 0 { SystemCalls.close(event) }
         if epollDescriptor >= 0 { SystemCalls.close(epollDescriptor) }
         epollDescriptor = -1
         lk_set_thread_event_loop(nil)
@@ -390,27 +416,35 @@ extension EventLoop {
     /// Whether `work` was run here and now.
     private func runsInPlace(_ work: () -> Void, lendsThread: Bool) -> Bool {
         guard isFree.load(ordering: .relaxed), lk_thread_event_loop() == nil else { return false }
-        let (isDone, borrowed) =
-            turn.withLockIfAvailable { _ -> (Bool, Resumption?) in
-                guard !isCrowded, takesTurn() else { return (false, nil) }
-                isFree.store(false, ordering: .relaxed)
-                lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
-                now = currentTime
-                // Once: what is borrowed may borrow in turn, and that way exhaust the stack.
-                isThreadLent = lendsThread && lk_thread_is_borrowed() == 0
-                work()
-                isThreadLent = false
-                finishInPlace()
-                lk_set_thread_event_loop(nil)
-                isFree.store(true, ordering: .relaxed)
-                return (true, self.borrowed.take())
-            } ?? (false, nil)
-        if let borrowed {
+        let after = turn.withLockIfAvailable { _ -> AfterTurn? in
+            guard !isCrowded, takesTurn() else { return nil }
+            isFree.store(false, ordering: .relaxed)
+            lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
+            now = currentTime
+            // Once: what is borrowed may borrow in turn, and that way exhaust the stack.
+            isThreadLent = lendsThread && lk_thread_is_borrowed() == 0
+            work()
+            isThreadLent = false
+            let wakeUp = finishInPlace()
+            lk_set_thread_event_loop(nil)
+            isFree.store(true, ordering: .relaxed)
+            return AfterTurn(wakeUp: wakeUp, borrowed: borrowed.take())
+        }
+        guard let after = after ?? nil else { return false }
+        if after.wakeUp >= 0 { SystemCalls.wakeUp(after.wakeUp) }
+        if let borrowed = after.borrowed {
             lk_set_thread_is_borrowed(1)
             borrowed.run()
             lk_set_thread_is_borrowed(0)
         }
-        return isDone
+        return true
+    }
+
+    /// What is left to the thread that had the turn: nobody should have to wait for that.
+    private struct AfterTurn: Sendable {
+        /// The descriptor to wake the loop with; -1 when it need not be woken.
+        let wakeUp: Int32
+        let borrowed: Resumption?
     }
 
     /// Only where the loop has nothing to do: what was given to it before comes first.
@@ -422,34 +456,33 @@ extension EventLoop {
     }
 
     /// Does what `work`, and other threads meanwhile, left to be done, short of running tasks, which may be anybody's. The
-    /// rest is for the loop's thread.
-    private func finishInPlace() {
+    /// rest is for the loop's thread: gives the descriptor to wake it with, or -1.
+    private func finishInPlace() -> Int32 {
         var turns = Self.maximumTurnsInPlace
-        repeat {
+        while true {
             while turns > 0, case .closure(let body)? = ready.first {
                 turns -= 1
                 ready.removeFirst()
                 body()
             }
             if ready.isEmpty { runEndOfTurn() }
-        } while !givesTurnBack(unlessWorkFor: turns)
+            if let wakeUp = giveTurnBack(unlessWorkFor: turns) { return wakeUp }
+        }
     }
 
-    /// False where there is more to do, and time for it.
-    private func givesTurnBack(unlessWorkFor turns: Int) -> Bool {
+    /// `nil` where there is more to do, and time for it.
+    private func giveTurnBack(unlessWorkFor turns: Int) -> Int32? {
         let isLate = timers.nextTime.map { $0 < waitsUntil } ?? false
-        let (isDone, wakeUp) = inbox.withLock { inbox -> (Bool, Int32) in
+        return inbox.withLock { inbox in
             if turns > 0, ready.isEmpty, !inbox.work.isEmpty {
                 swap(&ready, &inbox.work)
-                return (false, -1)
+                return nil
             }
             inbox.isTaken = false
-            guard inbox.sleeps, hasWork || isLate || !inbox.work.isEmpty else { return (true, -1) }
+            guard inbox.sleeps, hasWork || isLate || !inbox.work.isEmpty else { return -1 }
             inbox.sleeps = false
-            return (true, inbox.eventDescriptor)
+            return inbox.eventDescriptor
         }
-        if wakeUp >= 0 { SystemCalls.wakeUp(wakeUp) }
-        return isDone
     }
 }
 

@@ -20,7 +20,8 @@ struct EventSourceTable {
     /// The source behind a token.
     subscript(token: UInt64) -> (any EventSource)? {
         guard let index = index(of: token) else { return nil }
-        return slots[index].source
+        // Where it is: taking the slot out of the array would copy a weak reference.
+        return slots.withUnsafeBufferPointer { $0[index].source }
     }
 
     mutating func insert(_ source: any EventSource) -> UInt64 {

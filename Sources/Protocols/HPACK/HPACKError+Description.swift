@@ -4,6 +4,7 @@ extension HPACKError: CustomStringConvertible {
 }
 
 extension HPACKError.Kind: CustomStringConvertible {
+    /// What is wrong, in words.
     public var description: String {
         switch self {
         case .truncated: "the header block ends inside a field"

@@ -2,8 +2,10 @@
 ///
 /// A malformed list is a stream error, of type PROTOCOL_ERROR. The decoder goes on, as its dynamic table must.
 public struct HPACKMalformation: OptionSet, Sendable, Hashable {
+    /// A bit for each kind, which may change from release to release.
     public let rawValue: UInt16
 
+    /// The kinds of these bits.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// A name has a capital letter (RFC 9113 §8.2).

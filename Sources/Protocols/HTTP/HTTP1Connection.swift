@@ -51,6 +51,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// Whether a byte, and whether the head, of the response has come.
     private var hasReceived = false
     private var hasResponse = false
+    /// Whether that did not say how long its body is.
+    private var isOpenEnded = false
     private var writeError: (any Error)?
     private var idleSince: MonotonicTime
     private let firstMetrics: TransactionTimings
@@ -304,6 +306,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
             return .more
         case (.carrying(let exchange), .head(let head, let framing)):
             hasResponse = true
+            isOpenEnded = framing == .chunked || framing == .untilClose
             note(head)
             // A final response instead of `100 Continue`: the body is not wanted (RFC 9110 §10.1.1).
             if sender?.isWaitingForContinue == true { stopSending() }
@@ -512,11 +515,12 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     // MARK: Requests sent ahead
 
     /// How many requests may now be sent behind those that are not answered. None where the server has not shown that it
-    /// keeps its connections, or where the answer in progress is long, or its receiver takes no more of it.
+    /// keeps its connections, or where the answer in progress is long, or may be endless, or its receiver takes no more of it.
     var roomAhead: Int {
         guard case .carrying(let exchange) = state, isReused, speaksHTTP11, codec.canSendAhead, sender == nil,
-            writeError == nil, held == nil, codec.directBodyBytes <= Self.drainLimit, exchange.allowsPipelining
+            writeError == nil, held == nil, exchange.allowsPipelining
         else { return 0 }
+        if hasResponse, isOpenEnded || codec.directBodyBytes > Self.drainLimit { return 0 }
         return Pipeline.depth - 1 - pipeline.count
     }
 

@@ -427,8 +427,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// The connection is the program's: what it carries from now on is no part of the response.
     func takeConnection() throws -> TakenConnection? {
         guard asksForConnection, case .active(let stream) = state,
-            let connection = try stream.takeConnection(from: self)
+            var connection = try stream.takeConnection(from: self)
         else { return nil }
+        if method == "CONNECT" { connection.tunnel = TakenConnection.Tunnel(requestTarget) }
         timings.responseEnd = loop.now
         state = .over
         collect()

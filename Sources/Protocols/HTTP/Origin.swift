@@ -38,7 +38,7 @@ struct RequestTarget {
     init(_ url: URL, like last: RequestTarget? = nil) throws(LoadFailure) {
         var text = url.absoluteString
         text.makeContiguousUTF8()
-        if let last, text.utf8.starts(with: last.beginning.utf8) {
+        if let last, text.hasPrefix(last.beginning) {
             let rest = text.utf8.dropFirst(last.beginning.utf8.count)
             if rest.first.map(Self.endsAuthority) ?? true {
                 (origin, beginning) = (last.origin, last.beginning)

@@ -15,6 +15,7 @@ extension HTTP1Error: CustomStringConvertible {
 }
 
 extension HTTP1Error.Kind: CustomStringConvertible {
+    /// What is wrong, in words.
     public var description: String {
         switch self {
         case .malformedStatusLine: "the first line is not an HTTP/1.x status line"
@@ -50,6 +51,7 @@ extension HTTP1Error.Kind: CustomStringConvertible {
 }
 
 extension HTTP1Error.ClosedEarly: CustomStringConvertible {
+    /// How far the response had come, in words.
     public var description: String {
         switch self {
         case .beforeResponse: "before the response began"

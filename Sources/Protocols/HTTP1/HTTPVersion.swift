@@ -20,5 +20,6 @@ public struct HTTPVersion: Sendable, Hashable {
 }
 
 extension HTTPVersion: CustomStringConvertible {
+    /// As in a start line: `HTTP/1.1`.
     public var description: String { "HTTP/\(major).\(minor)" }
 }

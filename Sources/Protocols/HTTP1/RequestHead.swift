@@ -30,6 +30,7 @@ public struct RequestHead: Sendable {
 }
 
 extension RequestHead: Equatable {
+    /// Whether method, target, version and fields are the same, in the same order.
     public static func == (a: RequestHead, b: RequestHead) -> Bool {
         a.version == b.version && a.methodText == b.methodText && a.targetText == b.targetText && a.fields == b.fields
     }

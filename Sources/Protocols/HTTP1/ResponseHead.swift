@@ -36,6 +36,7 @@ public struct ResponseHead: Sendable {
 }
 
 extension ResponseHead: Equatable {
+    /// Whether version, status, reason and fields are the same, in the same order.
     public static func == (a: ResponseHead, b: ResponseHead) -> Bool {
         a.version == b.version && a.status == b.status && a.reason == b.reason && a.fields == b.fields
     }

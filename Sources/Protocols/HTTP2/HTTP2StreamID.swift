@@ -18,6 +18,7 @@ public struct HTTP2StreamID: RawRepresentable, Sendable, Hashable {
 }
 
 extension HTTP2StreamID: Comparable {
+    /// Whether `a` was opened before `b`, where the same side opened both (RFC 9113 §5.1.1).
     @inlinable
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }

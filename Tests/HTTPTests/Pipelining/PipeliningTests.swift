@@ -162,6 +162,25 @@ import Testing
         }
     }
 
+    /// Nobody is sent behind an answer that has begun and does not say where it ends.
+    @Test func nobodyWaitsBehindAnEndlessAnswer() async throws {
+        let chunk = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nevent\r\n"
+        let peer = try ScriptedPeer(scripts: [
+            ScriptedPeer.Step.prove + [.expectRequest, .send(chunk), .readUntilClose],
+            [.forever([.expectRequest, .respond("a")])],
+        ])
+        defer { peer.stop() }
+        let loads = PipelinedLoads(peer, connections: 2)
+        try await withTimeout {
+            await loads.prove()
+            let (bytes, _) = try await loads.session.bytes(for: peer.request("/endless"))
+            for path in ["/1", "/2", "/3"] { loads.start(path) }
+            #expect(await loads.outcomes(3).values.allSatisfy { $0 == .ok("a") })
+            #expect(!peer.connections[0].receivedText.contains(" /1 "))
+            bytes.task.cancel()
+        }
+    }
+
     /// A connection that has answered nothing yet has others wait.
     @Test func aNewConnectionIsNotTrusted() async throws {
         let go = Signal()

@@ -65,6 +65,74 @@ import Testing
         }
     }
 
+    /// They are the next read's, and no more of them than that wants.
+    @Test func whatWasReadInVainIsReadAgain() async throws {
+        let peer = try ScriptedPeer([.send("!abcde"), .hold])
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = makeSession()
+            let task = try Self.task(session, peer)
+            task.resume()
+            try await Self.readInVain(task)
+            for expected in ["ab", "cd", "e"] {
+                let (data, _) = try await task.readData(ofMinLength: 1, maxLength: 2, timeout: 0)
+                #expect(data == Data(expected.utf8))
+            }
+            #expect(task.countOfBytesReceived == 6)
+            task.cancel()
+        }
+    }
+
+    /// What was said in the clear is not taken for what is said under TLS.
+    @Test func whatWasReadInVainIsNotSecure() async throws {
+        let authority = try CertificateAuthority()
+        let peer = try ScriptedPeer([
+            .send("!injected"), .startTLS(TLSServerOptions(try authority.issue())), .send("secret"), .hold,
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let recorder = StreamRecorder()
+            let session = makeSession(delegate: recorder) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+            defer { session.invalidateAndCancel() }
+            let port = try #require(URL(string: peer.url("/"))?.port)
+            let task = session.streamTask(withHostName: "localhost", port: port)
+            task.resume()
+            try await Self.readInVain(task)
+            task.startSecureConnection()
+            let error = await #expect(throws: URLError.self) {
+                try await task.readData(ofMinLength: 1, maxLength: 100, timeout: 0)
+            }
+            #expect(error?.code == .secureConnectionFailed)
+            #expect(await recorder.all().last == "complete -1200")
+        }
+    }
+
+    /// A read of more than the peer sends, which is given up when that has come: with its first byte, which is read before.
+    private static func readInVain(_ task: URLSessionStreamTask) async throws {
+        let (data, _) = try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0)
+        #expect(data == Data("!".utf8))
+        let error = await #expect(throws: URLError.self) {
+            try await task.readData(ofMinLength: 100, maxLength: 100, timeout: 0.05)
+        }
+        #expect(error?.code == .timedOut && task.countOfBytesReceived == 1)
+    }
+
+    /// A peer that never pauses does not have the memory filled.
+    @Test func aReadIsGivenWhatItAskedForAndNotAllThereIs() async throws {
+        let peer = try ScriptedPeer([.forever([.send(String(repeating: "x", count: 1 << 20))])])
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = makeSession()
+            let task = try Self.task(session, peer)
+            task.resume()
+            for _ in 0..<8 {
+                let (data, _) = try await task.readData(ofMinLength: 1, maxLength: .max, timeout: 0)
+                #expect((1...(1 << 20)).contains(data?.count ?? 0))
+            }
+            task.cancel()
+        }
+    }
+
     @Test func aWriteThatIsSentInPartAndTakesTooLongEndsTheTask() async throws {
         let peer = try ScriptedPeer([.hold])
         defer { peer.stop() }

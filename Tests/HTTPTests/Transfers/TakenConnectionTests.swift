@@ -193,4 +193,39 @@ import Testing
             }
         }
     }
+
+    /// TLS through a tunnel is with whom that leads to, not with whom it goes through.
+    @Test func tlsThroughATunnel() async throws {
+        let authority = try CertificateAuthority()
+        let far = TLSServerOptions(try authority.issue(.init(dnsNames: ["far.example"], ipAddresses: [])))
+        let near = TLSServerOptions(try authority.issue())
+        for (options, isRight) in [(far, true), (near, false)] {
+            let peer = try ScriptedPeer([
+                .expectRequest, .send("HTTP/1.1 200 OK\r\n\r\n"), .startTLS(options), .expectBytes(4), .send("safe"),
+                .hold,
+            ])
+            defer { peer.stop() }
+            try await withTimeout {
+                let recorder = StreamingRecorder()
+                let session = makeSession(delegate: recorder) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+                defer { session.invalidateAndCancel() }
+                var request = peer.request("/ignored", method: "CONNECT")
+                request.setValue("far.example:443", forHTTPHeaderField: "Host")
+                let task = try await Self.become(session, recorder, request)
+                task.startSecureConnection()
+                guard isRight else {
+                    let error = await #expect(throws: URLError.self) {
+                        try await task.readData(ofMinLength: 4, maxLength: 4, timeout: 0)
+                    }
+                    #expect(error?.code == .serverCertificateUntrusted)
+                    return
+                }
+                async let written: Void = task.write(Data("ping".utf8), timeout: 0)
+                let (data, _) = try await task.readData(ofMinLength: 4, maxLength: 4, timeout: 0)
+                try await written
+                #expect(data == Data("safe".utf8))
+                task.cancel()
+            }
+        }
+    }
 }

@@ -1,4 +1,5 @@
 import Glibc
+import LoadingKitLoopbackServer
 import LoadingKitPrimitives
 import LoadingKitTransport
 
@@ -165,18 +166,14 @@ enum Thread {
         init(_ body: @escaping @Sendable () -> Void) { self.body = body }
     }
 
-    /// Runs `body` on a thread of its own, with SIGPIPE blocked: OpenSSL writes to sockets as to files, and the client may
-    /// have closed.
+    /// Runs `body` on a thread of its own. OpenSSL's plain `write` to a closed connection would end the process there.
     static func start(_ body: @escaping @Sendable () -> Void) {
         var thread = pthread_t()
         let argument = Unmanaged.passRetained(Body(body))
         let result = pthread_create(
             &thread, nil,
             { pointer in
-                var signals = sigset_t()
-                sigemptyset(&signals)
-                sigaddset(&signals, SIGPIPE)
-                pthread_sigmask(SIG_BLOCK, &signals, nil)
+                WorkerThread.blockBrokenPipeSignal()
                 if let pointer { Unmanaged<Body>.fromOpaque(pointer).takeRetainedValue().body() }
                 return nil
             }, argument.toOpaque())

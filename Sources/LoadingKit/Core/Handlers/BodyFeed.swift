@@ -3,7 +3,7 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Pieces of a body on their way from the event loop to one asynchronous reader, with backpressure.
+/// Pieces of a body on their way from the event loop to asynchronous readers, with backpressure.
 final class BodyFeed: Sendable {
     /// Bytes that may wait unread before the load is told to wait.
     static let highWater = 256 * 1024
@@ -12,7 +12,8 @@ final class BodyFeed: Sendable {
         var pieces = Deque<Data>()
         var waiting = 0
         var isBlocked = false
-        var reader: UnsafeContinuation<Data?, any Error>?
+        /// Usually one. Several each get what the others do not.
+        var readers = Deque<UnsafeContinuation<Data?, any Error>>()
         var end: Result<Void, any Error>?
     }
 
@@ -29,10 +30,7 @@ final class BodyFeed: Sendable {
     func append(_ data: Data) -> Flow {
         guard !data.isEmpty else { return .more }
         let (reader, flow) = state.withLock { state -> (UnsafeContinuation<Data?, any Error>?, Flow) in
-            if let reader = state.reader {
-                state.reader = nil
-                return (reader, .more)
-            }
+            if let reader = state.readers.popFirst() { return (reader, .more) }
             state.pieces.append(data)
             state.waiting += data.count
             // Once blocked it stays so until the reader has caught up, and has said so.
@@ -46,16 +44,18 @@ final class BodyFeed: Sendable {
     func finish(_ error: (any Error)?) {
         onDemand = nil
         onCancel = nil
-        let reader = state.withLock { state -> UnsafeContinuation<Data?, any Error>? in
-            guard state.end == nil else { return nil }
+        let readers = state.withLock { state -> Deque<UnsafeContinuation<Data?, any Error>> in
+            guard state.end == nil else { return [] }
             state.end = error.map { .failure($0) } ?? .success(())
-            defer { state.reader = nil }
-            return state.reader
+            defer { state.readers = [] }
+            return state.readers
         }
-        if let error { reader?.resume(throwing: error) } else { reader?.resume(returning: nil) }
+        for reader in readers {
+            if let error { reader.resume(throwing: error) } else { reader.resume(returning: nil) }
+        }
     }
 
-    /// The next piece for the one reader there may be; nil at the end.
+    /// The next piece; nil at the end.
     fileprivate func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
         if let piece = takePiece() { return piece }
         return try await withTaskCancellationHandler(
@@ -90,7 +90,7 @@ final class BodyFeed: Sendable {
             let (piece, wakes) = Self.take(&state)
             if let piece { return .piece(piece, wakes: wakes) }
             if let end = state.end { return .end(end) }
-            state.reader = continuation
+            state.readers.append(continuation)
             return .waits
         }
         switch outcome {

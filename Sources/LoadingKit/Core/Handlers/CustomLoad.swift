@@ -169,3 +169,15 @@ struct LoopTransfer<Value>: @unchecked Sendable {  // the sender lets go of the 
     let value: Value
     init(_ value: Value) { self.value = value }
 }
+
+extension LoopTransfer {
+    /// What the program's answer brings about, once: a second one would have a request sent again. Called on the loop.
+    static func once<Answer>(_ give: @escaping (Answer) -> Void) -> LoopTransfer where Value == (Answer) -> Void {
+        var isGiven = false
+        return LoopTransfer { answer in
+            guard !isGiven else { return }
+            isGiven = true
+            give(answer)
+        }
+    }
+}

@@ -61,6 +61,7 @@ public struct LoadBody: AsyncSequence, Sendable {
         return whole
     }
 
+    /// Begins to read the body.
     public func makeAsyncIterator() -> Iterator { Iterator(source: source) }
 
     /// Gives the body's pieces.

@@ -91,10 +91,28 @@ package struct TakenConnection {
     package let stream: ByteStream
     /// What was received behind the response.
     package let rest: [UInt8]
+    /// Where the request's server has made a connection on to another: with whom the program speaks then.
+    package var tunnel: Tunnel?
 
     package init(stream: ByteStream, rest: [UInt8]) {
         self.stream = stream
         self.rest = rest
+    }
+
+    /// The far end of a tunnel.
+    package struct Tunnel {
+        /// A name or an address, without brackets.
+        package let host: String
+        package let port: Int
+
+        /// - Parameter target: of a `CONNECT` request: host and port (RFC 9112 §3.2.3).
+        package init(_ target: String) {
+            let colon = target.lastIndex(of: ":")
+            let number = colon.flatMap { UInt16(target[target.index(after: $0)...]) }
+            let name = number == nil ? target[...] : target[..<(colon ?? target.endIndex)]
+            host = String(name.hasPrefix("[") && name.hasSuffix("]") ? name.dropFirst().dropLast() : name)
+            port = number.map(Int.init) ?? 443
+        }
     }
 }
 

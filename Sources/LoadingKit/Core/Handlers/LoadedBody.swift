@@ -9,6 +9,7 @@ public struct LoadedBody: AsyncSequence, Sendable {
 
     let reader: BodyReader
 
+    /// Begins to read. The body is read once: of several iterators each gets what the others do not.
     public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
 
     /// Gives the body's pieces as they are received.

@@ -76,7 +76,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         switch action {
         case .none: break
         // Without a consumer the task is an asynchronous caller's, who is about to begin it.
-        case .start: if let consumer = task.consumer { begin(task, consumer, isAwaited: false) }
+        case .start: if let consumer = task.consumer { begin(task, consumer) }
         case .change: loop.perform { task.engine?.followState() }
         case .cancel: loop.perform { self.cancel(task) }
         }
@@ -84,9 +84,9 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     /// Starts a task; on its own loop, at once.
     ///
-    /// - Parameter isAwaited: whether the calling thread belongs to a task that waits for the load. Who merely calls
-    ///   `resume()` may hold a lock, or be the main thread, and no handler may run in its place.
-    func begin(_ task: URLSessionTask, _ consumer: TaskConsumer, isAwaited: Bool) {
+    /// - Parameter isAwaited: whether the caller has nothing to do but wait for the task, so that its thread may begin with
+    ///   what an author's handler does. Whoever resumes a task goes on, maybe with a lock that the handler takes, too.
+    func begin(_ task: URLSessionTask, _ consumer: TaskConsumer, isAwaited: Bool = false) {
         if loop.isCurrent {
             start(task, consumer)
         } else {

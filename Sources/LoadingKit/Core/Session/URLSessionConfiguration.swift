@@ -89,6 +89,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// `HEAD`, `OPTIONS` and `TRACE` without a body do, behind others of that kind that ask for it, on connections on which
     /// the server has answered by HTTP/1.1 before; none that takes part in an NTLM login does, as that is the connection's.
     ///
+    /// - None goes behind an answer that has begun and does not say how long it is, as a stream of events does not.
     /// - Answers come in the order of the requests, so that a long or slow one, or a suspended task, holds up those behind
     ///   it. A task's idle time (``timeoutIntervalForRequest``) runs from its turn to be answered.
     /// - When a connection ends, what it has not answered is sent again on others; a request is sent ahead once at most.

@@ -78,6 +78,11 @@ final class StreamBody: StreamChannel, @unchecked Sendable {  // confined to the
         return .bytes(count)
     }
 
+    func unread(_ bytes: Data) {
+        pieces.prepend(bytes)
+        waiting += bytes.count
+    }
+
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamWriteResult { .wouldBlock }
 
     func finishWriting() {}

@@ -1,3 +1,4 @@
+import Foundation
 import LoadingKitTransport
 
 /// What a stream task reads from and writes to. Confined to its session's loop.
@@ -11,6 +12,8 @@ protocol StreamChannel: AnyObject {
     var isBetterRouted: Bool { get }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamReadResult
+    /// Takes back bytes that were read, and that nobody has got: they are read first.
+    func unread(_ bytes: Data)
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamWriteResult
     /// Tells the peer that all has been sent.
     func finishWriting()

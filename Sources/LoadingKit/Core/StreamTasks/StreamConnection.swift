@@ -1,9 +1,10 @@
+import Foundation
 import LoadingKitTransport
 
 /// A connection of a stream task's own. Confined to its loop.
 final class StreamConnection: StreamChannel, ByteStreamHandler {
     private let stream: ByteStream
-    /// Bytes that were received before the connection was the task's.
+    /// Bytes to be read before the stream's: they were received before the connection was the task's, or were read in vain.
     private var early: ArraySlice<UInt8>
 
     var handler: (any StreamChannelHandler)? {
@@ -44,6 +45,8 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
         early = early.dropFirst(count)
         return .bytes(count)
     }
+
+    func unread(_ bytes: Data) { early = bytes + early }
 
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamWriteResult {
         switch stream.write(bytes) {

@@ -6,6 +6,10 @@ import LoadingKitTransport
 /// Runs a stream task on its session's event loop: connects, unless a data task has left it what to read, and carries out
 /// what the program asks for, in order.
 final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loop`
+    /// So many pieces are one read's at most, once it has its minimum: a peer that never pauses would fill the memory, and
+    /// keep the loop from all else.
+    private static let readsInARow = 16
+
     enum State {
         case new
         case connecting(ConnectAttempt?)
@@ -25,7 +29,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private var isReadClosed = false
     /// Why nothing more can be written.
     private var writeRefusal: LoadFailure?
-    /// Bytes of the read that comes next.
+    /// Bytes of the read whose turn it is.
     private var received = Data()
     /// The load of the data task that has become this one.
     private let load: TaskEngine?
@@ -77,7 +81,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     // MARK: Operations
 
     func submit(_ operation: StreamOperation) {
-        if case .over = state { return task.refuse(operation) }
+        if case .over = state { return task.refuse(operation, session) }
         if lanes.last?.barrier != nil { lanes.append(StreamLane()) }
         let last = lanes.count - 1
         switch operation {
@@ -159,8 +163,9 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
                 guard let isAtEnd = fill(read, channel) else { return }
                 timer?.cancel()
                 lanes[0].reads.removeFirst()
-                task.updateProgress()
                 let data = received
+                task.receivedCount.wrappingAdd(Int64(data.count), ordering: .relaxed)
+                task.updateProgress()
                 received = Data()
                 core.mailbox.post { read.done(data.isEmpty && isAtEnd ? nil : data, isAtEnd, nil) }
                 if isAtEnd { closeRead() }
@@ -172,12 +177,13 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     /// Whether the peer has sent all; nil as long as there is not enough.
     private func fill(_ read: StreamRead, _ channel: any StreamChannel) -> Bool? {
         if isReadClosed { return true }
-        while received.count < read.maximum {
+        var reads = 0
+        while received.count < read.maximum, reads < Self.readsInARow || received.count < read.minimum {
+            reads += 1
             let room = min(read.maximum - received.count, loop.scratch.count)
             switch channel.read(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<room])) {
             case .bytes(let count):
                 received.append(contentsOf: loop.scratch[..<count])
-                task.receivedCount.wrappingAdd(Int64(count), ordering: .relaxed)
             case .wouldBlock: return received.count >= read.minimum ? false : nil
             case .end: return true
             case .failed(let error):
@@ -198,9 +204,18 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private func readTimedOut() {
         guard case .read(let read, _)? = lanes.first?.reads.first else { return }
         lanes[0].reads.removeFirst()
+        takeBack()
         let text = "the read was not complete within \(read.timeout) seconds"
         core.mailbox.post { read.done(nil, false, URLError(LoadFailure(.timedOut, text), url: nil)) }
         proceed()
+    }
+
+    /// What was read in vain is the channel's again: the next read may want less of it, and what becomes of the channel may
+    /// not be a read.
+    private func takeBack() {
+        guard !received.isEmpty, case .open(let channel) = state else { return }
+        channel.unread(received)
+        received = Data()
     }
 
     // MARK: Writing

@@ -17,11 +17,11 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
         super.init(session, nil, identifier: identifier, consumer: .delegate)
     }
 
-    /// A data task goes on as a stream task.
-    init(_ session: URLSession, continuing task: URLSessionDataTask) {
+    /// A data task goes on as a stream task: with whom its connection, or a tunnel through that, leads to.
+    init(_ session: URLSession, continuing task: URLSessionDataTask, through tunnel: TakenConnection.Tunnel?) {
         let url = task.currentRequest?.url
-        host = url?.host ?? ""
-        port = url?.port ?? (url?.hasScheme("https") == true ? 443 : 80)
+        host = tunnel?.host ?? url?.host ?? ""
+        port = tunnel?.port ?? url?.port ?? (url?.hasScheme("https") == true ? 443 : 80)
         super.init(session, continuing: task)
     }
 
@@ -111,18 +111,17 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
             if let stream = streamEngine {
                 stream.submit(operation)
             } else if state == .completed {
-                refuse(operation)
+                refuse(operation, session)
             } else {
                 waiting.append(operation)
             }
         }
     }
 
-    /// Fails what is asked for when the task is over, with what ended it.
-    func refuse(_ operation: StreamOperation) {
-        session?.core.mailbox.post { [self] in
-            operation.fail(error ?? LoadFailure(.cancelled, "the stream task is over"))
-        }
+    /// The task is over, and says why: the program may not have heard of that yet.
+    func refuse(_ operation: StreamOperation, _ session: URLSession) {
+        let reason = error ?? LoadFailure(.cancelled, "the task is over")
+        session.core.mailbox.post { operation.fail(reason) }
     }
 
     private var streamEngine: StreamEngine? { engine as? StreamEngine }

@@ -13,6 +13,7 @@ extension URLSession {
         public let task: URLSessionDataTask
         let reader: BodyReader
 
+        /// Begins to read. The body is read once: of several iterators each gets what the others do not.
         public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
 
         /// Gives the body's bytes.

@@ -8,6 +8,7 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
 
     let base: Base
 
+    /// Begins to read, where the bytes' iterator begins.
     public func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator()) }
 
     /// Gives the lines.

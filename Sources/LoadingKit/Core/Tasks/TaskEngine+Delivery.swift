@@ -159,7 +159,7 @@ extension TaskEngine {
         guard case .delegate = consumer, delegate.takesData, let task = task as? URLSessionDataTask else {
             return decide(response)
         }
-        let answer = LoopTransfer(decide)
+        let answer = LoopTransfer.once(decide)
         let ask = { [self] in
             flushChunk()
             core.mailbox.post { [delegate, session, loop] in

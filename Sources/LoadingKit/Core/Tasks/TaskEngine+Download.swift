@@ -138,6 +138,7 @@ extension TaskEngine {
         consumer = .file(.delegate)
         spool = makeSpool(DownloadFile())
         core.mailbox.post { [delegate, session] in delegate.didBecome(download, session, old) }
-        release(.undecided)
+        // Its note may find the data task without an engine.
+        if download.state == .canceling { cancel() } else { release(.undecided) }
     }
 }

@@ -6,7 +6,7 @@ extension TaskEngine {
         guard let old = task as? URLSessionDataTask else { return }
         let connection: TakenConnection?
         do { connection = try takeConnection() } catch { return end(with: error) }
-        let stream = URLSessionStreamTask(session, continuing: old)
+        let stream = URLSessionStreamTask(session, continuing: old, through: connection?.tunnel)
         core.replace(old, by: stream)
         task = stream
         core.mailbox.post { [delegate, session] in delegate.didBecome(stream, session, old) }
@@ -19,5 +19,7 @@ extension TaskEngine {
             stream.engine = StreamEngine(stream, continuing: self, on: body)
             release(.undecided)
         }
+        // The data task was cancelled just now: the note of it finds that without an engine.
+        if stream.state == .canceling { stream.engine?.cancel() }
     }
 }

@@ -79,6 +79,8 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     private var clock: TaskClock
     /// When the session is to have a look at the clock.
     private var nextLook = MonotonicTime.distantFuture
+    /// Whether a task waits for the result.
+    private var isAwaited = false
     /// Fires when a task with an `earliestBeginDate` is to begin.
     private var timer: LoopTimer?
 
@@ -89,6 +91,10 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         core = session.core
         delegate = TaskDelegates(session, task)
         clock = TaskClock(idle: 0, whole: 0, now: core.loop.now)
+        if case .continuation = consumer {
+            isAwaited = true
+            loop.awaitedResults += 1
+        }
     }
 
     // MARK: Control
@@ -337,6 +343,8 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         heldEnd = nil
         heldQuestion = nil
         openChallenges = [:]
+        if isAwaited { loop.awaitedResults -= 1 }
+        isAwaited = false
         nextLook = .distantFuture
         timer?.cancel()
         timer = nil
@@ -466,7 +474,7 @@ extension TaskEngine: LoadReceiver {
         }
         guard delegate.exist, let response = response as? HTTPURLResponse else { return settle(request) }
         hold(for: .undecided)
-        let answer = LoopTransfer(settle)
+        let answer = LoopTransfer.once(settle)
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.willRedirect(session, task, response, request) { request in
                 loop.perform { answer.value(request) }
@@ -521,7 +529,7 @@ extension TaskEngine: LoadReceiver {
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
         guard delegate.exist else { return give(nil) }
-        let answer = LoopTransfer(give)
+        let answer = LoopTransfer.once(give)
         core.mailbox.post { [delegate, session, task, loop] in
             delegate.needNewBodyStream(session, task) { stream in
                 let stream = LoopTransfer(stream)

@@ -52,7 +52,8 @@ package final class WorkerThread: Sendable {
         if let thread { pthread_join(thread, nil) }
     }
 
-    private static func blockBrokenPipeSignal() {
+    /// For the calling thread.
+    package static func blockBrokenPipeSignal() {
         var signals = sigset_t()
         sigemptyset(&signals)
         sigaddset(&signals, SIGPIPE)

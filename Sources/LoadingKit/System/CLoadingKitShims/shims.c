@@ -4,10 +4,13 @@
 #include <linux/rtnetlink.h>
 #include <errno.h>
 #include <pthread.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
 _Thread_local struct lk_thread_state lk_thread_state_storage;
+
+void lk_set_thread_timer_slack(unsigned long nanoseconds) { prctl(PR_SET_TIMERSLACK, nanoseconds); }
 
 void lk_set_thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
 

@@ -30,6 +30,9 @@ int lk_route_socket(void);
 // Names the calling thread; at most 15 bytes.
 void lk_set_thread_name(const char *name);
 
+// How late the calling thread's sleeps may end, in nanoseconds.
+void lk_set_thread_timer_slack(unsigned long nanoseconds);
+
 // Swift sees the structure of the same name alone.
 static inline int lk_flock(int descriptor, int operation) { return flock(descriptor, operation); }
 

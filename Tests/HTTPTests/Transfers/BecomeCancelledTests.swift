@@ -1,0 +1,35 @@
+import Foundation
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+@testable import LoadingKit
+@testable import LoadingKitCore
+
+/// Data tasks that are cancelled while they become tasks of another kind.
+@Suite(.timeLimit(.minutes(1))) struct BecomeCancelledTests {
+    /// Cancels the task as a thread does that has not come as far as to tell the session of it.
+    private final class Cancelling: TransferRecorder, @unchecked Sendable {  // constants
+        override func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            dataTask.shared.withLock { _ = $0.lifecycle.cancel() }
+            completionHandler(disposition)
+        }
+    }
+
+    @Test(arguments: [URLSession.ResponseDisposition.becomeStream, .becomeDownload])
+    func theOtherIsCancelled(_ disposition: URLSession.ResponseDisposition) async throws {
+        let server = try LoopbackServer { _ in .text("body") }
+        defer { server.stop() }
+        try await withTimeout {
+            let recorder = Cancelling(disposition: disposition)
+            let session = makeSession(delegate: recorder)
+            defer { session.invalidateAndCancel() }
+            session.dataTask(with: try BothVersions.request(server, "/")).resume()
+            #expect(await recorder.all().last == "complete -999")
+            #expect(await session.allTasks.isEmpty)
+        }
+    }
+}
