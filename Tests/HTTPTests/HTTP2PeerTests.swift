@@ -199,7 +199,13 @@ import Testing
             await answered.wait()
             #expect(bytes.task.countOfBytesReceived < 200 * 16_384)
             var iterator = bytes.makeAsyncIterator()
-            for _ in 0..<(200 * 16_384) { _ = try await iterator.next() }
+            // What was held back is there still. To read all of it byte by byte would take longer than the connection waits
+            // for a word of a server that answers no PING itself.
+            for _ in 0..<100_000 {
+                let byte = try await iterator.next()
+                guard byte == 1 else { throw POSIXError(.EBADMSG) }
+            }
+            bytes.task.cancel()
         }
     }
 
