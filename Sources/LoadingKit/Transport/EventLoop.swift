@@ -314,7 +314,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
             openDescriptors()
             // No descriptors to be had: look at the inbox now and then, and try again. With new ones, too, the inbox comes
             // first: who gave work meanwhile had nothing to wake the loop with.
-            if epollDescriptor < 0, milliseconds != 0 { SystemCalls.pause(milliseconds: 10) }
+            if epollDescriptor < 0, milliseconds != 0 { SystemCalls.pause(nanoseconds: 10_000_000) }
             return 0
         }
         return SystemCalls.epollWait(epollDescriptor, events, Int32(Self.maximumEvents), milliseconds: milliseconds)

@@ -201,8 +201,6 @@ extension SystemCalls {
     }
 
     /// Waits for time alone.
-    static func pause(milliseconds: Int32) { _ = Glibc.poll(nil, 0, milliseconds) }
-
     static func pause(nanoseconds: UInt64) {
         var time = timespec(tv_sec: 0, tv_nsec: Int(clamping: min(nanoseconds, 999_999_999)))
         nanosleep(&time, nil)

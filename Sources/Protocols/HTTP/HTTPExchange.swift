@@ -351,7 +351,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         switch processing {
         case .notSent: return unsentReplays < Self.maximumUnsentReplays
         case .unknown:
-            return replays < Self.maximumReplays && Self.idempotentMethods.contains(method)
+            return replays < Self.maximumReplays && isRepeatable
         case .begun: return false
         }
     }
@@ -426,14 +426,23 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     /// The connection is the program's: what it carries from now on is no part of the response.
     func takeConnection() throws -> TakenConnection? {
-        guard asksForConnection, case .active(let stream) = state,
-            var connection = try stream.takeConnection(from: self)
-        else { return nil }
-        if method == "CONNECT" { connection.tunnel = TakenConnection.Tunnel(requestTarget) }
+        guard asksForConnection, case .active(let stream) = state else { return nil }
+        let tunnel = method == "CONNECT" ? try tunnelEnd() : nil
+        guard var connection = try stream.takeConnection(from: self) else { return nil }
+        connection.tunnel = tunnel
         timings.responseEnd = loop.now
         state = .over
         collect()
         return connection
+    }
+
+    /// Where a tunnel that the proxy was asked for leads.
+    private func tunnelEnd() throws(LoadFailure) -> TakenConnection.Tunnel {
+        guard let url = URL(string: "https://\(requestTarget)") else {
+            throw LoadFailure(.badURL, "\(requestTarget) is no host and port to connect to")
+        }
+        let origin = try RequestTarget(url).origin
+        return TakenConnection.Tunnel(host: origin.host, port: Int(origin.port))
     }
 
     /// The upgrade has something to send.

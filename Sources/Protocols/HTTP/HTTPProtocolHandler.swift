@@ -13,8 +13,8 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
         if resources.task is URLSessionWebSocketTask { return WebSocketLoad(request, resources) }
         let request = StrictTransport.applied(to: request, resources.core.settings.strictTransport)
         // A download is in its file; Apple's are not cached either. No stored response leaves a connection to anyone.
-        guard !(resources.task is URLSessionDownloadTask), !request.asksForConnection,
-            let cache = SessionCache.of(resources.core)
+        guard !(resources.task is URLSessionDownloadTask), let cache = SessionCache.of(resources.core),
+            !request.asksForConnection
         else {
             return HTTPExchange(request, resources)
         }

@@ -22,9 +22,7 @@ import Testing
         let (loads, loop) = Self.loads(peer, ManualTime())
         defer { loop.stop() }
         try await withTimeout {
-            await loads.prove()
-            let tasks = (1...4).map { loads.start("/\($0)") }
-            await peer.requestCount(reaches: 5)
+            let tasks = await loads.startAhead(4)
             for path in cancelled { tasks[(Int(path.dropFirst()) ?? 1) - 1].cancel() }
             _ = await loads.outcomes(cancelled.count)
             go.fire()
@@ -51,9 +49,7 @@ import Testing
         let (loads, loop) = Self.loads(peer, ManualTime())
         defer { loop.stop() }
         try await withTimeout {
-            await loads.prove()
-            let tasks = (1...3).map { loads.start("/\($0)") }
-            await peer.requestCount(reaches: 4)
+            let tasks = await loads.startAhead(3)
             tasks[0].cancel()
             _ = await loads.outcomes(1)
             go.fire()
@@ -67,9 +63,7 @@ import Testing
         defer { peer.stop() }
         let loads = PipelinedLoads(peer)
         try await withTimeout {
-            await loads.prove()
-            let tasks = (1...4).map { loads.start("/\($0)") }
-            await peer.requestCount(reaches: 5)
+            let tasks = await loads.startAhead(4)
             for task in tasks { task.cancel() }
             let outcomes = await loads.outcomes(4)
             #expect(outcomes.values.allSatisfy { $0 == .failed(.cancelled) })
@@ -88,9 +82,7 @@ import Testing
         defer { peer.stop() }
         let loads = PipelinedLoads(peer)
         try await withTimeout {
-            await loads.prove()
-            let tasks = (1...3).map { loads.start("/\($0)") }
-            await peer.requestCount(reaches: 4)
+            let tasks = await loads.startAhead(3)
             tasks[0].suspend()
             tasks[1].suspend()
             await loads.settle()
@@ -116,9 +108,7 @@ import Testing
         let (loads, loop) = Self.loads(peer, ManualTime())
         defer { loop.stop() }
         try await withTimeout {
-            await loads.prove()
-            let tasks = (1...3).map { loads.start("/\($0)") }
-            await peer.requestCount(reaches: 4)
+            let tasks = await loads.startAhead(3)
             tasks[0].suspend()
             await loads.settle()
             go.fire()
@@ -201,9 +191,7 @@ import Testing
         let (loads, loop) = Self.loads(peer, time)
         defer { loop.stop() }
         try await withTimeout {
-            await loads.prove()
-            let tasks = (1...3).map { loads.start("/\($0)") }
-            await peer.requestCount(reaches: 4)
+            let tasks = await loads.startAhead(3)
             tasks[0].cancel()
             _ = await loads.outcomes(1)
             await loads.settle()

@@ -36,6 +36,23 @@ final class PipelinedLoads: Sendable {
         #expect(outcome == .ok("proof"))
     }
 
+    /// The same for two connections at once, of which each waits for `both` before it answers.
+    func proveTwo(_ both: Signal) async {
+        async let first: Void = prove()
+        async let second: Void = prove()
+        await peer.requestCount(reaches: 2)
+        both.fire()
+        _ = await (first, second)
+    }
+
+    /// Proves the connection, begins loads of `/1`, `/2` and so on, and returns when the peer has got all of their requests.
+    func startAhead(_ count: Int) async -> [URLSessionDataTask] {
+        await prove()
+        let tasks = (1...count).map { start("/\($0)") }
+        await peer.requestCount(reaches: 1 + count)
+        return tasks
+    }
+
     @discardableResult
     func start(_ path: String, _ configure: (inout URLRequest) -> Void = { _ in }) -> URLSessionDataTask {
         var request = peer.request(path)

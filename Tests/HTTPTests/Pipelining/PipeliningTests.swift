@@ -85,11 +85,7 @@ import Testing
         defer { peer.stop() }
         let loads = PipelinedLoads(peer, connections: 2)
         try await withTimeout {
-            async let first: Void = loads.prove()
-            async let second: Void = loads.prove()
-            await peer.requestCount(reaches: 2)
-            both.fire()
-            _ = await (first, second)
+            await loads.proveTwo(both)
             for index in 1...6 { loads.start("/\(index)") }
             let outcomes = await loads.outcomes(6)
             #expect(outcomes.values.allSatisfy { $0 == .ok("a") })

@@ -8,14 +8,15 @@ import Testing
 
 /// Data tasks that are cancelled while they become tasks of another kind.
 @Suite(.timeLimit(.minutes(1))) struct BecomeCancelledTests {
-    /// Cancels the task as a thread does that has not come as far as to tell the session of it.
+    /// Cancels the task as a thread does that comes to tell the session of it when the task has become another.
     private final class Cancelling: TransferRecorder, @unchecked Sendable {  // constants
         override func urlSession(
             _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
             completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
         ) {
-            dataTask.shared.withLock { _ = $0.lifecycle.cancel() }
+            let action = dataTask.shared.withLock { $0.lifecycle.cancel() }
             completionHandler(disposition)
+            session.core.perform(action, on: dataTask)
         }
     }
 

@@ -105,13 +105,9 @@ package struct TakenConnection {
         package let host: String
         package let port: Int
 
-        /// - Parameter target: of a `CONNECT` request: host and port (RFC 9112 §3.2.3).
-        package init(_ target: String) {
-            let colon = target.lastIndex(of: ":")
-            let number = colon.flatMap { UInt16(target[target.index(after: $0)...]) }
-            let name = number == nil ? target[...] : target[..<(colon ?? target.endIndex)]
-            host = String(name.hasPrefix("[") && name.hasSuffix("]") ? name.dropFirst().dropLast() : name)
-            port = number.map(Int.init) ?? 443
+        package init(host: String, port: Int) {
+            self.host = host
+            self.port = port
         }
     }
 }

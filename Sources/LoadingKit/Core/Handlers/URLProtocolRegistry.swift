@@ -50,17 +50,19 @@ public struct URLProtocolRegistry: Sendable {
 
     /// The classes registered for every session stand between the session's own and the built-in ones. Positions are
     /// counted over all three, so a forwarding handler goes on behind itself.
-    private var entries: [Entry] {
-        own + URLProtocolHandler.registered.withLock { $0 }.map(Entry.init) + builtIn
+    private var entries: [Entry] { own + others }
+
+    private var others: [Entry] {
+        let registered = URLProtocolHandler.registered.withLock { $0 }
+        return registered.isEmpty ? builtIn : registered.map(Entry.init) + builtIn
     }
 
     /// The first handler at or after `start` that can load the request, and the position behind it.
     func find(_ request: URLRequest, task: URLSessionTask?, from start: Int = 0) -> (entry: Entry, next: Int)? {
-        let registered = URLProtocolHandler.registered.withLock { $0 }
         // Each load asks, and should not have to make an array of all.
-        let entries = registered.isEmpty ? builtIn : registered.map(Entry.init) + builtIn
-        for index in start..<max(start, own.count + entries.count) {
-            let entry = index < own.count ? own[index] : entries[index - own.count]
+        let others = others
+        for index in start..<max(start, own.count + others.count) {
+            let entry = index < own.count ? own[index] : others[index - own.count]
             if entry.canLoad(request, task) { return (entry, index + 1) }
         }
         return nil

@@ -77,7 +77,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case .none: break
         // Without a consumer the task is an asynchronous caller's, who is about to begin it.
         case .start: if let consumer = task.consumer { begin(task, consumer) }
-        case .change: loop.perform { task.engine?.followState() }
+        case .change: loop.perform { self.successor(of: task).engine?.followState() }
         case .cancel: loop.perform { self.cancel(task) }
         }
     }
@@ -119,7 +119,11 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         return TaskEngine(task, session, consumer)
     }
 
+    /// The task itself, unless another goes on in its place: it may have done so before the note of a change came here.
+    private func successor(of task: URLSessionTask) -> URLSessionTask { entries[task.taskIdentifier]?.running ?? task }
+
     private func cancel(_ task: URLSessionTask) {
+        let task = successor(of: task)
         if let engine = task.engine { return engine.cancel() }
         // An asynchronous caller's task that has not begun yet is ended when it does; one that is over needs nothing.
         guard let session = task.session, let consumer = task.consumer, task.state != .completed else { return }

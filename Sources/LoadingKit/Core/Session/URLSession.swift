@@ -223,8 +223,9 @@ extension URLSession {
         ///
         /// A response of 101 (Switching Protocols) to a request that has an `Upgrade` field (RFC 9110 §7.8), and one of 2xx
         /// to `CONNECT` (RFC 9110 §9.3.6), leave the connection to the program: the stream task has its bytes, as they are,
-        /// both ways, and may put TLS on it where it has none: with the URL's host, or with whom `CONNECT` has named. Such requests go over HTTP/1.1, each on a connection that
-        /// carries nothing else. With any other disposition such a response has no body, and its connection is closed.
+        /// both ways, and may put TLS on it where it has none: with the URL's host, or with whom `CONNECT` has named. Such
+        /// requests go over HTTP/1.1, each on a connection that carries nothing else. With any other disposition such a
+        /// response has no body, and its connection is closed.
         case becomeStream = 3
     }
 

@@ -138,7 +138,6 @@ extension TaskEngine {
         consumer = .file(.delegate)
         spool = makeSpool(DownloadFile())
         core.mailbox.post { [delegate, session] in delegate.didBecome(download, session, old) }
-        // Its note may find the data task without an engine.
-        if download.state == .canceling { cancel() } else { release(.undecided) }
+        release(.undecided)
     }
 }

@@ -19,7 +19,5 @@ extension TaskEngine {
             stream.engine = StreamEngine(stream, continuing: self, on: body)
             release(.undecided)
         }
-        // The data task was cancelled just now: the note of it finds that without an engine.
-        if stream.state == .canceling { stream.engine?.cancel() }
     }
 }
