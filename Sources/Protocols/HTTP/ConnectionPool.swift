@@ -77,7 +77,7 @@ final class ConnectionPool: SessionResource {
     /// go to the same host.
     func allowsCleartext(to host: String) -> Bool {
         if let lastCleartext, lastCleartext.host == host { return lastCleartext.isAllowed }
-        let isAllowed = settings.appTransportSecurity.allowsCleartext(to: host)
+        let isAllowed = settings.allowsCleartext(to: host)
         lastCleartext = (host, isAllowed)
         return isAllowed
     }
