@@ -100,31 +100,18 @@ struct MessageReader: Sendable {
         return range
     }
 
-    /// Reads on: what happens most often here, the rest where it is looked at closely.
+    /// Reads a response's head that is there as a whole, and plain. Where it is not, some of it may have been read:
+    /// ``next(_:_:from:)`` goes on.
     @inline(__always)
-    mutating func next(
-        _ input: UnsafeRawBufferPointer, _ position: inout Int
-    ) throws(HTTP1Error) -> Event? {
+    mutating func readPlainHead(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> Bool {
         let start = position
-        switch state {
-        case .head:
-            guard start < input.count else { return nil }
-            if scanner.scanPlainHead(input, &position) {
-                consumed &+= position &- start
-                return .head
-            }
-            return try read(input, &position, from: start)
-        case .ending:
-            end()
-            return .end
-        case .length, .chunked, .trailers, .untilClose, .anotherProtocol, .nothing, .failed:
-            return try read(input, &position, from: start)
-        }
+        guard case .head = state, start < input.count, scanner.scanPlainHead(input, &position) else { return false }
+        consumed &+= position &- start
+        return true
     }
 
     /// Reads on; what is before `position` but from `start` on has been read already.
-    @inline(never)
-    private mutating func read(
+    mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int, from start: Int
     ) throws(HTTP1Error) -> Event? {
         do throws(HTTP1Error) {

@@ -67,14 +67,31 @@ public struct ResponseParser: Sendable {
         return try nextOther(input, &position)
     }
 
+    /// A head that is plain in itself and in what it says of its body, which nearly all are, is made where it goes to; what
+    /// else there is, is looked at closely.
     @usableFromInline
     @inline(never)
     mutating func nextOther(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
-        switch try reader.next(input, &position) {
+        let start = position
+        guard reader.readPlainHead(input, &position) else { return try nextClosely(input, &position, from: start) }
+        reader.completeHead()
+        guard let framing = ResponseFraming(plain: reader.scanner.framing(), reader.scanner.startLine, to: method) else {
+            return try takeHead()
+        }
+        return takeHead(framing)
+    }
+
+    @inline(never)
+    private mutating func nextClosely(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int, from start: Int
+    ) throws(HTTP1Error) -> Event? {
+        switch try reader.next(input, &position, from: start) {
         case nil: return nil
-        case .head: return try takeHead()
+        case .head:
+            reader.completeHead()
+            return try takeHead()
         case .body(let range): return .body(range)
         case .trailers: return .trailers(reader.takeTrailers())
         case .end: return .end
@@ -104,18 +121,19 @@ public struct ResponseParser: Sendable {
     @discardableResult
     public mutating func didReadBody(_ count: Int) -> Bool { reader.didReadBody(count) }
 
-    @inline(__always)
+    @inline(never)
     private mutating func takeHead() throws(HTTP1Error) -> Event {
-        reader.completeHead()
-        let status = reader.scanner.startLine.status
-        if status < 200, status != 101 { return try takeInterim() }
-        let present = reader.scanner.framing()
-        let framing: ResponseFraming
-        if let plain = ResponseFraming(plain: present, reader.scanner.startLine, to: method) {
-            framing = plain
-        } else {
-            framing = try self.framing(present, reader.scanner.startLine)
+        let line = reader.scanner.startLine
+        if line.status < 200, line.status != 101 { return try takeInterim() }
+        do throws(HTTP1Error.Kind) {
+            return takeHead(try .read(reader.scanner.section, reader.scanner.framing(), line, to: method))
+        } catch {
+            throw failed(error)
         }
+    }
+
+    @inline(__always)
+    private mutating func takeHead(_ framing: ResponseFraming) -> Event {
         interimCount = 0
         allowsReuse = framing.allowsReuse
         reader.beginBody(framing.body, then: framing.sequel)
@@ -123,18 +141,6 @@ public struct ResponseParser: Sendable {
         return .head(ResponseHead(reader.scanner.startLine, reader.scanner.section), framing.body)
     }
 
-    @inline(never)
-    private mutating func framing(
-        _ present: HTTPFields.Framing, _ line: StartLine
-    ) throws(HTTP1Error) -> ResponseFraming {
-        do throws(HTTP1Error.Kind) {
-            return try .read(reader.scanner.section, present, line, to: method)
-        } catch {
-            throw failed(error)
-        }
-    }
-
-    @inline(never)
     private mutating func takeInterim() throws(HTTP1Error) -> Event {
         let head = ResponseHead(reader.scanner.startLine, reader.scanner.section)
         interimCount += 1
