@@ -146,6 +146,7 @@ extension HTTPFields {
     }
 
     /// Keeps room for no more than so much, and the fields only if they have no more.
+    @inlinable @inline(__always)
     package mutating func giveUpRoom(aboveFields fields: Int, bytes: Int) {
         guard let state = storage?.state, state.pointee.capacity > fields || state.pointee.byteCapacity > bytes else {
             return

@@ -9,6 +9,7 @@ import LoadingKitPrimitives
 /// before it any more.
 ///
 /// A line's end is CRLF or a bare LF (RFC 9112 §2.2); a CR that no LF follows is an error wherever it comes.
+@usableFromInline
 struct HeadScanner: Sendable {
     /// What is expected next. Each is a place where the input may end.
     enum Step: Sendable {
@@ -39,10 +40,10 @@ struct HeadScanner: Sendable {
     var step: Step
     /// The fields read, and the section's bytes from earlier pieces of input; of the message before, as long as none of
     /// this one has come.
-    var section = HTTPFields()
+    @usableFromInline var section = HTTPFields()
     /// What was last read of whole lines.
     var lines = lk_lines()
-    var startLine = StartLine()
+    @usableFromInline var startLine = StartLine()
 
     /// The field being read: places of its name and value.
     var nameOffset = 0

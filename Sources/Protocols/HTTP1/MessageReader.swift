@@ -38,7 +38,7 @@ struct MessageReader: Sendable {
         case failed
     }
 
-    var scanner: HeadScanner
+    @usableFromInline var scanner: HeadScanner
     @usableFromInline var state = State.head
     /// Not in the state, from which it would be copied for each chunk.
     @usableFromInline var decoder: ChunkDecoder
@@ -100,20 +100,23 @@ struct MessageReader: Sendable {
         return range
     }
 
-    /// Reads a response's head that is there as a whole, and plain. Where it is not, some of it may have been read:
-    /// ``next(_:_:from:)`` goes on.
+    /// Reads a response's head that is there as a whole, and plain. Where it is not, some of it may have been read.
     @inline(__always)
     mutating func readPlainHead(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> Bool {
         let start = position
-        guard case .head = state, start < input.count, scanner.scanPlainHead(input, &position) else { return false }
+        let isComplete = scanner.scanPlainHead(input, &position)
         consumed &+= position &- start
-        return true
+        return isComplete
     }
 
-    /// Reads on; what is before `position` but from `start` on has been read already.
+    /// Whether a head has been read that ``beginBody(_:then:)`` or ``beginNextHead()`` is still to follow.
+    var hasHead: Bool { isWaiting && scanner.step == .complete }
+
+    /// Reads on.
     mutating func next(
-        _ input: UnsafeRawBufferPointer, _ position: inout Int, from start: Int
+        _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
+        let start = position
         do throws(HTTP1Error) {
             let event = try read(input, &position)
             if case .end? = event { consumed = 0 } else { consumed &+= position &- start }

@@ -55,7 +55,7 @@ public struct RequestParser: Sendable {
     mutating func nextOther(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
-        switch try reader.next(input, &position, from: position) {
+        switch try reader.next(input, &position) {
         case nil: return nil
         case .head: return try takeHead()
         case .body(let range): return .body(range)

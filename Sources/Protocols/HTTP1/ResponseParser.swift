@@ -59,7 +59,11 @@ public struct ResponseParser: Sendable {
     ) throws(HTTP1Error) -> Event? {
         // What a caller does with small chunks, and with an end, is mostly less than what a call would cost.
         if let range = reader.nextChunkData(input, &position) { return .body(range) }
-        if reader.isWaiting, position >= input.count { return nil }
+        if reader.isWaiting {
+            if position >= input.count { return nil }
+            // Made here, where the compiler sees what the caller needs of it.
+            if let framing = readPlainHead(input, &position) { return .head(head(), framing) }
+        }
         if reader.isEnding {
             reader.end()
             return .end
@@ -67,27 +71,33 @@ public struct ResponseParser: Sendable {
         return try nextOther(input, &position)
     }
 
-    /// A head that is plain in itself and in what it says of its body, which nearly all are, is made where it goes to; what
-    /// else there is, is looked at closely.
+    /// Reads a final response's head that is plain in itself and in what it says of its body, as nearly all are; gives the
+    /// body's framing. ``nextOther(_:_:)`` goes on with any other.
+    @usableFromInline
+    @inline(never)
+    mutating func readPlainHead(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> BodyFraming? {
+        guard reader.readPlainHead(input, &position) else { return nil }
+        reader.completeHead()
+        guard let framing = ResponseFraming(plain: reader.scanner.framing(), reader.scanner.startLine, to: method)
+        else {
+            return nil
+        }
+        take(framing)
+        return framing.body
+    }
+
+    /// The head just read. Mutating as what only reads is given a copy of the whole reader.
+    @inlinable
+    @inline(__always)
+    mutating func head() -> ResponseHead { ResponseHead(reader.scanner.startLine, reader.scanner.section) }
+
     @usableFromInline
     @inline(never)
     mutating func nextOther(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
-        let start = position
-        guard reader.readPlainHead(input, &position) else { return try nextClosely(input, &position, from: start) }
-        reader.completeHead()
-        guard let framing = ResponseFraming(plain: reader.scanner.framing(), reader.scanner.startLine, to: method) else {
-            return try takeHead()
-        }
-        return takeHead(framing)
-    }
-
-    @inline(never)
-    private mutating func nextClosely(
-        _ input: UnsafeRawBufferPointer, _ position: inout Int, from start: Int
-    ) throws(HTTP1Error) -> Event? {
-        switch try reader.next(input, &position, from: start) {
+        if reader.hasHead { return try takeHead() }
+        switch try reader.next(input, &position) {
         case nil: return nil
         case .head:
             reader.completeHead()
@@ -121,28 +131,28 @@ public struct ResponseParser: Sendable {
     @discardableResult
     public mutating func didReadBody(_ count: Int) -> Bool { reader.didReadBody(count) }
 
-    @inline(never)
     private mutating func takeHead() throws(HTTP1Error) -> Event {
         let line = reader.scanner.startLine
         if line.status < 200, line.status != 101 { return try takeInterim() }
+        let framing: ResponseFraming
         do throws(HTTP1Error.Kind) {
-            return takeHead(try .read(reader.scanner.section, reader.scanner.framing(), line, to: method))
+            framing = try .read(reader.scanner.section, reader.scanner.framing(), line, to: method)
         } catch {
             throw failed(error)
         }
+        take(framing)
+        return .head(head(), framing.body)
     }
 
     @inline(__always)
-    private mutating func takeHead(_ framing: ResponseFraming) -> Event {
+    private mutating func take(_ framing: ResponseFraming) {
         interimCount = 0
         allowsReuse = framing.allowsReuse
         reader.beginBody(framing.body, then: framing.sequel)
-        // Last, so that the fields are counted once, for their new owner.
-        return .head(ResponseHead(reader.scanner.startLine, reader.scanner.section), framing.body)
     }
 
     private mutating func takeInterim() throws(HTTP1Error) -> Event {
-        let head = ResponseHead(reader.scanner.startLine, reader.scanner.section)
+        let head = head()
         interimCount += 1
         guard interimCount <= limits.interimResponses else { throw failed(.tooManyInterimResponses) }
         reader.beginNextHead()
