@@ -12,6 +12,7 @@ import LoadingKitPrimitives
 @usableFromInline
 struct HeadScanner: Sendable {
     /// What is expected next. Each is a place where the input may end.
+    @usableFromInline
     enum Step: Sendable {
         case emptyLine, emptyLineFeed
         case statusLine, statusCodeEnd, reason
@@ -37,7 +38,7 @@ struct HeadScanner: Sendable {
     /// At hand, as to ask whether the table has been made costs a call. Nobody changes it.
     nonisolated(unsafe) let names = KnownField.table
 
-    var step: Step
+    @usableFromInline var step: Step
     /// The fields read, and the section's bytes from earlier pieces of input; of the message before, as long as none of
     /// this one has come.
     @usableFromInline var section = HTTPFields()

@@ -84,6 +84,10 @@ struct MessageReader: Sendable {
     @inlinable @inline(__always)
     var isWaiting: Bool { if case .head = state { true } else { false } }
 
+    /// Whether the next byte is a head's first.
+    @inlinable @inline(__always)
+    var isAtHead: Bool { if isWaiting, case .emptyLine = scanner.step { true } else { false } }
+
     /// Whether the message is complete and its end is still to be told.
     @inlinable @inline(__always)
     var isEnding: Bool { if case .ending = state { true } else { false } }

@@ -59,11 +59,9 @@ public struct ResponseParser: Sendable {
     ) throws(HTTP1Error) -> Event? {
         // What a caller does with small chunks, and with an end, is mostly less than what a call would cost.
         if let range = reader.nextChunkData(input, &position) { return .body(range) }
-        if reader.isWaiting {
-            if position >= input.count { return nil }
-            // Made here, where the compiler sees what the caller needs of it.
-            if let framing = readPlainHead(input, &position) { return .head(head(), framing) }
-        }
+        if reader.isWaiting, position >= input.count { return nil }
+        // A head is made here, where the compiler sees what the caller needs of it.
+        if reader.isAtHead, let framing = readPlainHead(input, &position) { return .head(head(), framing) }
         if reader.isEnding {
             reader.end()
             return .end
