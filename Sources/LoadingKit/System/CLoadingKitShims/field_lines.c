@@ -57,8 +57,8 @@ lk_read_any_name(const uint8_t *line, size_t room, const lk_known_name *names) {
 }
 
 #if defined(LK_VECTORS)
-// The first `count` of 16 bytes, of which the last may be a colon, in the form of a well-known name. Bytes that are not
-// visible may take the form of others.
+// The first `count` of 16 bytes, of which the last may be a colon, in the form of a well-known name. Of the bytes that no
+// name has, only controls may take the form of one that names have.
 static inline void lk_fold_visible(lk_vector bytes, size_t count, uint64_t *words) {
     static const uint8_t ends[32] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
     const lk_vector folded = lk_and(lk_or(bytes, lk_all(0x20)), lk_load(ends + 16 - count));
@@ -88,12 +88,8 @@ lk_read_name(const uint8_t *line, const uint8_t *end, const lk_known_name *names
         const size_t length = lk_first(colons);
         lk_folded_name folded = {{0, 0, 0, 0}};
         lk_fold_visible(bytes, length + 1, folded.words);
-        // No longer name has the same beginning, as none has a colon.
         const lk_known_name *place = lk_first_place(names, &folded);
-        if (__builtin_expect(lk_has_same_beginning(&place->name, &folded), 1)) {
-            if (place == NULL) __builtin_unreachable();
-            return (lk_name){place, length};
-        }
+        if (__builtin_expect(lk_has_same_beginning(&place->name, &folded), 1)) return (lk_name){place, length};
         const lk_folded_name other = folded;
         return lk_recognise_other(names, &other, line, length, (size_t)(end - line));
     }

@@ -35,9 +35,6 @@ static inline uint64_t lk_bits_of_4(const lk_vector tests[4]) {
     return (uint64_t)lk_bits_of(tests[0]) | (uint64_t)lk_bits_of(tests[1]) << 16 | (uint64_t)lk_bits_of(tests[2]) << 32
            | (uint64_t)lk_bits_of(tests[3]) << 48;
 }
-
-// Bit 6 of each byte in the place of bit 5.
-static inline lk_vector lk_case_bits(lk_vector a) { return _mm_srli_epi16(_mm_and_si128(a, lk_all(0x40)), 1); }
 #elif defined(__ARM_NEON) && defined(__aarch64__) && defined(__LITTLE_ENDIAN__)
 #include <arm_neon.h>
 #define LK_VECTORS 1
@@ -69,8 +66,6 @@ static inline uint64_t lk_bits_of_4(const lk_vector tests[4]) {
     const uint8x16_t sums = vpaddq_u8(low, high);
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
 }
-
-static inline lk_vector lk_case_bits(lk_vector a) { return vshrq_n_u8(vandq_u8(a, vdupq_n_u8(0x40)), 1); }
 #endif
 
 #if defined(LK_VECTORS)
