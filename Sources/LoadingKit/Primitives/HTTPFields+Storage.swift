@@ -145,7 +145,7 @@ extension HTTPFields {
         storage = .make(capacity: fields, byteCapacity: bytes)
     }
 
-    /// Keeps room for no more than so much, and the fields only if they have no more.
+    /// Where there is room for more than so much, removes all fields and bytes and keeps room for no more.
     @inlinable @inline(__always)
     package mutating func giveUpRoom(aboveFields fields: Int, bytes: Int) {
         guard let state = storage?.state, state.pointee.capacity > fields || state.pointee.byteCapacity > bytes else {
@@ -161,7 +161,7 @@ extension HTTPFields {
         appendToOwn(bytes: bytes)
     }
 
-    /// The same where this is known to be the only owner of its storage, as something has just been added to it.
+    /// The same where this is known to be the only owner of its storage.
     @inlinable @inline(__always)
     package mutating func appendToOwn(bytes: UnsafeRawBufferPointer) {
         let header = storage.unsafelyUnwrapped.state.pointee
@@ -182,8 +182,8 @@ extension HTTPFields {
         state.pointee.count &+= 1
     }
 
-    /// Adds the fields that `body` puts where there is room for them, if it gives their number. Only for the only owner of
-    /// a storage, as something has just been done to it.
+    /// Adds the fields that `body` puts where there is room for them; it gives their number. This must be known to be the
+    /// only owner of its storage, as after ``restart()`` or ``prepare(fields:bytes:)``.
     @inlinable @inline(__always)
     package mutating func appendEntries<R>(
         _ body: (_ room: UnsafeMutablePointer<Entry>, _ capacity: Int) -> (Int, R)

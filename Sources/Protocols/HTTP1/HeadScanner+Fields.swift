@@ -19,7 +19,7 @@ extension HeadScanner {
     /// Reads plain lines. False when there may be more of them than there was room for.
     private mutating func scanPlainLines(_ cursor: inout ScanCursor) -> Bool {
         let allowed = fieldLimit &- section.count
-        section.reserve(fields: 1, bytes: 0)
+        section.prepare(fields: 1, bytes: 0)
         let room = readPlainLines(
             cursor.bytes, from: cursor.index, to: cursor.end, shift: cursor.shift, atMost: allowed)
         cursor.index = lines.index

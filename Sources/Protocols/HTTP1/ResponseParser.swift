@@ -70,7 +70,8 @@ public struct ResponseParser: Sendable {
     }
 
     /// Reads a final response's head that is plain in itself and in what it says of its body, as nearly all are; gives the
-    /// body's framing. ``nextOther(_:_:)`` goes on with any other.
+    /// body's framing. ``nextOther(_:_:)`` goes on with any other. The event is left to the caller: given back from here, it
+    /// would be copied on the way, and freed without the knowledge of what it is.
     @usableFromInline
     @inline(never)
     mutating func readPlainHead(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> BodyFraming? {
@@ -89,6 +90,7 @@ public struct ResponseParser: Sendable {
     @inline(__always)
     mutating func head() -> ResponseHead { ResponseHead(reader.scanner.startLine, reader.scanner.section) }
 
+    /// Whatever else comes, and a head of which more must be looked at.
     @usableFromInline
     @inline(never)
     mutating func nextOther(
