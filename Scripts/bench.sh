@@ -11,13 +11,17 @@ trap 'rm -rf "$folder"' EXIT
 # What the benchmarks' plugin prints is of interest only when something fails: the report has all figures.
 quietly() { "$@" >"$folder/log" 2>&1 || { cat "$folder/log" >&2; exit 1; }; }
 
-# Codecs are measured in one process; end to end, each client is a program of its own.
+# Codecs are measured in one process; end to end, each client is a program of its own, with Swift's libraries linked into
+# it, as programs for servers are built.
 echo "Building." >&2
 quietly swift package --disable-sandbox benchmark list
 if grep "end to end" "$folder/log" | grep -Eq -- "$filter"; then
+    clients=(-c release --static-swift-stdlib --scratch-path .build/clients)
     for client in ClientLoadingKit ClientCurl ClientAsyncHTTPClient ClientFoundation; do
-        quietly swift build -c release --product "$client"
+        quietly swift build "${clients[@]}" --product "$client"
     done
+    LOADINGKIT_BENCH_CLIENTS=$(swift build "${clients[@]}" --show-bin-path)
+    export LOADINGKIT_BENCH_CLIENTS
 fi
 
 echo "Measuring. All of it takes about a quarter of an hour." >&2

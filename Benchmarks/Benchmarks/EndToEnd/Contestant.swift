@@ -7,15 +7,15 @@ struct Contestant: Sendable {
 }
 
 extension Contestant {
-    /// One of the clients of this package, which lie beside this program.
+    /// One of the clients of this package, which lie where LOADINGKIT_BENCH_CLIENTS says.
     ///
     /// - Parameter requests: how many; the slower a client, the fewer, so that all take about the same time.
     static func client(
         _ program: String, _ implementation: String, mode: String = "memory", _ load: Load, requests: Int
     ) -> Contestant {
         Contestant(implementation: implementation) { nginx in
-            let path = URL(fileURLWithPath: "/proc/self/exe").resolvingSymlinksInPath().deletingLastPathComponent()
-                .appending(path: program).path
+            let folder = ProcessInfo.processInfo.environment["LOADINGKIT_BENCH_CLIENTS"] ?? "."
+            let path = "\(folder)/\(program)"
             guard FileManager.default.isExecutableFile(atPath: path) else { throw Failure("\(program) is not built") }
             let arguments = [
                 mode, load.url(nginx.ports), String(requests), String(load.atATime), String(load.length),
