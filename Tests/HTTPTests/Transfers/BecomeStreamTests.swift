@@ -219,6 +219,68 @@ import Testing
         }
     }
 
+    /// As of a connection of its own: a read that takes too long is given up, and nothing of the body is lost.
+    @Test(arguments: BothVersions.all) func aReadHasATimeOfItsOwn(_ version: String) async throws {
+        let (recorder, release) = (StreamingRecorder(), Signal())
+        let route: LoopbackServer.Route = { _ in
+            .stream(.length(10)) { writer in
+                try writer.write("first")
+                try writer.wait(for: release)
+                try writer.write("after")
+            }
+        }
+        try await BothVersions.withServer(version, route, delegate: recorder) { session, server in
+            defer { release.fire() }
+            let task = try await Self.become(session, recorder, BothVersions.request(server, "/"))
+            let error = await #expect(throws: URLError.self) {
+                try await task.readData(ofMinLength: 6, maxLength: 6, timeout: 0.05)
+            }
+            #expect(error?.code == .timedOut && task.state == .running)
+            release.fire()
+            let (data, isAtEnd) = try await task.readData(ofMinLength: 10, maxLength: 10, timeout: 0)
+            #expect(data == Data("firstafter".utf8) && !isAtEnd)
+        }
+    }
+
+    /// What ends a captured body before its time.
+    enum Break: CaseIterable, Sendable {
+        case silence, close
+
+        var step: ScriptedPeer.Step { self == .silence ? .readUntilClose : .close }
+        var code: URLError.Code { self == .silence ? .timedOut : .networkConnectionLost }
+    }
+
+    @Test(arguments: Break.allCases) func aCapturedBodyThatBreaksIsNotTakenForWhole(_ end: Break) async throws {
+        let peer = try ScriptedPeer([
+            .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"), end.step,
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let recorder = StreamingRecorder()
+            // The session's time goes on without it.
+            let session = makeSession(delegate: recorder) { $0.timeoutIntervalForRequest = 0.3 }
+            let task = try await Self.become(session, recorder, peer.request())
+            task.captureStreams()
+            _ = await recorder.inputs.count(reaches: 1)
+            session.finishTasksAndInvalidate()
+            let (text, last, code) = try await onThread { () throws -> (String, Int, URLError.Code?) in
+                let input = try #require(recorder.inputs.snapshot.first).value
+                input.open()
+                defer { input.close() }
+                var bytes = [UInt8](repeating: 0, count: 100)
+                var (text, last) = ("", 1)
+                while last > 0 {
+                    last = input.read(&bytes, maxLength: bytes.count)
+                    text += String(decoding: bytes.prefix(max(0, last)), as: UTF8.self)
+                }
+                #expect(input.streamStatus == .error)
+                return (text, last, (input.streamError as? URLError)?.code)
+            }
+            #expect(text == "first" && last == -1 && code == end.code)
+            await peer.endedCount(reaches: 1)
+        }
+    }
+
     @Test func aBodyCanBeCaptured() async throws {
         let server = try LoopbackServer { _ in .bytes([UInt8](repeating: 9, count: 300_000)) }
         defer { server.stop() }
