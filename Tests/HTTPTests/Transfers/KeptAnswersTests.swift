@@ -91,16 +91,24 @@ import Testing
         ) { take(.newBodyStream) { completionHandler(InputStream(data: Data("body".utf8))) } }
 
         func urlSession(
+            _ session: URLSession, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            let trust = challenge.protectionSpace.serverTrust
+            take(.serverTrust) {
+                // It is kept, too.
+                withExtendedLifetime(challenge) {
+                    completionHandler(.useCredential, trust.map { URLCredential(trust: $0) })
+                }
+            }
+        }
+
+        func urlSession(
             _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
             completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
         ) {
-            // The challenge is kept, too.
-            let trust = challenge.protectionSpace.serverTrust
-            take(trust == nil ? .challenge : .serverTrust) {
-                withExtendedLifetime(challenge) {
-                    guard let trust else { return completionHandler(.performDefaultHandling, nil) }
-                    completionHandler(.useCredential, URLCredential(trust: trust))
-                }
+            take(.challenge) {
+                withExtendedLifetime(challenge) { completionHandler(.performDefaultHandling, nil) }
             }
         }
 
