@@ -3,6 +3,7 @@ import LoadingKitPrimitives
 import Testing
 
 @testable import LoadingKitCore
+@testable import LoadingKitTransport
 
 @Suite("Metrics")
 struct MetricsTests {
@@ -25,23 +26,45 @@ struct MetricsTests {
         #expect(anchor.date(of: .distantFuture) > anchor.date)
     }
 
+    private struct Points {
+        var transaction = TransactionTimings()
+        var connection = ConnectTimings()
+    }
+
+    private func connection(
+        timings: ConnectTimings = ConnectTimings(), tls: TLSInfo? = nil, remote: SocketAddress = .ip(.v4(0), port: 1)
+    ) -> ConnectionMetrics {
+        ConnectionMetrics(
+            ConnectionInfo(
+                endpoint: .tcp(host: "localhost", port: 1), local: .ip(.v4(0x7f00_0001), port: 50000), remote: remote,
+                tls: tls, timings: timings),
+            protocolName: "h2", isProxied: true)
+    }
+
+    private func tls(version: UInt16, suite: UInt16) -> TLSInfo {
+        TLSInfo(
+            protocolVersion: version, cipherSuite: suite, cipherSuiteName: "", wasResumed: false, peerCertificates: [])
+    }
+
     @Test("give each point as its own date")
     func dates() {
-        let points:
-            [(WritableKeyPath<TransactionTimings, MonotonicTime?>, KeyPath<URLSessionTaskTransactionMetrics, Date?>)] =
-                [
-                    (\.fetchStart, \.fetchStartDate), (\.domainLookupStart, \.domainLookupStartDate),
-                    (\.domainLookupEnd, \.domainLookupEndDate), (\.connectStart, \.connectStartDate),
-                    (\.secureConnectionStart, \.secureConnectionStartDate),
-                    (\.secureConnectionEnd, \.secureConnectionEndDate),
-                    (\.connectEnd, \.connectEndDate), (\.requestStart, \.requestStartDate),
-                    (\.requestEnd, \.requestEndDate),
-                    (\.responseStart, \.responseStartDate), (\.responseEnd, \.responseEndDate),
-                ]
+        let points: [(WritableKeyPath<Points, MonotonicTime?>, KeyPath<URLSessionTaskTransactionMetrics, Date?>)] =
+            [
+                (\.transaction.fetchStart, \.fetchStartDate),
+                (\.connection.resolveStart, \.domainLookupStartDate),
+                (\.connection.resolveEnd, \.domainLookupEndDate), (\.connection.connectStart, \.connectStartDate),
+                (\.connection.tlsStart, \.secureConnectionStartDate),
+                (\.connection.tlsEnd, \.secureConnectionEndDate),
+                (\.connection.connectEnd, \.connectEndDate), (\.transaction.requestStart, \.requestStartDate),
+                (\.transaction.requestEnd, \.requestEndDate),
+                (\.transaction.responseStart, \.responseStartDate),
+                (\.transaction.responseEnd, \.responseEndDate),
+            ]
         for (point, date) in points {
-            var timings = TransactionTimings()
-            timings[keyPath: point] = MonotonicTime(nanoseconds: 7_000_000_000)
-            let metrics = metrics(timings)
+            var noted = Points()
+            noted[keyPath: point] = MonotonicTime(nanoseconds: 7_000_000_000)
+            noted.transaction.connection = ConnectionMetrics(failed: noted.connection)
+            let metrics = metrics(noted.transaction)
             #expect(metrics[keyPath: date] == Date(timeIntervalSince1970: 1002))
             #expect(points.filter { metrics[keyPath: $0.1] != nil }.count == 1)
         }
@@ -53,11 +76,9 @@ struct MetricsTests {
         (timings.requestHeaderBytesSent, timings.requestBodyBytesSent) = (1, 2)
         (timings.requestBodyBytesBeforeEncoding, timings.responseHeaderBytesReceived) = (3, 4)
         (timings.responseBodyBytesReceived, timings.responseBodyBytesAfterDecoding) = (5, 6)
-        (timings.localAddress, timings.localPort) = ("127.0.0.1", 50000)
-        (timings.remoteAddress, timings.remotePort) = ("::1", 65535)
-        (timings.tlsProtocolVersion, timings.tlsCipherSuite) = (0x0304, 0x1301)
-        timings.networkProtocolName = "h2"
-        (timings.isReusedConnection, timings.isProxyConnection) = (true, true)
+        timings.connection = connection(
+            tls: tls(version: 0x0304, suite: 0x1301), remote: .ip(.v6(high: 0, low: 1, zone: 0), port: 65535))
+        timings.isReusedConnection = true
         (timings.resourceFetchType, timings.domainResolutionProtocol) = (.networkLoad, .udp)
         let metrics = metrics(timings)
         #expect(metrics.countOfRequestHeaderBytesSent == 1 && metrics.countOfRequestBodyBytesSent == 2)
@@ -73,11 +94,8 @@ struct MetricsTests {
 
     @Test("say nil for TLS that is absent or not known")
     func tls() {
-        let numbers: [(UInt16?, UInt16?)] = [(nil, nil), (0x0300, 0x0000), (0xFFFF, 0xFFFF)]
-        for (version, suite) in numbers {
-            var timings = TransactionTimings()
-            (timings.tlsProtocolVersion, timings.tlsCipherSuite) = (version, suite)
-            let metrics = metrics(timings)
+        for tls in [nil, tls(version: 0x0300, suite: 0x0000), tls(version: 0xFFFF, suite: 0xFFFF)] {
+            let metrics = metrics(TransactionTimings(connection: connection(tls: tls)))
             #expect(metrics.negotiatedTLSProtocolVersion == nil && metrics.negotiatedTLSCipherSuite == nil)
         }
     }

@@ -1,10 +1,20 @@
 /// What is known of a connection since it was made.
-package struct ConnectionInfo: Sendable {
+package final class ConnectionInfo: Sendable {
     /// Whom the connection was asked for.
-    package var endpoint: Endpoint
-    package var local: SocketAddress
-    package var remote: SocketAddress
+    package let endpoint: Endpoint
+    package let local: SocketAddress
+    package let remote: SocketAddress
     /// `nil` for a connection without TLS.
-    package var tls: TLSInfo?
-    package var timings: ConnectTimings
+    package let tls: TLSInfo?
+    package let timings: ConnectTimings
+
+    package init(
+        endpoint: Endpoint, local: SocketAddress, remote: SocketAddress, tls: TLSInfo?, timings: ConnectTimings
+    ) {
+        self.endpoint = endpoint
+        self.local = local
+        self.remote = remote
+        self.tls = tls
+        self.timings = timings
+    }
 }

@@ -26,6 +26,9 @@ final class ConnectionPool: SessionResource {
     private var http2Alone: Set<Route> = []
     private var lastCleartext: (host: String, isAllowed: Bool)?
     private var lastTarget: RequestTarget?
+    private var lastRoute: Route?
+    private var lastPool: OriginPool?
+    private let use: NetworkUse
     private var requestFields: RequestFields
     private let proxies: ProxyRules
     private var sweepTimer: LoopTimer?
@@ -34,6 +37,7 @@ final class ConnectionPool: SessionResource {
     private init(_ core: SessionCore) {
         loop = core.loop
         settings = core.settings
+        use = NetworkUse(core.settings)
         requestFields = RequestFields(core.settings)
         proxies = ProxyRules(
             core.settings.connectionProxyDictionary, environment: ProcessInfo.processInfo.environment)
@@ -60,17 +64,20 @@ final class ConnectionPool: SessionResource {
 
     func fields(of request: URLRequest, to origin: Origin) -> HTTPFields { requestFields.make(request, origin) }
 
+    /// What the last one was is remembered: most requests of a session go the same way.
     func route(to origin: Origin, for request: URLRequest, switching: Route.Switching) -> Route {
-        Route(
-            origin: origin, proxy: proxies.proxy(for: origin), use: NetworkUse(request, settings),
-            switching: switching)
+        let use = use.narrowed(by: request)
+        if let last = lastRoute, last.origin == origin, last.use == use, last.switching == switching { return last }
+        let route = Route(origin: origin, proxy: proxies.proxy(for: origin), use: use, switching: switching)
+        lastRoute = route
+        return route
     }
 
     /// Whether transport security lets cleartext go to a host. The last answer is remembered: most requests of a session
     /// go to the same host.
     func allowsCleartext(to host: String) -> Bool {
         if let lastCleartext, lastCleartext.host == host { return lastCleartext.isAllowed }
-        let isAllowed = settings.appTransportSecurity.allowsCleartext(to: host)
+        let isAllowed = settings.allowsCleartext(to: host)
         lastCleartext = (host, isAllowed)
         return isAllowed
     }
@@ -105,9 +112,10 @@ final class ConnectionPool: SessionResource {
     }
 
     private func pool(for route: Route) -> OriginPool {
-        if let pool = origins[route] { return pool }
-        let pool = OriginPool(route, self)
+        if let last = lastPool, last.route === route { return last }
+        let pool = origins[route] ?? OriginPool(route, self)
         origins[route] = pool
+        lastPool = pool
         return pool
     }
 
@@ -156,7 +164,10 @@ final class ConnectionPool: SessionResource {
     }
 
     /// An origin has no connection and nobody waiting. Another pool may have taken its place already.
-    func isUnused(_ route: Route, _ pool: OriginPool) { if origins[route] === pool { origins[route] = nil } }
+    func isUnused(_ route: Route, _ pool: OriginPool) {
+        if origins[route] === pool { origins[route] = nil }
+        if lastPool === pool { lastPool = nil }
+    }
 
     func mayPipeline(_ route: Route) -> Bool { !brokenPipelines.contains(route) }
 

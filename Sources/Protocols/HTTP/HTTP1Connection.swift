@@ -55,8 +55,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private var isOpenEnded = false
     private var writeError: (any Error)?
     private var idleSince: MonotonicTime
-    private let firstMetrics: TransactionTimings
-    private let reusedMetrics: TransactionTimings
+    private let metrics: ConnectionMetrics
 
     /// When, if idle, the connection is to be closed.
     var idleUntil = MonotonicTime.distantFuture
@@ -66,8 +65,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         self.pool = pool
         loop = stream.loop
         idleSince = loop.now
-        firstMetrics = stream.info.metrics(isProxied: pool.isProxied)
-        reusedMetrics = stream.info.reusedMetrics(isProxied: pool.isProxied)
+        metrics = ConnectionMetrics(
+            stream.info, protocolName: stream.info.tls?.alpn ?? "http/1.1", isProxied: pool.isProxied)
         stream.handler = self
     }
 
@@ -87,7 +86,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         hasResponse = false
         idleUntil = .distantFuture
         pipeline.begin()
-        exchange.use(stream.info, isReused ? reusedMetrics : firstMetrics)
+        exchange.use(stream.info, metrics, isReused: isReused)
         do {
             sender = try RequestSender(exchange, &codec, buffer: &headBuffer)
             proceedSending(exchange)
@@ -530,7 +529,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     func sendAhead(_ exchange: HTTPExchange) {
         exchange.assigned(to: self)
         exchange.isSentAhead()
-        exchange.use(stream.info, reusedMetrics)
+        exchange.use(stream.info, metrics, isReused: true)
         do {
             try pipeline.append(exchange, &codec, now: loop.now)
         } catch {

@@ -54,8 +54,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private var isFirst = true
     private var hasSettings = false
     private var log: HTTP2FrameLog?
-    private let firstMetrics: TransactionTimings
-    private let reusedMetrics: TransactionTimings
+    private let metrics: ConnectionMetrics
 
     /// Bytes received since the last event.
     private var uncounted = 0
@@ -71,8 +70,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             role: .client, settings: Self.settings, connectionWindow: HTTP2Windows.initialConnection)
         windows = HTTP2Windows(loop.now)
         watch = HTTP2Watch(loop.now)
-        firstMetrics = stream.info.http2Metrics(stream.info.metrics(isProxied: pool.isProxied))
-        reusedMetrics = stream.info.http2Metrics(stream.info.reusedMetrics(isProxied: pool.isProxied))
+        metrics = ConnectionMetrics(stream.info, protocolName: "h2", isProxied: pool.isProxied)
         log = HTTP2FrameLog(pool.logger)
         stream.handler = self
         codec.sendPreface(to: &output)
@@ -106,7 +104,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     func carry(_ exchange: HTTPExchange) {
         idleUntil = .distantFuture
-        exchange.use(stream.info, isFirst ? firstMetrics : reusedMetrics)
+        exchange.use(stream.info, metrics, isReused: !isFirst)
         isFirst = false
         do throws(HTTP2Error) {
             let before = output.count

@@ -2,7 +2,6 @@ import Foundation
 import LoadingKitCore
 import LoadingKitHTTP2
 import LoadingKitPrimitives
-import LoadingKitTransport
 
 /// The head of a request as HTTP/2 has it (RFC 9113 §8.3.1).
 extension HTTPExchange {
@@ -30,13 +29,5 @@ extension HTTPExchange {
             fields.append(name: "priority", value: value)
         }
         return fields
-    }
-}
-
-extension ConnectionInfo {
-    func http2Metrics(_ metrics: TransactionTimings) -> TransactionTimings {
-        var metrics = metrics
-        metrics.networkProtocolName = "h2"
-        return metrics
     }
 }

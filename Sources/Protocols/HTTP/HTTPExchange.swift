@@ -22,9 +22,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         case queued
         case active(any HTTPStream)
         /// The delegate is asked whether to follow a redirect; the response waits.
-        case redirecting(any HTTPStream, ResponseHead)
+        indirect case redirecting(any HTTPStream, ResponseHead)
         /// The server asks for credentials; the response waits for what becomes of it.
-        case challenged(ChallengingResponse)
+        indirect case challenged(ChallengingResponse)
         /// The request goes out once more, when the stream's connection has read the rest of the response.
         case restarting(any HTTPStream)
         case over
@@ -206,7 +206,10 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     /// - Parameter connection: how far it has come.
     func failedToConnect(_ error: any Error, _ connection: ConnectTimings?) {
-        if let connection { timings.note(connection) }
+        if let connection {
+            timings.connection = ConnectionMetrics(failed: connection)
+            timings.isReusedConnection = false
+        }
         fail(error)
     }
 
@@ -215,10 +218,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     // MARK: From the stream
 
     /// What is known of the connection that the request is about to be sent on. Says last what is sent.
-    func use(_ connection: ConnectionInfo, _ metrics: TransactionTimings) {
-        let start = timings.fetchStart
-        timings = metrics
-        timings.fetchStart = start
+    func use(_ connection: ConnectionInfo, _ metrics: ConnectionMetrics, isReused: Bool) {
+        // What was noted of one that came to nothing is void.
+        timings = TransactionTimings(fetchStart: timings.fetchStart, connection: metrics, isReusedConnection: isReused)
         timings.requestStart = loop.now
         logins.authorize(&fields, on: connection)
     }
@@ -247,7 +249,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         guard case .active(let stream) = state else { return .wait }
         timings.responseStart = loop.now
         storeCookies(of: head)
-        if let target { StrictTransport.note(head, from: target.origin, pool.settings) }
+        if let target { StrictTransport.note(head, from: target.origin, in: pool) }
         if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream, head) }
         do {
             if head.status == 101, switching == .never { throw LoadFailure.switchedUnasked }

@@ -19,10 +19,10 @@ enum StrictTransport {
     }
 
     /// Takes note of what a response says, where the server is known to be who it says (§8.1).
-    static func note(_ head: ResponseHead, from origin: Origin, _ settings: SessionSettings) {
-        guard origin.isSecure, head.fields.contains(.strictTransportSecurity), settings.verifiesServer,
+    static func note(_ head: ResponseHead, from origin: Origin, in pool: ConnectionPool) {
+        guard origin.isSecure, head.fields.contains(.strictTransportSecurity), pool.settings.verifiesServer,
             let value = head.fields.values(of: .strictTransportSecurity).first
         else { return }
-        settings.strictTransport.note(value, from: origin.host)
+        pool.settings.strictTransport.note(value, from: origin.host)
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitPrimitives
 
 /// What a task notes of a load, whose handler may say nothing of it for the metrics: one of a scheme without a network.
-struct LoadNotes {
+final class LoadNotes {
     private let request: URLRequest
     private let transactionCount: Int
     private var response: URLResponse?
@@ -14,7 +14,7 @@ struct LoadNotes {
         timings.fetchStart = now
     }
 
-    mutating func note(_ response: URLResponse, _ now: MonotonicTime) {
+    func note(_ response: URLResponse, _ now: MonotonicTime) {
         self.response = response
         if timings.responseStart == nil { timings.responseStart = now }
     }

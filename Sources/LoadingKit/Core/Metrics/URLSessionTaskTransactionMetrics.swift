@@ -23,6 +23,11 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
         self.anchor = anchor
     }
 
+    private var connection: ConnectionMetrics? { timings.connection }
+
+    /// How the connection was made; nil where an earlier transaction made it.
+    private var making: ConnectTimings? { isReusedConnection ? nil : connection?.timings }
+
     private func date(_ time: MonotonicTime?) -> Date? { time.map(anchor.date(of:)) }
 
     // MARK: Dates
@@ -31,22 +36,22 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     public var fetchStartDate: Date? { date(timings.fetchStart) }
 
     /// Just before the host's name was looked up.
-    public var domainLookupStartDate: Date? { date(timings.domainLookupStart) }
+    public var domainLookupStartDate: Date? { date(making?.resolveStart) }
 
     /// When the lookup had ended.
-    public var domainLookupEndDate: Date? { date(timings.domainLookupEnd) }
+    public var domainLookupEndDate: Date? { date(making?.resolveEnd) }
 
     /// Just before the connection was begun.
-    public var connectStartDate: Date? { date(timings.connectStart) }
+    public var connectStartDate: Date? { date(making?.connectStart) }
 
     /// Just before the TLS handshake, which lies within the connection's time.
-    public var secureConnectionStartDate: Date? { date(timings.secureConnectionStart) }
+    public var secureConnectionStartDate: Date? { date(making?.tlsStart) }
 
     /// When the TLS handshake was complete.
-    public var secureConnectionEndDate: Date? { date(timings.secureConnectionEnd) }
+    public var secureConnectionEndDate: Date? { date(making?.tlsEnd) }
 
     /// When the connection was ready, TLS handshake included.
-    public var connectEndDate: Date? { date(timings.connectEnd) }
+    public var connectEndDate: Date? { date(making?.readyTime) }
 
     /// Just before the request's first byte was sent.
     public var requestStartDate: Date? { date(timings.requestStart) }
@@ -83,39 +88,39 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     // MARK: Connection
 
     /// The ALPN identifier of the protocol (`http/1.1`, `h2`), or nil.
-    public var networkProtocolName: String? { timings.networkProtocolName }
+    public var networkProtocolName: String? { connection?.protocolName }
 
     /// The address that the connection went out from.
-    public var localAddress: String? { timings.localAddress }
+    public var localAddress: String? { connection?.info?.local.address }
 
     /// The port that the connection went out from, in decimal.
-    public var localPort: String? { timings.localPort.map { String($0) } }
+    public var localPort: String? { connection?.info?.local.port.map { String($0) } }
 
     /// The address that the connection went to: the server's, or the proxy's.
-    public var remoteAddress: String? { timings.remoteAddress }
+    public var remoteAddress: String? { connection?.info?.remote.address }
 
     /// The port that the connection went to, in decimal.
-    public var remotePort: String? { timings.remotePort.map { String($0) } }
+    public var remotePort: String? { connection?.info?.remote.port.map { String($0) } }
 
     /// The version of TLS that was negotiated, or nil without TLS.
     public var negotiatedTLSProtocolVersion: tls_protocol_version_t? {
-        timings.tlsProtocolVersion.flatMap(tls_protocol_version_t.init(rawValue:))
+        connection?.info?.tls.flatMap { tls_protocol_version_t(rawValue: $0.protocolVersion) }
     }
 
     /// The cipher suite that was negotiated, or nil without TLS or when it is none of those listed.
     public var negotiatedTLSCipherSuite: tls_ciphersuite_t? {
-        timings.tlsCipherSuite.flatMap(tls_ciphersuite_t.init(rawValue:))
+        connection?.info?.tls.flatMap { tls_ciphersuite_t(rawValue: $0.cipherSuite) }
     }
 
     /// Whether the connection had served another request before.
     public var isReusedConnection: Bool { timings.isReusedConnection }
 
     /// Whether the connection went through a proxy.
-    public var isProxyConnection: Bool { timings.isProxyConnection }
+    public var isProxyConnection: Bool { connection?.isProxied == true }
 
     /// Whether the connection went over a cellular network: whether the interface that has its local address when this is
     /// asked is a modem's.
-    public var isCellular: Bool { timings.localAddress.map(Networks.isCellular) ?? false }
+    public var isCellular: Bool { localAddress.map(Networks.isCellular) ?? false }
 
     /// Whether the connection went over an expensive network, as a cellular one is.
     public var isExpensive: Bool { isCellular }

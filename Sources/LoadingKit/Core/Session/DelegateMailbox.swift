@@ -12,11 +12,27 @@ package final class DelegateMailbox: Sendable {
 
     private let state = Guarded(State())
     private let loop: EventLoop
-    let queue: OperationQueue
+    private let madeQueue: Guarded<OperationQueue?>
 
-    init(_ queue: OperationQueue, _ loop: EventLoop) {
-        self.queue = queue
+    /// - Parameter queue: nil: a serial queue of the session's own, made when there is something for it.
+    init(_ queue: OperationQueue?, _ loop: EventLoop) {
+        madeQueue = Guarded(queue)
         self.loop = loop
+    }
+
+    var queue: OperationQueue {
+        madeQueue.withLock { made in
+            let queue = made ?? Self.serialQueue()
+            made = queue
+            return queue
+        }
+    }
+
+    private static func serialQueue() -> OperationQueue {
+        let queue = OperationQueue()
+        queue.maxConcurrentOperationCount = 1
+        queue.name = "LoadingKit.URLSession.delegate"
+        return queue
     }
 
     /// Runs `call` on the queue, after those posted before it. The queue is told at the end of the loop's turn, when

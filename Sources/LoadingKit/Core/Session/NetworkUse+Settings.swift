@@ -2,14 +2,15 @@ import LoadingKitTransport
 
 extension NetworkUse {
     /// What a session's configuration and a request say: both have to allow a network.
-    package init(_ request: URLRequest, _ settings: SessionSettings) {
-        self.init(settings)
-        if !request.allowsCellularAccess { allowsCellular = false }
-        if !request.allowsExpensiveNetworkAccess { allowsExpensive = false }
-        if request.networkServiceType != .default { codePoint = Self.codePoint(of: request.networkServiceType) }
+    package func narrowed(by request: URLRequest) -> NetworkUse {
+        var use = self
+        if !request.allowsCellularAccess { use.allowsCellular = false }
+        if !request.allowsExpensiveNetworkAccess { use.allowsExpensive = false }
+        if request.networkServiceType != .default { use.codePoint = Self.codePoint(of: request.networkServiceType) }
+        return use
     }
 
-    init(_ settings: SessionSettings) {
+    package init(_ settings: SessionSettings) {
         self.init()
         allowsCellular = settings.allowsCellularAccess
         allowsExpensive = settings.allowsExpensiveNetworkAccess

@@ -42,7 +42,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private var nextLook = MonotonicTime.distantFuture
     private var lookTimer: LoopTimer?
 
-    init(_ settings: SessionSettings, _ queue: OperationQueue, _ delegate: DelegateBox, _ loop: EventLoop) {
+    init(_ settings: SessionSettings, _ queue: OperationQueue?, _ delegate: DelegateBox, _ loop: EventLoop) {
         self.settings = settings
         self.loop = loop
         registry = URLProtocolRegistry(settings)

@@ -38,7 +38,13 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var credentialStorage: URLCredentialStorage?
     package var authenticationSchemes: [any HTTPAuthenticationScheme.Type] = []
     package var strictTransport = StrictTransportStore()
-    package var appTransportSecurity = AppTransportSecurity.ofMainBundle
+    /// Nil where the program gave none.
+    private var ownTransportSecurity: AppTransportSecurity?
+    /// The main bundle is not read before somebody asks: Foundation needs megabytes for that.
+    package var appTransportSecurity: AppTransportSecurity {
+        get { ownTransportSecurity ?? .ofMainBundle }
+        set { ownTransportSecurity = newValue }
+    }
     /// Nil where the program gave none.
     package var ownLogger: Logger?
     package var logger: Logger { ownLogger ?? Self.silentLogger }
@@ -56,6 +62,11 @@ extension SessionSettings {
     package var connectTimeout: UInt64? {
         let seconds = timeoutIntervalForRequest
         return seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : nil
+    }
+
+    /// Whether transport security lets cleartext go to a host. To this machine any policy does, so that none is asked for.
+    package func allowsCleartext(to host: String) -> Bool {
+        LocalHost.isThisMachine(host) || appTransportSecurity.allowsCleartext(to: host)
     }
 
     /// The request's own policy, unless that is the default.

@@ -35,17 +35,10 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
         loop: EventLoop
     ) {
         delegateBox = DelegateBox(delegate)
-        core = SessionCore(configuration.settings, queue ?? Self.serialQueue(), delegateBox, loop)
+        core = SessionCore(configuration.settings, queue, delegateBox, loop)
     }
 
     deinit { core.loop.execute { [core] in core.close() } }
-
-    private static func serialQueue() -> OperationQueue {
-        let queue = OperationQueue()
-        queue.maxConcurrentOperationCount = 1
-        queue.name = "LoadingKit.URLSession.delegate"
-        return queue
-    }
 
     /// A copy of the session's configuration.
     open var configuration: URLSessionConfiguration { URLSessionConfiguration(settings: core.settings) }

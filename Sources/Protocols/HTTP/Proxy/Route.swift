@@ -2,12 +2,19 @@ import LoadingKitCore
 import LoadingKitTransport
 
 /// How an origin is reached: directly, or through a proxy.
-struct Route: Hashable {
+final class Route: Sendable {
     let origin: Origin
     let proxy: Proxy?
     /// Over which networks.
-    var use = NetworkUse()
-    var switching = Switching.never
+    let use: NetworkUse
+    let switching: Switching
+
+    init(origin: Origin, proxy: Proxy?, use: NetworkUse = NetworkUse(), switching: Switching = .never) {
+        self.origin = origin
+        self.proxy = proxy
+        self.use = use
+        self.switching = switching
+    }
 
     /// Whether its connections are to switch to another protocol.
     enum Switching {
@@ -37,6 +44,21 @@ struct Route: Hashable {
 
     /// What goes before the path in a request's target.
     var targetPrefix: String { isForwarded ? "http://\(origin.authority)" : "" }
+}
+
+extension Route: Hashable {
+    static func == (left: Route, right: Route) -> Bool {
+        left === right
+            || left.origin == right.origin && left.proxy == right.proxy && left.use == right.use
+                && left.switching == right.switching
+    }
+
+    func hash(into hasher: inout Hasher) {
+        hasher.combine(origin)
+        hasher.combine(proxy)
+        hasher.combine(use)
+        hasher.combine(switching)
+    }
 }
 
 extension Proxy {
