@@ -45,7 +45,8 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     private var stage = Stage.new
     private(set) var hold: Hold = []
     private var isHandlerWaiting = false
-    private(set) lazy var questions = OpenQuestions(loop)
+    /// Made when the delegate is first asked something: most tasks ask nothing.
+    private var openQuestions: OpenQuestions?
     /// The challenges that the delegate was given and has not answered.
     private var openChallenges: [ObjectIdentifier: OpenChallenge] = [:]
     /// How the load ended while the consumer could not be told.
@@ -149,6 +150,13 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         flushChunk()
         release(.suspended)
         loadPostponed()
+    }
+
+    var questions: OpenQuestions {
+        if let openQuestions { return openQuestions }
+        let made = OpenQuestions(loop)
+        openQuestions = made
+        return made
     }
 
     var isOver: Bool {
@@ -343,7 +351,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         heldEnd = nil
         heldQuestion = nil
         openChallenges = [:]
-        questions.closeAll()
+        openQuestions?.closeAll()
         if isAwaited { loop.awaitedResults -= 1 }
         isAwaited = false
         nextLook = .distantFuture
