@@ -135,7 +135,7 @@ import Testing
             let task = session.webSocketTask(with: try WebSocketServing.url(server))
             task.resume()
             _ = try await task.receive()
-            try await Self.settles(session, bystander) { progress.count }
+            try await session.settles(beside: bystander) { progress.count }
             // All that is in buffers on the way is far less than everything.
             #expect(progress.count < count / 2)
             for _ in 1..<count { _ = try await task.receive() }
@@ -144,28 +144,12 @@ import Testing
             let sent = Recorder<Int>()
             let all = Data(piece)
             for number in 0..<count { task.send(.data(all)) { _ in sent.append(number) } }
-            try await Self.settles(session, bystander) { sent.count }
+            try await session.settles(beside: bystander) { sent.count }
             #expect(sent.count < count / 2)
             go.fire()
             for _ in 0..<count { _ = try await task.receive() }
             #expect(await sent.count(reaches: count) == Array(0..<count))
             task.cancel()
-        }
-    }
-
-    /// Returns when a count stays as it is while the session loads much from another server: its loop looks at each of its
-    /// connections many times then.
-    private static func settles(
-        _ session: URLSession, _ bystander: LoopbackServer, _ count: @Sendable () -> Int
-    ) async throws {
-        let request = try BothVersions.request(bystander, "/")
-        var (last, same) = (-1, 0)
-        while same < 100 {
-            let outcome = await session.outcome(request)
-            #expect(outcome == .ok(""))
-            let now = count()
-            same = now == last ? same + 1 : 0
-            last = now
         }
     }
 
