@@ -137,6 +137,65 @@ import Testing
         }
     }
 
+    /// The same for a byte in the place of another: only the other case of a letter leaves the name what it is.
+    @Test(arguments: ["TE", "Content-Length", "Connection", "HTTP2-Settings", "Access-Control-Allow-Credentials"])
+    func noByteStandsForAnother(_ name: String) {
+        for place in 0...name.utf8.count {
+            for byte in UInt8.min...UInt8.max {
+                var line = Array("\(name):".utf8)
+                line[place] = byte
+                let isSame = String(decoding: line, as: UTF8.self).lowercased() == "\(name):".lowercased()
+                let head = Array("HTTP/1.1 200 OK\r\n".utf8) + line + Array(" 1\r\nServer: x\r\n\r\n".utf8)
+                let read = Transcript(responseParser(to: "HEAD"), head).responses.first
+                #expect((read?.fields.contains(name: name) == true) == isSame, "\(byte) at \(place)")
+            }
+        }
+    }
+
+    /// A value may have any byte but controls, wherever it is in the line, and of those a tab.
+    @Test func bytesOfValues() {
+        for byte in UInt8.min...UInt8.max {
+            for length in [1, 40, 63, 64, 200] {
+                var value = [UInt8](repeating: UInt8(ascii: "v"), count: length + 2)
+                value[1 + length / 2] = byte
+                let head = Array("HTTP/1.1 200 OK\r\nX-A: ".utf8) + value + Array("\r\nServer: x\r\n\r\n".utf8)
+                let transcript = Transcript(responseParser(to: "HEAD"), head)
+                let read = transcript.responses.first?.fields
+                if byte == 0x09 || byte >= 0x20 && byte != 0x7F {
+                    #expect(read?.count == 2 && read?.withBytes(at: 0) { _, bytes, _ in Array(bytes) } == value)
+                } else {
+                    // A bare LF ends the line, and what follows is no field.
+                    let kind = byte == 0x0A ? HTTP1Error.Kind.invalidFieldName : .invalidFieldValue
+                    #expect(transcript.error?.kind == kind && read == nil)
+                }
+            }
+        }
+    }
+
+    /// A parser is a value: what its copy reads does not change what it has read, or reads.
+    @Test func copiesReadForThemselves() throws {
+        func read(_ name: String, with parser: inout ResponseParser) throws -> ResponseHead? {
+            var first: ResponseHead?
+            try Array("HTTP/1.1 200 OK\r\n\(name): \(name)\r\nContent-Length: 0\r\n\r\n".utf8).withUnsafeBytes {
+                bytes in
+                var position = 0
+                while let event = try parser.next(bytes, &position) {
+                    if case .head(let head, _) = event { first = head }
+                }
+            }
+            return first
+        }
+        var parser = ResponseParser()
+        _ = try read("A", with: &parser)
+        var copy = parser
+        let ours = try read("B", with: &parser)
+        let theirs = try read("C", with: &copy)
+        var changed = ours
+        changed?.fields.set(name: "B", value: "D")
+        let next = try read("E", with: &parser)
+        #expect([ours, theirs, changed, next].map { $0?.fields.first?.value } == ["B", "C", "D", "E"])
+    }
+
     /// What has been handed over does not change when the memory it is in could be used again.
     @Test func headsThatAreKeptStay() throws {
         var parser = ResponseParser()

@@ -134,7 +134,8 @@ import Testing
         let changes: [(inout HTTPFields) -> Void] = [
             { $0.append(.via, "x") }, { $0.append(name: "B", value: "x") }, { $0.set(.contentLength, "4") },
             { $0.set(name: "A", value: "5") }, { $0.remove(.contentLength) }, { $0.remove(name: "a") },
-            { $0.trimValues() }, { $0.removeAll(keepingFields: 100, bytes: 1000) }, { $0.reserve(fields: 9, bytes: 9) },
+            { $0.restart() }, { $0.giveUpRoom(aboveFields: 1, bytes: 1) }, { $0.trimValues() },
+            { $0.removeAll(keepingFields: 100, bytes: 1000) }, { $0.reserve(fields: 9, bytes: 9) },
         ]
         for change in changes {
             var changed = original

@@ -125,6 +125,35 @@ extension HTTPFields {
         }
     }
 
+    /// Removes all fields and bytes, and makes this the only owner of a storage: the same as before, or where somebody else
+    /// has that too, another with room for a little more than there was.
+    @inlinable @inline(__always)
+    package mutating func restart() {
+        guard isKnownUniquelyReferenced(&storage) else { return restartElsewhere() }
+        let state = storage.unsafelyUnwrapped.state
+        state.pointee.count = 0
+        state.pointee.byteCount = 0
+        state.pointee.unused = 0
+    }
+
+    @usableFromInline
+    @inline(never)
+    mutating func restartElsewhere() {
+        // What a common head has, where nothing is known.
+        let fields = storage == nil ? 16 : count + 2
+        let bytes = storage == nil ? 512 : byteCount + byteCount / 8
+        storage = .make(capacity: fields, byteCapacity: bytes)
+    }
+
+    /// Where there is room for more than so much, removes all fields and bytes and keeps room for no more.
+    @inlinable @inline(__always)
+    package mutating func giveUpRoom(aboveFields fields: Int, bytes: Int) {
+        guard let state = storage?.state, state.pointee.capacity > fields || state.pointee.byteCapacity > bytes else {
+            return
+        }
+        storage = .make(capacity: fields, byteCapacity: bytes)
+    }
+
     /// Adds bytes for entries to point into.
     @inlinable @inline(__always)
     package mutating func append(bytes: UnsafeRawBufferPointer) {
@@ -132,7 +161,7 @@ extension HTTPFields {
         appendToOwn(bytes: bytes)
     }
 
-    /// The same where this is known to be the only owner of its storage, as something has just been added to it.
+    /// The same where this is known to be the only owner of its storage.
     @inlinable @inline(__always)
     package mutating func appendToOwn(bytes: UnsafeRawBufferPointer) {
         let header = storage.unsafelyUnwrapped.state.pointee
@@ -153,14 +182,12 @@ extension HTTPFields {
         state.pointee.count &+= 1
     }
 
-    /// Adds the fields that `body` puts where there is room for them; it gives their number. `bytes` are those that will
-    /// follow, as far as that is known.
+    /// Adds the fields that `body` puts where there is room for them; it gives their number. This must be known to be the
+    /// only owner of its storage, as after ``restart()`` or ``prepare(fields:bytes:)``.
     @inlinable @inline(__always)
     package mutating func appendEntries<R>(
-        atLeast fields: Int, bytes: Int, _ body: (_ room: UnsafeMutablePointer<Entry>, _ capacity: Int) -> (Int, R)
+        _ body: (_ room: UnsafeMutablePointer<Entry>, _ capacity: Int) -> (Int, R)
     ) -> R {
-        prepare(fields: fields, bytes: bytes)
-        // `prepare` leaves a storage, which this only refers to: so nothing counts who does.
         let state = storage.unsafelyUnwrapped.state
         let room = storage.unsafelyUnwrapped.entryMemory + state.pointee.count
         let (added, result) = body(room, state.pointee.capacity &- state.pointee.count)

@@ -11,7 +11,8 @@ package enum SystemCalls {
     package enum Name: String, Sendable, CaseIterable {
         case socket, connect, recv, send, sendmsg, shutdown, close, getsockopt, setsockopt, getsockname, getpeername
         case epollCreate, epollControl, epollWait, eventfd
-        case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fsync, unlink, rename, mkdir, rmdir, poll
+        case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fallocate, fsync, unlink, rename, mkdir,
+            rmdir, poll
         case flock, link
     }
 
@@ -257,6 +258,11 @@ extension SystemCalls {
 
     package static func truncate(_ descriptor: Int32, to length: Int64) -> Int {
         call(.ftruncate) { Int(Glibc.ftruncate(descriptor, off_t(length))) }
+    }
+
+    /// Has the file system set aside room for bytes to come; the file's size stays what it is.
+    package static func reserve(_ descriptor: Int32, from offset: Int64, count: Int64) -> Int {
+        call(.fallocate) { Int(lk_reserve(descriptor, offset, count)) }
     }
 
     package static func synchronize(_ descriptor: Int32) -> Int { call(.fsync) { Int(Glibc.fsync(descriptor)) } }

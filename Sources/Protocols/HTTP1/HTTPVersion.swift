@@ -6,6 +6,7 @@ public struct HTTPVersion: Sendable, Hashable {
     public var minor: UInt8
 
     /// Makes a version from its two numbers.
+    @inlinable
     public init(major: UInt8, minor: UInt8) {
         self.major = major
         self.minor = minor

@@ -19,6 +19,7 @@ extension HeadScanner {
     /// Reads plain lines. False when there may be more of them than there was room for.
     private mutating func scanPlainLines(_ cursor: inout ScanCursor) -> Bool {
         let allowed = fieldLimit &- section.count
+        section.prepare(fields: 1, bytes: 0)
         let room = readPlainLines(
             cursor.bytes, from: cursor.index, to: cursor.end, shift: cursor.shift, atMost: allowed)
         cursor.index = lines.index
@@ -30,13 +31,11 @@ extension HeadScanner {
     mutating func readPlainLines(
         _ bytes: UnsafePointer<UInt8>, from start: Int, to end: Int, shift: Int, atMost allowed: Int
     ) -> Int {
-        let isFirst = section.isEmpty
-        let bytesAhead = isFirst ? expected.bytes : 0
-        return section.appendEntries(atLeast: isFirst ? expected.fields : 1, bytes: bytesAhead) { room, capacity in
+        section.appendEntries { room, capacity in
             let capacity = Swift.min(capacity, allowed)
             room.withMemoryRebound(to: lk_field.self, capacity: capacity) {
                 // No section is as long as Int32.max.
-                lk_read_field_lines(bytes, start, end, shift, $0, capacity, KnownField.table, &lines)
+                lk_read_field_lines(bytes, start, end, shift, $0, capacity, names, &lines)
             }
             return (Int(lines.count), capacity)
         }

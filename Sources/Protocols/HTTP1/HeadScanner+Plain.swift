@@ -14,6 +14,7 @@ extension HeadScanner {
         let bytes = (base + position).assumingMemoryBound(to: UInt8.self)
         let lineEnd = readPlainStatusLine(bytes, count)
         guard lineEnd > 0 else { return false }
+        section.restart()
         _ = readPlainLines(bytes, from: lineEnd, to: count, shift: 0, atMost: fieldLimit)
         section.appendToOwn(bytes: UnsafeRawBufferPointer(start: bytes, count: lines.index))
         position &+= lines.index
@@ -28,35 +29,30 @@ extension HeadScanner {
         let version = UnsafeRawPointer(bytes).loadUnaligned(as: UInt64.self)
         let beginning = UInt64(littleEndian: 0x002E_312F_5054_5448)
         guard (version ^ beginning) & UInt64(littleEndian: 0x00FF_FFFF_FFFF_FFFF) == 0,
-            let minor = Byte.digit(bytes[7]), bytes[8] == Byte.space, let hundreds = Byte.digit(bytes[9]), hundreds > 0,
-            let tens = Byte.digit(bytes[10]), let ones = Byte.digit(bytes[11]), bytes[12] == Byte.space
+            let minor = Byte.digit(bytes[7])
         else { return 0 }
         startLine.minorVersion = minor
-        startLine.status = Int(hundreds) &* 100 &+ Int(tens) &* 10 &+ Int(ones)
-        return readPlainReason(bytes, count)
+        // ` 200 OK`, CRLF: most responses.
+        let rest = UnsafeRawPointer(bytes + 8).loadUnaligned(as: UInt64.self)
+        guard rest == UInt64(littleEndian: 0x0D4B_4F20_3030_3220), bytes[16] == Byte.lineFeed,
+            limits.startLineBytes >= 15
+        else { return readAnyPlainStatus(bytes, count) }
+        startLine.status = 200
+        startLine.isReasonUsual = true
+        return 17
     }
 
-    /// The rest of the line from its 13th byte on.
-    @inline(__always)
-    private mutating func readPlainReason(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
-        // `OK`, CRLF: most responses.
-        let reason = UnsafeRawPointer(bytes + 13).loadUnaligned(as: UInt32.self)
-        if reason == UInt32(littleEndian: 0x0A0D_4B4F), startLine.status == 200, limits.startLineBytes >= 15 {
-            startLine.isReasonUsual = true
-            return 17
-        }
-        return readAnyPlainReason(bytes, count)
-    }
-
+    /// The rest of the line from its 9th byte on.
     @inline(never)
-    private mutating func readAnyPlainReason(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
+    private mutating func readAnyPlainStatus(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
+        guard bytes[8] == Byte.space, let hundreds = Byte.digit(bytes[9]), hundreds > 0,
+            let tens = Byte.digit(bytes[10]), let ones = Byte.digit(bytes[11]), bytes[12] == Byte.space
+        else { return 0 }
         let end = 13 &+ lk_value_end(bytes + 13, count &- 13)
         guard count &- end >= 2, bytes[end] == Byte.carriageReturn, bytes[end &+ 1] == Byte.lineFeed,
             end <= limits.startLineBytes
-        else {
-            startLine = StartLine()
-            return 0
-        }
+        else { return 0 }
+        startLine.status = Int(hundreds) &* 100 &+ Int(tens) &* 10 &+ Int(ones)
         startLine.reason = 13..<end
         startLine.isReasonUsual = Reason.isUsual(
             UnsafeRawBufferPointer(start: bytes + 13, count: end &- 13), startLine.status)

@@ -9,8 +9,10 @@ import LoadingKitPrimitives
 /// before it any more.
 ///
 /// A line's end is CRLF or a bare LF (RFC 9112 §2.2); a CR that no LF follows is an error wherever it comes.
+@usableFromInline
 struct HeadScanner: Sendable {
     /// What is expected next. Each is a place where the input may end.
+    @usableFromInline
     enum Step: Sendable {
         case emptyLine, emptyLineFeed
         case statusLine, statusCodeEnd, reason
@@ -30,16 +32,19 @@ struct HeadScanner: Sendable {
 
     let subject: Subject
     let limits: HTTP1Limits
+    /// What the limits, which may be any number, leave for a whole message.
+    private let headBytes: Int
+    private let fieldCount: Int
+    /// At hand, as to ask whether the table has been made costs a call. Nobody changes it.
+    nonisolated(unsafe) let names = KnownField.table
 
-    var step: Step
-    /// The fields read, and the section's bytes from earlier pieces of input.
-    var section = HTTPFields()
-    /// What there is room for at first: what a common head has, or a little more than the section before, which mostly is
-    /// of the same sender.
-    var expected = SectionSize(bytes: 512, fields: 16)
+    @usableFromInline var step: Step
+    /// The fields read, and the section's bytes from earlier pieces of input; of the message before, as long as none of
+    /// this one has come.
+    @usableFromInline var section = HTTPFields()
     /// What was last read of whole lines.
     var lines = lk_lines()
-    var startLine = StartLine()
+    @usableFromInline var startLine = StartLine()
 
     /// The field being read: places of its name and value.
     var nameOffset = 0
@@ -60,6 +65,8 @@ struct HeadScanner: Sendable {
     init(subject: Subject, limits: HTTP1Limits) {
         self.subject = subject
         self.limits = limits
+        headBytes = Swift.max(0, Swift.min(limits.headBytes, Int(Int32.max)))
+        fieldCount = Swift.max(0, limits.fieldCount)
         step = .emptyLine
     }
 
@@ -73,9 +80,9 @@ struct HeadScanner: Sendable {
         }
     }
 
-    /// What the limits, which may be any number, leave for this section.
-    var byteLimit: Int { Swift.max(0, Swift.min(limits.headBytes, Int(Int32.max))) &- bytesBefore }
-    var fieldLimit: Int { Swift.max(0, limits.fieldCount) &- fieldsBefore }
+    /// What the limits leave for this section.
+    var byteLimit: Int { headBytes &- bytesBefore }
+    var fieldLimit: Int { fieldCount &- fieldsBefore }
 
     /// Reads on. True when the section is complete; false when all input is used up and more is needed.
     mutating func scan(
@@ -136,6 +143,7 @@ struct HeadScanner: Sendable {
             case (.emptyLine, Byte.carriageReturn): step = .emptyLineFeed
             case (_, Byte.lineFeed): step = .emptyLine
             case (.emptyLine, _):
+                section.restart()
                 step = subject == .request ? .method : .statusLine
                 return true
             case (_, _):
@@ -172,6 +180,7 @@ extension HeadScanner {
     /// Gets ready for the trailer section of the message whose head was read, which shares its limits.
     mutating func beginTrailers(after head: SectionSize, origin: Int) {
         reset(to: .lineStart)
+        section.restart()
         bytesBefore = head.bytes
         fieldsBefore = head.fields
         self.origin = origin
@@ -187,12 +196,7 @@ extension HeadScanner {
 
     private mutating func reset(to step: Step) {
         self.step = step
-        if !section.isEmpty {
-            expected.bytes = Swift.min(section.byteCount &+ section.byteCount / 8, Self.keptBytes)
-            expected.fields = Swift.min(section.count &+ 2, Self.keptFields)
-        }
-        // The memory is used again when nobody has the fields any more, and they were not unusually many.
-        section.removeAll(keepingFields: Self.keptFields, bytes: Self.keptBytes)
+        section.giveUpRoom(aboveFields: Self.keptFields, bytes: Self.keptBytes)
         lines.is_complete = 0
         startLine = StartLine()
         isFolded = false

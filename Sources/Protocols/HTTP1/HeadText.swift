@@ -2,6 +2,7 @@ import LoadingKitPrimitives
 
 /// A piece of a message's first line: a range of the head's bytes, shared with its fields, that becomes a `String` when
 /// someone asks.
+@usableFromInline
 struct HeadText: Sendable, Equatable {
     /// Whose bytes they are.
     private let fields: HTTPFields
@@ -9,6 +10,7 @@ struct HeadText: Sendable, Equatable {
     private let count: UInt32
 
     /// The bytes of `range`, which no head is long enough to have beyond 32 bits.
+    @usableFromInline
     init(of fields: HTTPFields, _ range: Range<Int>) {
         let range = range.clamped(to: 0..<fields.byteCount)
         self.fields = fields
@@ -28,6 +30,7 @@ struct HeadText: Sendable, Equatable {
         fields.withEntries { body(UnsafeRawBufferPointer(rebasing: $1[Int(start)..<Int(start) + Int(count)])) }
     }
 
+    @usableFromInline
     static func == (a: HeadText, b: HeadText) -> Bool {
         a.withBytes { a in b.withBytes { b in a.elementsEqual(b) } }
     }

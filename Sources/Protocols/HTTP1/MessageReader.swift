@@ -38,7 +38,7 @@ struct MessageReader: Sendable {
         case failed
     }
 
-    var scanner: HeadScanner
+    @usableFromInline var scanner: HeadScanner
     @usableFromInline var state = State.head
     /// Not in the state, from which it would be copied for each chunk.
     @usableFromInline var decoder: ChunkDecoder
@@ -84,6 +84,10 @@ struct MessageReader: Sendable {
     @inlinable @inline(__always)
     var isWaiting: Bool { if case .head = state { true } else { false } }
 
+    /// Whether the next byte is a head's first.
+    @inlinable @inline(__always)
+    var isAtHead: Bool { if isWaiting, case .emptyLine = scanner.step { true } else { false } }
+
     /// Whether the message is complete and its end is still to be told.
     @inlinable @inline(__always)
     var isEnding: Bool { if case .ending = state { true } else { false } }
@@ -100,33 +104,23 @@ struct MessageReader: Sendable {
         return range
     }
 
-    /// Reads on: what happens most often here, the rest where it is looked at closely.
+    /// Reads a response's head that is there as a whole, and plain. Where it is not, some of it may have been read.
     @inline(__always)
+    mutating func readPlainHead(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> Bool {
+        let start = position
+        let isComplete = scanner.scanPlainHead(input, &position)
+        consumed &+= position &- start
+        return isComplete
+    }
+
+    /// Whether a head has been read that ``beginBody(_:then:)`` or ``beginNextHead()`` is still to follow.
+    var hasHead: Bool { isWaiting && scanner.step == .complete }
+
+    /// Reads on.
     mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
         let start = position
-        switch state {
-        case .head:
-            guard start < input.count else { return nil }
-            if scanner.scanPlainHead(input, &position) {
-                consumed &+= position &- start
-                return .head
-            }
-            return try read(input, &position, from: start)
-        case .ending:
-            end()
-            return .end
-        case .length, .chunked, .trailers, .untilClose, .anotherProtocol, .nothing, .failed:
-            return try read(input, &position, from: start)
-        }
-    }
-
-    /// Reads on; what is before `position` but from `start` on has been read already.
-    @inline(never)
-    private mutating func read(
-        _ input: UnsafeRawBufferPointer, _ position: inout Int, from start: Int
-    ) throws(HTTP1Error) -> Event? {
         do throws(HTTP1Error) {
             let event = try read(input, &position)
             if case .end? = event { consumed = 0 } else { consumed &+= position &- start }

@@ -1,10 +1,11 @@
 import LoadingKitPrimitives
 
 /// The reason phrase of a status line. The usual one is not kept: it is the same for all responses of a status.
+@usableFromInline
 struct Reason: Sendable {
     /// The bytes of a head that it is; none where it is the usual reason of a status.
-    private let text: HeadText?
-    private let status: UInt16
+    @usableFromInline let text: HeadText?
+    @usableFromInline let status: UInt16
 
     /// Any text.
     init(_ text: String) {
@@ -13,6 +14,7 @@ struct Reason: Sendable {
     }
 
     /// The reason of a status line that `fields` came with, among whose bytes it is.
+    @inlinable
     @inline(__always)
     init(_ line: StartLine, of fields: HTTPFields) {
         text = line.isReasonUsual ? nil : HeadText(of: fields, line.reason)

@@ -6,19 +6,23 @@ struct ResponseFraming {
     var sequel: MessageReader.Sequel
     var allowsReuse: Bool { sequel == .message }
 
-    /// The framing of a response to most methods whose fields say no more about it than a length, and that the connection
-    /// is kept: of most. Nil for any other.
+    /// The framing of a final response to most methods whose fields say no more about it than a length, and that the
+    /// connection is kept: of most. Nil for any other.
     @inline(__always)
     init?(plain present: HTTPFields.Framing, _ line: StartLine, to method: MethodKind) {
-        guard !present.hasTransferEncoding, case .number(let length) = present.length, line.status != 101,
-            method != .connect
-        else { return nil }
+        guard !present.hasTransferEncoding, line.status >= 200, method != .connect else { return nil }
         switch present.connection {
         case .unclear: return nil
         case .absent: sequel = line.minorVersion >= 1 ? .message : .nothing
         case .keepAlive: sequel = .message
         }
-        body = method != .head && line.status != 204 && line.status != 304 ? .length(length) : .none
+        let hasBody = method != .head && line.status != 204 && line.status != 304
+        switch present.length {
+        case .unclear: return nil
+        case .absent where hasBody: return nil
+        case .absent: body = .none
+        case .number(let length): body = hasBody ? .length(length) : .none
+        }
     }
 
     private init(body: BodyFraming, sequel: MessageReader.Sequel) {

@@ -9,7 +9,7 @@ public struct ResponseHead: Sendable {
     /// The header fields, in order.
     public var fields: HTTPFields
 
-    private let reasonText: Reason
+    @usableFromInline let reasonText: Reason
 
     /// Makes a head, for ``ResponseWriter`` and for tests.
     public init(version: HTTPVersion = .http1_1, status: Int, reason: String = "", fields: HTTPFields = HTTPFields()) {
@@ -17,14 +17,16 @@ public struct ResponseHead: Sendable {
     }
 
     /// A head that has been read.
+    @inlinable
     @inline(__always)
     init(_ line: StartLine, _ fields: HTTPFields) {
         self.init(
             version: line.version, status: line.status, reasonText: Reason(line, of: fields), fields: fields)
     }
 
+    @inlinable
     @inline(__always)
-    private init(version: HTTPVersion, status: Int, reasonText: Reason, fields: HTTPFields) {
+    init(version: HTTPVersion, status: Int, reasonText: Reason, fields: HTTPFields) {
         self.version = version
         self.status = status
         self.reasonText = reasonText

@@ -60,6 +60,8 @@ public struct ResponseParser: Sendable {
         // What a caller does with small chunks, and with an end, is mostly less than what a call would cost.
         if let range = reader.nextChunkData(input, &position) { return .body(range) }
         if reader.isWaiting, position >= input.count { return nil }
+        // A head is made here, where the compiler sees what the caller needs of it.
+        if reader.isAtHead, let framing = readPlainHead(input, &position) { return .head(head(), framing) }
         if reader.isEnding {
             reader.end()
             return .end
@@ -67,14 +69,39 @@ public struct ResponseParser: Sendable {
         return try nextOther(input, &position)
     }
 
+    /// Reads a final response's head that is plain in itself and in what it says of its body, as nearly all are; gives the
+    /// body's framing. ``nextOther(_:_:)`` goes on with any other. The event is left to the caller: given back from here, it
+    /// would be copied on the way, and freed without the knowledge of what it is.
+    @usableFromInline
+    @inline(never)
+    mutating func readPlainHead(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> BodyFraming? {
+        guard reader.readPlainHead(input, &position) else { return nil }
+        reader.completeHead()
+        guard let framing = ResponseFraming(plain: reader.scanner.framing(), reader.scanner.startLine, to: method)
+        else {
+            return nil
+        }
+        take(framing)
+        return framing.body
+    }
+
+    /// The head just read. Mutating as what only reads is given a copy of the whole reader.
+    @inlinable
+    @inline(__always)
+    mutating func head() -> ResponseHead { ResponseHead(reader.scanner.startLine, reader.scanner.section) }
+
+    /// Whatever else comes, and a head of which more must be looked at.
     @usableFromInline
     @inline(never)
     mutating func nextOther(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
+        if reader.hasHead { return try takeHead() }
         switch try reader.next(input, &position) {
         case nil: return nil
-        case .head: return try takeHead()
+        case .head:
+            reader.completeHead()
+            return try takeHead()
         case .body(let range): return .body(range)
         case .trailers: return .trailers(reader.takeTrailers())
         case .end: return .end
@@ -104,39 +131,28 @@ public struct ResponseParser: Sendable {
     @discardableResult
     public mutating func didReadBody(_ count: Int) -> Bool { reader.didReadBody(count) }
 
-    @inline(__always)
     private mutating func takeHead() throws(HTTP1Error) -> Event {
-        reader.completeHead()
-        let status = reader.scanner.startLine.status
-        if status < 200, status != 101 { return try takeInterim() }
-        let present = reader.scanner.framing()
+        let line = reader.scanner.startLine
+        if line.status < 200, line.status != 101 { return try takeInterim() }
         let framing: ResponseFraming
-        if let plain = ResponseFraming(plain: present, reader.scanner.startLine, to: method) {
-            framing = plain
-        } else {
-            framing = try self.framing(present, reader.scanner.startLine)
-        }
-        interimCount = 0
-        allowsReuse = framing.allowsReuse
-        reader.beginBody(framing.body, then: framing.sequel)
-        // Last, so that the fields are counted once, for their new owner.
-        return .head(ResponseHead(reader.scanner.startLine, reader.scanner.section), framing.body)
-    }
-
-    @inline(never)
-    private mutating func framing(
-        _ present: HTTPFields.Framing, _ line: StartLine
-    ) throws(HTTP1Error) -> ResponseFraming {
         do throws(HTTP1Error.Kind) {
-            return try .read(reader.scanner.section, present, line, to: method)
+            framing = try .read(reader.scanner.section, reader.scanner.framing(), line, to: method)
         } catch {
             throw failed(error)
         }
+        take(framing)
+        return .head(head(), framing.body)
     }
 
-    @inline(never)
+    @inline(__always)
+    private mutating func take(_ framing: ResponseFraming) {
+        interimCount = 0
+        allowsReuse = framing.allowsReuse
+        reader.beginBody(framing.body, then: framing.sequel)
+    }
+
     private mutating func takeInterim() throws(HTTP1Error) -> Event {
-        let head = ResponseHead(reader.scanner.startLine, reader.scanner.section)
+        let head = head()
         interimCount += 1
         guard interimCount <= limits.interimResponses else { throw failed(.tooManyInterimResponses) }
         reader.beginNextHead()

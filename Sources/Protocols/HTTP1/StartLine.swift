@@ -1,13 +1,14 @@
 /// What a message's first line says, as places in the bytes of its head.
+@usableFromInline
 struct StartLine: Sendable {
     /// The digit after `HTTP/1.`.
-    var minorVersion: UInt8 = 0
-    var status = 0
-    var version: HTTPVersion { HTTPVersion(major: 1, minor: minorVersion) }
+    @usableFromInline var minorVersion: UInt8 = 0
+    @usableFromInline var status = 0
+    @inlinable var version: HTTPVersion { HTTPVersion(major: 1, minor: minorVersion) }
     /// The reason of a status line.
-    var reason = 0..<0
+    @usableFromInline var reason = 0..<0
     /// Whether that is known to be the usual one of the status.
-    var isReasonUsual = false
+    @usableFromInline var isReasonUsual = false
     var method = 0..<0
     var target = 0..<0
 }

@@ -12,6 +12,13 @@ final class DownloadFile: @unchecked Sendable {  // used by one thread at a time
 
     let name: String
     private var descriptor: Int32 = -1
+    /// Room on the disk is asked for so many bytes at a time: with each write it would cost as much as the writing, and
+    /// all at once would let a server that announces much, and sends little, fill the disk.
+    private static let reservedStep: Int64 = 64 << 20
+    /// Up to where there is room already.
+    private var reserved: Int64 = 0
+    /// Whether the file system gives room ahead, as far as is known.
+    private var reserves = true
     /// Bytes from the beginning that are written.
     private(set) var count: Int64 = 0
     private(set) var path: String?
@@ -30,18 +37,25 @@ final class DownloadFile: @unchecked Sendable {  // used by one thread at a time
         try truncate()
     }
 
-    deinit { if descriptor >= 0 { SystemCalls.close(descriptor) } }
+    deinit {
+        guard descriptor >= 0 else { return }
+        giveBackRoom()
+        SystemCalls.close(descriptor)
+    }
 
     /// Does one after the other, and gives how many bytes were written.
-    func perform(_ operations: [Operation]) throws -> Int64 {
+    ///
+    /// - Parameter expected: how many bytes the file will have; below 0 where that is not known.
+    func perform(_ operations: [Operation], expecting expected: Int64) throws -> Int64 {
         try create()
         var written: Int64 = 0
         for operation in operations {
             switch operation {
             case .startOver:
-                count = 0
+                (count, reserved) = (0, 0)
                 try truncate()
             case .write(let data):
+                reserve(for: data.count, expected)
                 try write(data)
                 written += Int64(data.count)
             }
@@ -52,6 +66,7 @@ final class DownloadFile: @unchecked Sendable {  // used by one thread at a time
     /// All is written; makes the file where nothing was.
     func close() throws {
         try create()
+        giveBackRoom()
         let result = SystemCalls.close(descriptor)
         descriptor = -1
         guard result >= 0 else { throw failure(.cannotCloseFile, "closed", result) }
@@ -83,6 +98,20 @@ final class DownloadFile: @unchecked Sendable {  // used by one thread at a time
     private func truncate() throws {
         let result = SystemCalls.truncate(descriptor, to: count)
         guard result >= 0 else { throw failure(.cannotWriteToFile, "shortened", result) }
+    }
+
+    /// The file's size stays what it is. Without room ahead, writing goes on all the same.
+    private func reserve(for next: Int, _ expected: Int64) {
+        let end = count + Int64(next)
+        guard reserves, end > reserved, expected > end else { return }
+        let goal = min(expected, count + max(Self.reservedStep, Int64(next)))
+        reserves = SystemCalls.reserve(descriptor, from: count, count: goal - count) >= 0
+        if reserves { reserved = goal }
+    }
+
+    private func giveBackRoom() {
+        if reserved > count { _ = SystemCalls.truncate(descriptor, to: count) }
+        reserved = 0
     }
 
     private func write(_ data: Data) throws {

@@ -16,6 +16,8 @@ final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
     private var waitingBytes = 0
     private var isWorking = false
     private var hasFailed = false
+    /// How many bytes the file will have; below 0 where that is not known.
+    private var expected: Int64 = -1
     private var whenIdle: (() -> Void)?
 
     /// How many bytes the file has, as far as it is known here: right when nothing is being written.
@@ -31,7 +33,9 @@ final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
     /// Whether the load should wait before it brings more.
     var isBehind: Bool { waitingBytes >= Self.highWater }
 
-    func append(_ data: Data) {
+    /// - Parameter expected: how many bytes the file will have; below 0 where that is not known.
+    func append(_ data: Data, of expected: Int64) {
+        self.expected = expected
         waiting.append(.write(data))
         waitingBytes += data.count
         work()
@@ -73,8 +77,8 @@ final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
         let batch = waiting
         let bytes = waitingBytes
         waiting = []
-        BlockingPool.shared.run { [self] in
-            let result = Result { try file.perform(batch) }
+        BlockingPool.shared.run { [self, expected] in
+            let result = Result { try file.perform(batch, expecting: expected) }
             let count = file.count
             loop.execute { self.worked(result, bytes, count) }
         }

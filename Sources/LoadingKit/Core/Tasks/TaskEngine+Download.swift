@@ -46,7 +46,7 @@ extension TaskEngine {
 
     func spoolPiece(_ data: Data) {
         guard let spool else { return }
-        spool.append(data)
+        spool.append(data, of: task.countOfBytesExpectedToReceive)
         if spool.isBehind, !isOver { hold(for: .behind) }
     }
 

@@ -12,6 +12,12 @@ static inline int lk_is_line_end(const uint8_t *bytes) {
 
 static const lk_known_name lk_unknown_name;
 
+// Which name a line begins with, and its length; no name where there is no token with a colon behind it.
+typedef struct {
+    const lk_known_name *known;
+    size_t length;
+} lk_name;
+
 // Whether all bytes of a name, of which `room` may be read, are a token's.
 static inline int lk_is_token(const uint8_t *name, size_t length, size_t room) {
 #if defined(LK_VECTORS)
@@ -23,130 +29,107 @@ static inline int lk_is_token(const uint8_t *name, size_t length, size_t room) {
     return length > 0 && lk_token_end(name, length) == length;
 }
 
-// A name that is not where it is looked for first: a well-known one elsewhere, or an unknown one. Null if it is no token.
-static __attribute__((noinline)) const lk_known_name *lk_recognise_other(
+// Of a name that is not in its first place: a well-known one in another, or an unknown one.
+static __attribute__((noinline)) lk_name lk_recognise_other(
     const lk_known_name *names, const lk_folded_name *folded, const uint8_t *name, size_t length, size_t room) {
     const lk_known_name *known = lk_find_known_name(names, folded);
-    if (known != NULL) return known;
-    return lk_is_token(name, length, room) ? &lk_unknown_name : NULL;
+    if (known == NULL && lk_is_token(name, length, room)) known = &lk_unknown_name;
+    return (lk_name){known, length};
 }
 
-// The well-known name that `folded` is, whose bytes need no second look, or another.
-static inline __attribute__((always_inline)) const lk_known_name *lk_recognise(
+// The bytes of a well-known name need no second look.
+static inline __attribute__((always_inline)) lk_name lk_recognise(
     const lk_known_name *names, const lk_folded_name *folded, const uint8_t *name, size_t length, size_t room) {
     const lk_known_name *place = lk_first_place(names, folded);
-    if (__builtin_expect(lk_is_same_name(&place->name, folded), 1)) {
-        if (place == NULL) __builtin_unreachable();
-        return place;
-    }
+    if (__builtin_expect(lk_is_same_name(&place->name, folded), 1)) return (lk_name){place, length};
     const lk_folded_name other = *folded;
     return lk_recognise_other(names, &other, name, length, room);
 }
 
 // Whatever the name: the steps below are for what is usual.
-static __attribute__((noinline)) const lk_known_name *
-lk_read_any_name(const uint8_t *line, size_t room, const lk_known_name *names, size_t *length) {
-    const size_t end = lk_token_end(line, room);
-    *length = end;
-    if (end == 0 || end == room || line[end] != ':') return NULL;
-    if (end > lk_longest_known_name) return &lk_unknown_name;
-    const lk_folded_name folded = lk_fold_name(line, end);
-    return lk_recognise(names, &folded, line, end, room);
+static __attribute__((noinline)) lk_name
+lk_read_any_name(const uint8_t *line, size_t room, const lk_known_name *names) {
+    const size_t length = lk_token_end(line, room);
+    if (length == 0 || length == room || line[length] != ':') return (lk_name){NULL, 0};
+    if (length > lk_longest_known_name) return (lk_name){&lk_unknown_name, length};
+    const lk_folded_name folded = lk_fold_name(line, length);
+    return lk_recognise(names, &folded, line, length, room);
 }
 
 #if defined(LK_VECTORS)
-// The first `count` of 16 bytes, of which the last may be a colon, in the form of a well-known name.
-static inline void lk_fold_vector(lk_vector bytes, size_t count, uint64_t *words) {
+// The first `count` of 16 bytes, of which the last may be a colon, in the form of a well-known name. Of the bytes that no
+// name has, only controls may take the form of one that names have.
+static inline void lk_fold_visible(lk_vector bytes, size_t count, uint64_t *words) {
     static const uint8_t ends[32] = {255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255, 255};
-    const lk_vector folded = lk_and(lk_or(bytes, lk_case_bits(bytes)), lk_load(ends + 16 - count));
+    const lk_vector folded = lk_and(lk_or(bytes, lk_all(0x20)), lk_load(ends + 16 - count));
     memcpy(words, &folded, sizeof folded);
 }
 
-static __attribute__((noinline)) const lk_known_name *
-lk_read_long_name(const uint8_t *line, size_t room, const lk_known_name *names, size_t *length) {
+static __attribute__((noinline)) lk_name
+lk_read_long_name(const uint8_t *line, size_t room, const lk_known_name *names) {
     const lk_bits colons = room >= 32 ? lk_bits_of(lk_equal(lk_load(line + 16), ':')) : 0;
-    if (colons == 0) return lk_read_any_name(line, room, names, length);
+    if (colons == 0) return lk_read_any_name(line, room, names);
     const size_t end = lk_first(colons);
     lk_folded_name folded;
-    lk_fold_vector(lk_load(line), 16, folded.words);
-    lk_fold_vector(lk_load(line + 16), end + 1, folded.words + 2);
-    *length = 16 + end;
+    lk_fold_visible(lk_load(line), 16, folded.words);
+    lk_fold_visible(lk_load(line + 16), end + 1, folded.words + 2);
     return lk_recognise(names, &folded, line, 16 + end, room);
 }
 #endif
 
-// Which name a line begins with, whose length goes to `length`. Null where no token and colon are.
-static inline __attribute__((always_inline)) const lk_known_name *
-lk_read_name(const uint8_t *line, const uint8_t *end, const lk_known_name *names, size_t *length) {
+// The name of a line in which, up to the CR that ends it, no byte is a control but a tab.
+static inline __attribute__((always_inline)) lk_name
+lk_read_name(const uint8_t *line, const uint8_t *end, const lk_known_name *names) {
 #if defined(LK_VECTORS)
     if (__builtin_expect(end - line >= 16, 1)) {
         const lk_vector bytes = lk_load(line);
         const lk_bits colons = lk_bits_of(lk_equal(bytes, ':'));
-        if (colons == 0) return lk_read_long_name(line, (size_t)(end - line), names, length);
+        if (colons == 0) return lk_read_long_name(line, (size_t)(end - line), names);
+        const size_t length = lk_first(colons);
         lk_folded_name folded = {{0, 0, 0, 0}};
-        *length = lk_first(colons);
-        lk_fold_vector(bytes, *length + 1, folded.words);
-        return lk_recognise(names, &folded, line, *length, (size_t)(end - line));
+        lk_fold_visible(bytes, length + 1, folded.words);
+        const lk_known_name *place = lk_first_place(names, &folded);
+        if (__builtin_expect(lk_has_same_beginning(&place->name, &folded), 1)) return (lk_name){place, length};
+        const lk_folded_name other = folded;
+        return lk_recognise_other(names, &other, line, length, (size_t)(end - line));
     }
 #endif
-    return lk_read_any_name(line, (size_t)(end - line), names, length);
+    return lk_read_any_name(line, (size_t)(end - line), names);
 }
 
-// Which of 64 bytes a field value may not contain, or are tabs: bit n stands for byte n.
-static inline uint64_t lk_controls_of_64(const uint8_t *bytes) {
+// Which of 64 bytes are no printable ASCII: bit n stands for byte n.
+static inline uint64_t lk_unprintable_of_64(const uint8_t *bytes) {
 #if defined(LK_VECTORS)
-    lk_vector controls[4];
-    for (int part = 0; part < 4; part++) {
-        const lk_vector b = lk_load(bytes + 16 * part);
-        controls[part] = lk_or(lk_at_most(b, 0x1F), lk_equal(b, 0x7F));
-    }
-    return lk_bits_of_4(controls);
+    lk_vector unprintable[4];
+    for (int part = 0; part < 4; part++) unprintable[part] = lk_unprintable(lk_load(bytes + 16 * part));
+    return lk_bits_of_4(unprintable);
 #else
-    uint64_t controls = 0;
-    for (int n = 0; n < 64; n++) controls |= (uint64_t)(bytes[n] < 0x20 || bytes[n] == 0x7F) << n;
-    return controls;
+    uint64_t unprintable = 0;
+    for (int n = 0; n < 64; n++) unprintable |= (uint64_t)(bytes[n] < 0x20 || bytes[n] >= 0x7F) << n;
+    return unprintable;
 #endif
 }
 
 // The same for the bytes from `base` on, without those from `end` on, which are not read. There are bytes from `start` on.
-static inline uint64_t lk_controls_before(const uint8_t *start, const uint8_t *base, const uint8_t *end) {
-    if (end - base >= 64) return lk_controls_of_64(base);
-    if (end - start >= 64) return lk_controls_of_64(end - 64) >> (64 - (end - base));
+static inline uint64_t lk_unprintable_before(const uint8_t *start, const uint8_t *base, const uint8_t *end) {
+    if (end - base >= 64) return lk_unprintable_of_64(base);
+    if (end - start >= 64) return lk_unprintable_of_64(end - 64) >> (64 - (end - base));
     uint8_t last[64];
     memset(last, ' ', sizeof last);
     memcpy(last, base, (size_t)(end - base));
-    return lk_controls_of_64(last);
-}
-
-// The line from `line` to the CR at `feed`, as `field`. Its name, or null when the line is not plain.
-static inline __attribute__((always_inline)) const lk_known_name *lk_read_line(
-    const uint8_t *line, const uint8_t *feed, const uint8_t *end, uint32_t shift, const lk_known_name *names,
-    lk_field *field) {
-    size_t length;
-    const lk_known_name *known = lk_read_name(line, end, names, &length);
-    const uint8_t *const colon = line + length, *value = colon + 1, *value_end = feed;
-    // The colon may be in a later line.
-    if (known == NULL || colon >= feed) return NULL;
-    if (colon[1] == ' ' && colon[2] > ' ') value = colon + 2;
-    // The CR ends this loop.
-    else while (lk_is_space(*value)) value++;
-    if (value_end[-1] <= ' ') while (value_end > value && lk_is_space(value_end[-1])) value_end--;
-    field->name_offset = shift + (uint32_t)(uintptr_t)line;
-    field->name_length = (uint32_t)length;
-    field->value_offset = shift + (uint32_t)(uintptr_t)value;
-    field->value_length = (uint32_t)(value_end - value);
-    field->known = known->number;
-    return known;
+    return lk_unprintable_of_64(last);
 }
 
 static uint64_t lk_number(const uint8_t *digits, size_t count, uint32_t *is_number) {
     uint64_t number = 0;
-    *is_number = count > 0 && count <= 18;
-    for (size_t n = 0; n < count && *is_number; n++) {
+    *is_number = 0;
+    if (count == 0 || count > 18) return 0;
+    for (size_t n = 0; n < count; n++) {
         const uint8_t digit = (uint8_t)(digits[n] - '0');
-        if (digit > 9) *is_number = 0;
+        if (digit > 9) return 0;
         number = number * 10 + digit;
     }
+    *is_number = 1;
     return number;
 }
 
@@ -164,6 +147,26 @@ static void lk_note(lk_framing *framing, uint8_t role, const uint8_t *value, siz
     if (role == lk_role_connection) framing->is_keep_alive = (uint32_t)lk_is_keep_alive(value, length);
 }
 
+// The line of that name, from `line` to the CR at `feed`, which is behind the colon; as `field`.
+static inline __attribute__((always_inline)) void lk_take_line(
+    const uint8_t *line, lk_name name, const uint8_t *feed, uint32_t offset, lk_field *field, lk_framing *framing) {
+    const uint8_t *value = line + name.length + 1, *value_end = feed;
+    if (__builtin_expect(value[0] == ' ' && value[1] > ' ' && value_end[-1] > ' ', 1)) {
+        value++;
+    } else {
+        // The CR ends this loop.
+        while (lk_is_space(*value)) value++;
+        while (value_end > value && lk_is_space(value_end[-1])) value_end--;
+    }
+    const uint32_t length = (uint32_t)(value_end - value);
+    field->name_offset = offset + (uint32_t)(uintptr_t)line;
+    field->name_length = (uint32_t)name.length;
+    field->value_offset = offset + (uint32_t)(uintptr_t)value;
+    field->value_length = length;
+    field->known = name.known->number;
+    if (name.known->role != lk_role_none) lk_note(framing, name.known->role, value, length);
+}
+
 void lk_read_field_lines(
     const uint8_t *bytes, size_t index, size_t end_index, size_t shift, lk_field *fields, size_t capacity,
     const lk_known_name *names, lk_lines *lines) {
@@ -174,12 +177,12 @@ void lk_read_field_lines(
     lk_field *field = fields, *const last_field = fields + capacity;
     // Each CR that is looked at has a byte behind it.
     for (const uint8_t *base = line; end - base > 1; base += 64) {
-        uint64_t controls = lk_controls_before(bytes, base, end - 1);
-        for (; controls != 0; controls &= controls - 1) {
-            const uint8_t *const feed = base + __builtin_ctzll(controls);
+        uint64_t unprintable = lk_unprintable_before(bytes, base, end - 1);
+        for (; unprintable != 0; unprintable &= unprintable - 1) {
+            const uint8_t *const feed = base + __builtin_ctzll(unprintable);
             if (!lk_is_line_end(feed)) {
-                // The LF of the line before, or a tab.
-                if (feed < line || *feed == '\t') continue;
+                // The LF of the line before, or what a value may have.
+                if (feed < line || lk_is_value_byte(*feed)) continue;
                 goto done;
             }
             if (feed == line) {
@@ -188,15 +191,14 @@ void lk_read_field_lines(
                 goto done;
             }
             if (field == last_field) goto done;
-            const lk_known_name *known = lk_read_line(line, feed, end, offset, names, field);
-            if (known == NULL) goto done;
-            if (known->role != lk_role_none) {
-                lk_note(&lines->framing, known->role, bytes + (field->value_offset - shift), field->value_length);
-            }
+            const lk_name name = lk_read_name(line, end, names);
+            // The colon may be in a later line.
+            if (name.known == NULL || line + name.length >= feed) goto done;
+            lk_take_line(line, name, feed, offset, field, &lines->framing);
             field++;
             line = feed + 2;
             // Not the LF, which may be in the next block.
-            controls &= controls - 1;
+            unprintable &= unprintable - 1;
         }
     }
 done:

@@ -3,6 +3,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <pthread.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -11,6 +12,10 @@
 _Thread_local struct lk_thread_state lk_thread_state_storage;
 
 void lk_set_thread_timer_slack(unsigned long nanoseconds) { prctl(PR_SET_TIMERSLACK, nanoseconds); }
+
+int lk_reserve(int descriptor, int64_t offset, int64_t count) {
+    return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, count);
+}
 
 void lk_set_thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
 

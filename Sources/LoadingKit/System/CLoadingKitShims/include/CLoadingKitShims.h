@@ -36,6 +36,9 @@ void lk_set_thread_timer_slack(unsigned long nanoseconds);
 // Swift sees the structure of the same name alone.
 static inline int lk_flock(int descriptor, int operation) { return flock(descriptor, operation); }
 
+// Has the file system set aside room for a file's bytes; the file's size stays what it is. -1 and errno where it has none.
+int lk_reserve(int descriptor, int64_t offset, int64_t count);
+
 // Defined by the composition root, which makes the stores on disk known; programs without it have none.
 void lk_install_disk_stores(void) __attribute__((weak));
 static inline void lk_compose(void) {

@@ -90,6 +90,11 @@ static inline int lk_is_same_name(const lk_folded_name *a, const lk_folded_name 
             | (a->words[3] ^ b->words[3])) == 0;
 }
 
+// Whether two names are the same, one of which ends in its first 16 bytes with a colon, as no longer one can.
+static inline int lk_has_same_beginning(const lk_folded_name *a, const lk_folded_name *b) {
+    return a->words[0] == b->words[0] && a->words[1] == b->words[1];
+}
+
 // Where the name is, unless another has its place.
 static inline __attribute__((always_inline)) const lk_known_name *
 lk_first_place(const lk_known_name *table, const lk_folded_name *name) {

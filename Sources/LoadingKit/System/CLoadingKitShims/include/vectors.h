@@ -22,6 +22,12 @@ static inline lk_vector lk_all(uint8_t byte) { return _mm_set1_epi8((char)byte);
 static inline lk_vector lk_equal(lk_vector a, uint8_t b) { return _mm_cmpeq_epi8(a, lk_all(b)); }
 static inline lk_vector lk_at_most(lk_vector a, uint8_t b) { return _mm_cmpeq_epi8(_mm_min_epu8(a, lk_all(b)), a); }
 
+// Of no printable ASCII, which is 0x20 to 0x7E: one more, as a signed number, is less than 0x21. Of a test's result only
+// the highest bit of each byte counts, here.
+static inline lk_vector lk_unprintable(lk_vector a) {
+    return _mm_subs_epi8(_mm_sub_epi8(a, _mm_set1_epi8(-1)), lk_all(0x21));
+}
+
 static inline lk_bits lk_bits_of(lk_vector test) { return (lk_bits)_mm_movemask_epi8(test); }
 
 // A bit for each byte of four vectors.
@@ -29,9 +35,6 @@ static inline uint64_t lk_bits_of_4(const lk_vector tests[4]) {
     return (uint64_t)lk_bits_of(tests[0]) | (uint64_t)lk_bits_of(tests[1]) << 16 | (uint64_t)lk_bits_of(tests[2]) << 32
            | (uint64_t)lk_bits_of(tests[3]) << 48;
 }
-
-// Bit 6 of each byte in the place of bit 5.
-static inline lk_vector lk_case_bits(lk_vector a) { return _mm_srli_epi16(_mm_and_si128(a, lk_all(0x40)), 1); }
 #elif defined(__ARM_NEON) && defined(__aarch64__) && defined(__LITTLE_ENDIAN__)
 #include <arm_neon.h>
 #define LK_VECTORS 1
@@ -48,6 +51,9 @@ static inline lk_vector lk_all(uint8_t byte) { return vdupq_n_u8(byte); }
 static inline lk_vector lk_equal(lk_vector a, uint8_t b) { return vceqq_u8(a, vdupq_n_u8(b)); }
 static inline lk_vector lk_at_most(lk_vector a, uint8_t b) { return vcleq_u8(a, vdupq_n_u8(b)); }
 
+// Of no printable ASCII, which is 0x20 to 0x7E.
+static inline lk_vector lk_unprintable(lk_vector a) { return vcgtq_u8(vsubq_u8(a, vdupq_n_u8(0x20)), vdupq_n_u8(0x5E)); }
+
 static inline lk_bits lk_bits_of(lk_vector test) {
     return vget_lane_u64(vreinterpret_u64_u8(vshrn_n_u16(vreinterpretq_u16_u8(test), 4)), 0);
 }
@@ -60,8 +66,6 @@ static inline uint64_t lk_bits_of_4(const lk_vector tests[4]) {
     const uint8x16_t sums = vpaddq_u8(low, high);
     return vgetq_lane_u64(vreinterpretq_u64_u8(vpaddq_u8(sums, sums)), 0);
 }
-
-static inline lk_vector lk_case_bits(lk_vector a) { return vshrq_n_u8(vandq_u8(a, vdupq_n_u8(0x40)), 1); }
 #endif
 
 #if defined(LK_VECTORS)

@@ -1,0 +1,52 @@
+import Foundation
+import Glibc
+import LoadingKitTransport
+import Testing
+
+@testable import LoadingKitCore
+
+@Suite("A download's file")
+struct DownloadFileTests {
+    private static let megabyte = 1 << 20
+
+    private func status(_ file: DownloadFile) throws -> stat {
+        var status = stat()
+        #expect(SystemCalls.stat(try #require(file.path), &status) == 0)
+        return status
+    }
+
+    /// Bytes that the file takes of the disk.
+    private func room(_ file: DownloadFile) throws -> Int { Int(try status(file).st_blocks) * 512 }
+
+    private func size(_ file: DownloadFile) throws -> Int { Int(try status(file).st_size) }
+
+    @Test(
+        "has no more room set aside than a step, whatever is announced, and none when it is closed",
+        arguments: [2 * Self.megabyte, 200 * Self.megabyte, Int.max])
+    func room(announced: Int) throws {
+        let file = DownloadFile()
+        defer { file.remove() }
+        let piece = DownloadFile.Operation.write(Data(repeating: 7, count: Self.megabyte))
+        #expect(try file.perform([piece], expecting: Int64(announced)) == Int64(Self.megabyte))
+        #expect(try size(file) == Self.megabyte)
+        // Of what a file system takes for itself.
+        let slack = Self.megabyte
+        #expect(try room(file) <= min(announced, 64 * Self.megabyte) + slack)
+        try file.close()
+        #expect(try room(file) <= Self.megabyte + slack && size(file) == Self.megabyte)
+    }
+
+    @Test("is written, and shortened, as if no room were set aside")
+    func contents() throws {
+        let file = DownloadFile()
+        defer { file.remove() }
+        let pieces = (1...3).map { DownloadFile.Operation.write(Data(repeating: $0, count: Self.megabyte)) }
+        #expect(try file.perform(pieces, expecting: Int64(9 * Self.megabyte)) == Int64(3 * Self.megabyte))
+        let again = [.startOver] + pieces.suffix(1)
+        #expect(try file.perform(again, expecting: Int64(9 * Self.megabyte)) == Int64(Self.megabyte))
+        try file.close()
+        let bytes = try Data(contentsOf: URL(fileURLWithPath: try #require(file.path)))
+        let isRight = bytes == Data(repeating: 3, count: Self.megabyte)
+        #expect(isRight)
+    }
+}
