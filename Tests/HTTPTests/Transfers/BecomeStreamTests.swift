@@ -255,17 +255,22 @@ import Testing
     }
 
     @Test(arguments: Break.allCases) func aCapturedBodyThatBreaksIsNotTakenForWhole(_ end: Break) async throws {
+        let isCaptured = Signal()
         let peer = try ScriptedPeer([
-            .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"), end.step,
+            .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 10\r\n\r\nfirst"), .waitFor(isCaptured),
+            end.step,
         ])
         defer { peer.stop() }
         try await withTimeout {
             let recorder = StreamingRecorder()
             // The session's time goes on without it.
-            let session = makeSession(delegate: recorder) { $0.timeoutIntervalForRequest = 0.3 }
+            let session = makeSession(delegate: recorder) {
+                if end == .silence { $0.timeoutIntervalForRequest = 2 }
+            }
             let task = try await Self.become(session, recorder, peer.request())
             task.captureStreams()
             _ = await recorder.inputs.count(reaches: 1)
+            isCaptured.fire()
             session.finishTasksAndInvalidate()
             let (text, last, code) = try await onThread { () throws -> (String, Int, URLError.Code?) in
                 let input = try #require(recorder.inputs.snapshot.first).value
