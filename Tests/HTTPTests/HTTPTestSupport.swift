@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
@@ -42,6 +43,20 @@ extension URLSession {
             return .failed(error.code)
         } catch {
             return .failed(.unknown)
+        }
+    }
+
+    /// Returns when a count stays as it is while the session loads much from another server: its loop looks at each of its
+    /// connections many times then.
+    func settles(beside bystander: LoopbackServer, _ count: @Sendable () -> Int) async throws {
+        let request = try BothVersions.request(bystander, "/")
+        var (last, same) = (-1, 0)
+        while same < 100 {
+            let (_, response) = try await data(for: request)
+            try #require((response as? HTTPURLResponse)?.statusCode == 200)
+            let now = count()
+            same = now == last ? same + 1 : 0
+            last = now
         }
     }
 }

@@ -1,23 +1,35 @@
 import Foundation
 
-/// A copy of this process, which must not have other threads, that writes numbers to a pipe until it is killed.
+/// This program once more, which stores from a step on and writes the number of each step that is safe to its standard
+/// output, until it is killed.
 struct KilledWriter {
     private let identifier: pid_t
     private let pipe: Int32
 
-    init(_ body: (Int32) -> Never) throws {
+    init(_ kind: StoreKind, _ path: String, from first: Int) throws {
         var ends: [Int32] = [0, 0]
-        // Swift hides the call, as most programs have threads.
-        guard Glibc.pipe(&ends) == 0, let symbol = dlsym(nil, "fork") else { throw POSIXError(.ENOSYS) }
-        let fork = unsafeBitCast(symbol, to: (@convention(c) () -> pid_t).self)
-        identifier = fork()
-        if identifier < 0 { throw POSIXError(.EAGAIN) }
-        if identifier == 0 {
-            close(ends[0])
-            body(ends[1])
-        }
-        close(ends[1])
+        guard Glibc.pipe(&ends) == 0 else { throw POSIXError(.EMFILE) }
         pipe = ends[0]
+        defer { close(ends[1]) }
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        // What is written to this one's input is not for it.
+        posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)
+        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO)
+        for end in ends { posix_spawn_file_actions_addclose(&actions, end) }
+        let arguments = ["StoreWriter", kind.rawValue, path, "\(first)"]
+        let environment = ProcessInfo.processInfo.environment
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
+        var settings: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for word in words + settings { free(word) } }
+        var identifier: pid_t = 0
+        let code = posix_spawn(&identifier, "/proc/self/exe", &actions, nil, &words, &settings)
+        guard code == 0 else {
+            close(ends[0])
+            throw POSIXError(POSIXErrorCode(rawValue: code) ?? .EAGAIN)
+        }
+        self.identifier = identifier
     }
 
     /// Gives the last number that was written.

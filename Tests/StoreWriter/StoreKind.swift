@@ -8,13 +8,13 @@ enum StoreKind: String {
     case responses
 
     /// Writes the number of each step that is safe.
-    func store(at path: String, from first: Int, acknowledging pipe: Int32) -> Never {
+    func store(at path: String, from first: Int, acknowledging output: Int32) -> Never {
         switch self {
         case .cookies:
             guard let persistence = StoreLocation.cookies(at: path) else { exit(2) }
             let storage = HTTPCookieStorage(persistence: persistence)
             run(
-                from: first, pipe, step: { Self.storeCookie($0, in: storage) },
+                from: first, output, step: { Self.storeCookie($0, in: storage) },
                 flush: { done in
                     storage.flush { error in
                         guard error == nil else { exit(4) }
@@ -23,12 +23,12 @@ enum StoreKind: String {
                 })
         case .responses:
             guard let store = StoreLocation.responses(in: URL(fileURLWithPath: path)) else { exit(2) }
-            run(from: first, pipe, step: { Self.storeResponse($0, in: store) }, flush: store.flush)
+            run(from: first, output, step: { Self.storeResponse($0, in: store) }, flush: store.flush)
         }
     }
 
     private func run(
-        from first: Int, _ pipe: Int32, step: (Int) -> Void, flush: (@escaping @Sendable () -> Void) -> Void
+        from first: Int, _ output: Int32, step: (Int) -> Void, flush: (@escaping @Sendable () -> Void) -> Void
     ) -> Never {
         // So many batches are on their way at a time that one is being written at nearly any moment.
         let room = DispatchSemaphore(value: 8)
@@ -42,7 +42,7 @@ enum StoreKind: String {
             let last = number - 1
             flush {
                 let line = Array("\(last)\n".utf8)
-                if write(pipe, line, line.count) != line.count { exit(4) }
+                if write(output, line, line.count) != line.count { exit(4) }
                 room.signal()
             }
         }

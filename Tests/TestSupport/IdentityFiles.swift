@@ -98,15 +98,20 @@ package enum IdentityFiles {
     /// A library context with OpenSSL's old algorithms.
     private final class Legacy {
         let context: OpaquePointer
+        private var providers: [OpaquePointer] = []
 
         init() throws {
             guard let context = OSSL_LIB_CTX_new() else { throw Failure() }
             self.context = context
-            guard OSSL_PROVIDER_load(context, "default") != nil, OSSL_PROVIDER_load(context, "legacy") != nil else {
-                throw Failure()
+            for name in ["default", "legacy"] {
+                guard let provider = OSSL_PROVIDER_load(context, name) else { throw Failure() }
+                providers.append(provider)
             }
         }
 
-        deinit { OSSL_LIB_CTX_free(context) }
+        deinit {
+            for provider in providers { OSSL_PROVIDER_unload(provider) }
+            OSSL_LIB_CTX_free(context)
+        }
     }
 }

@@ -1,22 +1,22 @@
 import Foundation
 import Glibc
+import LoadingKitLoopbackServer
 import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
 import Testing
 
 @Suite struct ConnectTests {
-    /// A port at which nobody listens, as long as the returned descriptor is open.
-    private func unusedPort() throws -> (descriptor: Int32, port: UInt16) {
-        let (descriptor, endpoint) = try Peer.listen(.v4, 0)
-        guard case .tcp(_, let port) = endpoint else { throw PeerError(call: "listen") }
-        shutdown(descriptor, Int32(SHUT_RDWR))
-        return (descriptor, port)
+    /// A socket at whose port nobody listens, as long as it is held.
+    private func deafSocket() throws -> (socket: ListeningSocket, port: UInt16) {
+        let socket = try ListeningSocket(.ipv4())
+        socket.shutDown()
+        return (socket, try #require(socket.address.port))
     }
 
     @Test func refusedTellsEachAddress() async throws {
-        let (descriptor, port) = try unusedPort()
-        defer { close(descriptor) }
+        let (socket, port) = try deafSocket()
+        defer { withExtendedLifetime(socket) {} }
         await withLoop { loop in
             let client = Client(loop)
             let error = await client.connect(.tcp(host: "localhost", port: port))

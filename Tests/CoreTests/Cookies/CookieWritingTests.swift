@@ -26,6 +26,9 @@ struct CookieWritingTests {
             first?(error)
         }
 
+        /// A storage waits for its last batch, and whoever keeps that keeps the storage.
+        func stop() { waiting.value = [] }
+
         /// The names of what each batch saves, and `-` with those that it deletes; `*` where it is everything.
         var summary: [String] {
             batches.value.map { batch in
@@ -53,6 +56,7 @@ struct CookieWritingTests {
     @Test("one batch at a time, with all that came together")
     func batches() throws {
         let slow = Slow()
+        defer { slow.stop() }
         let storage = HTTPCookieStorage(persistence: slow)
         let cookies = try ["a", "b", "c"].map { try cookie($0) }
         for cookie in cookies { storage.setCookie(cookie) }
@@ -72,6 +76,7 @@ struct CookieWritingTests {
     @Test("a flush ends with what was changed before it")
     func flush() throws {
         let slow = Slow()
+        defer { slow.stop() }
         let storage = HTTPCookieStorage(persistence: slow)
         let done = Box<[String]>([])
         storage.flush { _ in done.value.append("nothing") }
@@ -91,6 +96,7 @@ struct CookieWritingTests {
     @Test("what failed is written with the next change or flush")
     func failure() throws {
         let slow = Slow()
+        defer { slow.stop() }
         let storage = HTTPCookieStorage(persistence: slow)
         let errors = Box<[Bool]>([])
         storage.setCookie(try cookie("a"))
@@ -112,6 +118,7 @@ struct CookieWritingTests {
     @Test("a slow disk does not make the queue grow")
     func bound() throws {
         let slow = Slow()
+        defer { slow.stop() }
         let storage = HTTPCookieStorage(persistence: slow)
         for index in 0..<7000 { storage.setCookie(try cookie("a", "\(index)")) }
         slow.finish()

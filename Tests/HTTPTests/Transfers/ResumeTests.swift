@@ -146,7 +146,8 @@ import Testing
             var data: Data?
             var received: Int64 = 0
             for attempt in 0...20 {
-                let session = makeSession { $0.timeoutIntervalForRequest = 0.5 }
+                let interruption = attempt < 20 ? attempt % 3 : 3
+                let session = makeSession { if interruption == 1 { $0.timeoutIntervalForRequest = 0.5 } }
                 defer { session.invalidateAndCancel() }
                 let recorder = TransferRecorder()
                 let task =
@@ -154,7 +155,6 @@ import Testing
                     ?? session.downloadTask(with: BothVersions.request(server, "/"))
                 task.delegate = recorder
                 let point = Int.random(in: 50_000..<250_000, using: &random)
-                let interruption = attempt < 20 ? attempt % 3 : 3
                 resource.change {
                     $0.breaksAfter = interruption == 0 ? point : nil
                     $0.stallsAfter = interruption == 1 || interruption == 2 ? point : nil

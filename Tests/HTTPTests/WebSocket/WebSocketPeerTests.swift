@@ -119,9 +119,10 @@ import Testing
         let piece = [UInt8](repeating: 7, count: 64 * 1024)
         let progress = Recorder<Int>()
         let go = Signal()
-        try await WebSocketServing.withTask(
-            version,
-            { socket in
+        let bystander = try LoopbackServer { _ in .text("") }
+        defer { bystander.stop() }
+        let route: LoopbackServer.Route = { request in
+            .webSocket(request, compresses: false) { socket in
                 for number in 0..<count {
                     try socket.send(piece)
                     progress.append(number)
@@ -129,12 +130,13 @@ import Testing
                 try socket.request.exchange.wait(for: go)
                 try socket.echo()
             }
-        ) { task, _, _ in
+        }
+        try await WebSocketServing.withSession(version, route) { session, server in
+            let task = session.webSocketTask(with: try WebSocketServing.url(server))
             task.resume()
             _ = try await task.receive()
-            // All that is in buffers on the way is far less than everything. Nothing tells of what does not happen: a server
-            // that is not held back gets the time to show it.
-            try await Task.sleep(for: .milliseconds(300))
+            try await session.settles(beside: bystander) { progress.count }
+            // All that is in buffers on the way is far less than everything.
             #expect(progress.count < count / 2)
             for _ in 1..<count { _ = try await task.receive() }
             #expect(await progress.count(reaches: count).count == count)
@@ -142,7 +144,7 @@ import Testing
             let sent = Recorder<Int>()
             let all = Data(piece)
             for number in 0..<count { task.send(.data(all)) { _ in sent.append(number) } }
-            try await Task.sleep(for: .milliseconds(300))
+            try await session.settles(beside: bystander) { sent.count }
             #expect(sent.count < count / 2)
             go.fire()
             for _ in 0..<count { _ = try await task.receive() }

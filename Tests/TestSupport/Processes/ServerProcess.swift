@@ -18,6 +18,8 @@ package final class ServerProcess: Sendable {
     private static let attempts = 5
 
     package let setup: Setup
+    /// The ports' namesakes, so that nobody else is met by the name `localhost`.
+    private let reserved: [ReservedPort]
     private let process: ChildProcess
     private let watchdog: Watchdog
 
@@ -49,9 +51,11 @@ package final class ServerProcess: Sendable {
     }
 
     private init(_ executable: String, _ portCount: Int, _ configure: (Setup) throws -> [String]) throws {
-        let setup = Setup(folder: try TemporaryFolder(), ports: try Self.freePorts(portCount))
+        let (ports, reserved) = try Self.freePorts(portCount)
+        let setup = Setup(folder: try TemporaryFolder(), ports: ports)
         let arguments = try configure(setup)
         self.setup = setup
+        self.reserved = reserved
         try setup.folder.write("", to: Self.outputName)
         let output = try FileHandle(forWritingTo: setup.folder.file(Self.outputName))
         let streams = ChildProcess.Streams(output: output.fileDescriptor, errors: output.fileDescriptor)
@@ -102,9 +106,11 @@ package final class ServerProcess: Sendable {
     }
 
     /// Held all at once, so that they differ.
-    private static func freePorts(_ count: Int) throws -> [UInt16] {
+    private static func freePorts(_ count: Int) throws -> ([UInt16], [ReservedPort]) {
         let sockets = try (0..<count).map { _ in try ListeningSocket(.ipv4()) }
-        return withExtendedLifetime(sockets) { sockets.compactMap(\.address.port) }
+        return withExtendedLifetime(sockets) {
+            (sockets.compactMap(\.address.port), sockets.compactMap(\.reserved))
+        }
     }
 
     /// Nothing tells when another program has begun to listen: it is asked again and again, until it does or has ended.

@@ -1,3 +1,4 @@
+import CTestFolders
 import Foundation
 
 /// A private folder that is removed, with all that is in it, when nobody holds it any more.
@@ -15,10 +16,8 @@ package final class TemporaryFolder: Sendable {
 
     deinit { remove() }
 
-    /// Removes it now.
-    package func remove() {
-        try? FileManager.default.removeItem(at: url)
-    }
+    /// Removes it now, also while a database in it is being closed, which removes files of its own.
+    package func remove() { _ = test_folders_remove(path) }
 
     package func file(_ name: String) -> URL {
         url.appendingPathComponent(name)

@@ -2,6 +2,7 @@ import Glibc
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
 import LoadingKitTransport
+import TestSupport
 
 struct PeerError: Error {
     var call: String
@@ -18,6 +19,7 @@ final class Peer: @unchecked Sendable {  // immutable but for `failures`, which 
     let endpoint: Endpoint
     let port: UInt16
     private let listener: Int32
+    private let reserved: ReservedPort?
     private let done = Semaphore()
     private let failureList = Guarded<[String]>([])
 
@@ -27,7 +29,7 @@ final class Peer: @unchecked Sendable {  // immutable but for `failures`, which 
     init(
         _ address: Address = .v4, backlog: Int32 = 16, _ script: @escaping @Sendable (PeerConnection) throws -> Void
     ) throws {
-        (listener, endpoint) = try Self.listen(address, backlog)
+        (listener, endpoint, reserved) = try Self.listenAlone(address, backlog)
         if case .tcp(_, let port) = endpoint { self.port = port } else { port = 0 }
         Thread.start { [self] in
             while true {
@@ -47,6 +49,19 @@ final class Peer: @unchecked Sendable {  // immutable but for `failures`, which 
         _ = done.wait(seconds: 120)
         close(listener)
         if case .unix(let path) = endpoint { unlink(path) }
+    }
+
+    /// Where nobody else is met by the name `localhost`.
+    private static func listenAlone(
+        _ address: Address, _ backlog: Int32
+    ) throws -> (Int32, Endpoint, ReservedPort?) {
+        for _ in 0..<100 {
+            let (listener, endpoint) = try listen(address, backlog)
+            guard case .v4 = address, case .tcp(_, let port) = endpoint else { return (listener, endpoint, nil) }
+            if let reserved = try? ReservedPort(port) { return (listener, endpoint, reserved) }
+            Glibc.close(listener)
+        }
+        throw PeerError(call: "bind", code: EADDRINUSE)
     }
 
     static func listen(_ address: Address, _ backlog: Int32) throws -> (Int32, Endpoint) {
@@ -183,20 +198,7 @@ enum Thread {
 
 /// A path for a socket or file in a folder of its own, which is removed afterwards.
 func withTemporaryFolder<R>(_ body: (String) async throws -> R) async throws -> R {
-    var template = Array("/tmp/loadingkit-XXXXXX".utf8CString)
-    guard mkdtemp(&template) != nil else { throw PeerError(call: "mkdtemp") }
-    let folder = String(decoding: template.dropLast().map { UInt8(bitPattern: $0) }, as: UTF8.self)
-    defer {
-        if let directory = opendir(folder) {
-            while let entry = readdir(directory) {
-                let name = withUnsafePointer(to: &entry.pointee.d_name) {
-                    $0.withMemoryRebound(to: CChar.self, capacity: 256) { String(cString: $0) }
-                }
-                unlink("\(folder)/\(name)")
-            }
-            closedir(directory)
-        }
-        rmdir(folder)
-    }
-    return try await body(folder)
+    let folder = try TemporaryFolder()
+    defer { folder.remove() }
+    return try await body(folder.path)
 }

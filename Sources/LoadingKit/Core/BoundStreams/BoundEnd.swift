@@ -31,6 +31,7 @@ final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is
         let status = state.withLock { $0.status }
         guard status == .open else { return status }
         switch side {
+        case .reading where pipe.failure != nil: return .error
         case .reading: return pipe.isAtEnd ? .atEnd : .open
         case .writing: return pipe.isBroken ? .error : .open
         }
@@ -76,6 +77,7 @@ final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is
     func tell() {
         switch side {
         case .reading where pipe.hasBytes: tell(.hasBytesAvailable)
+        case .reading where pipe.failure != nil: tell(.errorOccurred)
         case .reading where pipe.isAtEnd: tell(.endEncountered)
         case .writing where pipe.isBroken: tell(.errorOccurred)
         case .writing where pipe.hasRoom: tell(.hasSpaceAvailable)

@@ -16,7 +16,7 @@ final class BoundInputStream: InputStream {
 
     override var streamStatus: Stream.Status { end.status }
 
-    override var streamError: (any Error)? { nil }
+    override var streamError: (any Error)? { end.status == .error ? end.pipe.failure : nil }
 
     override var hasBytesAvailable: Bool { end.pipe.hasBytes }
 

@@ -16,6 +16,7 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
     private var start = 0
     private var isReaderClosed = false
     private var isWriterClosed = false
+    private var failureOfWriter: (any Error)?
     private var onChange: [Side: @Sendable () -> Void] = [:]
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
@@ -27,6 +28,8 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
 
     var hasBytes: Bool { condition.withLock { count > 0 } }
     var isAtEnd: Bool { condition.withLock { count == 0 && isWriterClosed } }
+    /// Why the end is not that of what was to be written; nil where it is, and before all bytes were read.
+    var failure: (any Error)? { condition.withLock { count == 0 ? failureOfWriter : nil } }
     var hasRoom: Bool { condition.withLock { count < capacity && !isReaderClosed } }
     var isBroken: Bool { condition.withLock { isReaderClosed } }
 
@@ -54,10 +57,11 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         return result
     }
 
-    /// Waits for bytes, and gives how many were put into the buffer; 0 at the end.
+    /// Waits for bytes, and gives how many were put into the buffer; 0 at the end, -1 where that is a failure.
     func read(_ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         change(.writing) {
             while count == 0, !isWriterClosed, !isReaderClosed { condition.wait() }
+            if count == 0, failureOfWriter != nil { return -1 }
             let taken = take(min(count, buffer.count))
             _ = buffer.update(fromContentsOf: taken)
             return taken.count
@@ -72,6 +76,15 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
             let taken = min(capacity - count, buffer.count)
             bytes.append(contentsOf: buffer.prefix(taken))
             return taken
+        }
+    }
+
+    /// The writer's end comes before it has written all.
+    func fail(_ error: any Error) {
+        change(.reading) {
+            guard !isWriterClosed else { return }
+            failureOfWriter = error
+            isWriterClosed = true
         }
     }
 

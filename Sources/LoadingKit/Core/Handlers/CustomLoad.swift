@@ -171,13 +171,9 @@ struct LoopTransfer<Value>: @unchecked Sendable {  // the sender lets go of the 
 }
 
 extension LoopTransfer {
-    /// What the program's answer brings about, once: a second one would have a request sent again. Called on the loop.
+    /// What the program's answer brings about, once. Called on the loop.
     static func once<Answer>(_ give: @escaping (Answer) -> Void) -> LoopTransfer where Value == (Answer) -> Void {
-        var isGiven = false
-        return LoopTransfer { answer in
-            guard !isGiven else { return }
-            isGiven = true
-            give(answer)
-        }
+        var waiting: ((Answer) -> Void)? = give
+        return LoopTransfer { answer in waiting.take()?(answer) }
     }
 }

@@ -73,6 +73,8 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
 
     func followState() {}
 
+    func leaveTask() {}
+
     func close() {
         handler = nil
         early = []

@@ -10,6 +10,7 @@ extension StreamEngine {
         guard let input, let output else { return }
         pump.start()
         finish(nil, tellsEnd: false)
+        channel.leaveTask()
         let streams = LoopTransfer((input, output))
         core.mailbox.post { [delegate, session, task] in
             delegate.didBecome(streams.value.0, streams.value.1, session, task)
@@ -74,17 +75,19 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
             switch channel.read(into: UnsafeMutableRawBufferPointer(rebasing: loop.scratch[..<room])) {
             case .bytes(let count): incoming.put(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
             case .wouldBlock: return
-            case .end: endReading()
-            case .failed:
-                endReading()
-                endWriting()
+            case .end:
+                isReadOver = true
+                incoming.close(.writing)
+            case .failed(let error): fail(error)
             }
         }
     }
 
-    private func endReading() {
+    /// What was received is read before the program hears of it.
+    private func fail(_ error: any Error) {
         isReadOver = true
-        incoming.close(.writing)
+        incoming.fail(URLError(error, url: nil))
+        endWriting()
     }
 
     private func moveOut() {
@@ -99,9 +102,7 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
             switch unsent.withUnsafeBytes({ channel.write($0) }) {
             case .bytes(let count): unsent.removeFirst(count)
             case .wouldBlock: return
-            case .failed:
-                endReading()
-                endWriting()
+            case .failed(let error): fail(error)
             }
         }
     }

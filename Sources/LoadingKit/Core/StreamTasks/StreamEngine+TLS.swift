@@ -48,11 +48,9 @@ extension StreamEngine: TLSDecider {
         let challenge = URLAuthenticationChallenge(
             protectionSpace: space, proposedCredential: credential, previousFailureCount: 0, failureResponse: nil,
             error: nil)
-        let answer = LoopTransfer(answer)
-        core.mailbox.post { [delegate, session, task, loop] in
-            delegate.didReceive(challenge, session, task) { disposition, credential in
-                loop.perform { answer.value(disposition, credential) }
-            }
+        let answer = questions.ask { answer($0, $1) }
+        core.mailbox.post { [delegate, session, task] in
+            delegate.didReceive(challenge, session, task) { answer(($0, $1)) }
         }
     }
 }

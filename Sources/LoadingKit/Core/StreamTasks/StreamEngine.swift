@@ -25,6 +25,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     var loop: EventLoop { core.loop }
     var state = State.new
     private(set) lazy var connector = Connector(loop: core.loop, resolver: .shared)
+    private(set) lazy var questions = OpenQuestions(loop)
     private var lanes: Deque<StreamLane> = [StreamLane()]
     private var isReadClosed = false
     /// Why nothing more can be written.
@@ -294,6 +295,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         if case .over = last { return }
         state = .over
         networkObserver?.cancel()
+        questions.closeAll()
         switch last {
         case .connecting(let attempt), .securing(let attempt): attempt?.cancel()
         case .open(let channel): if tellsEnd { channel.close() }

@@ -88,6 +88,9 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
 
     /// When the reads and writes asked for so far are done, gives the delegate an input and an output stream in the task's
     /// stead (`urlSession(_:streamTask:didBecome:outputStream:)`). The task is over then.
+    ///
+    /// Where the connection breaks, the input stream fails when all that was received is read (`streamError`). Reads have no
+    /// time of their own; that of a data task which has become this one goes on (`timeoutIntervalForRequest`).
     open func captureStreams() { submit(.capture) }
 
     /// When the writes asked for so far are done, tells the peer that there are no more.

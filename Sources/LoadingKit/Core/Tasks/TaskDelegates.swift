@@ -124,7 +124,11 @@ struct TaskDelegates: Sendable {
         guard challenge.protectionSpace.concernsSession, let shared = session.delegate else {
             return askTask(challenge, session, task, decide)
         }
-        let asked = URLAuthenticationChallenge(challenge) { answer in askTask(challenge, session, task, answer) }
+        // A program may keep the challenge, where its session and task must not be kept.
+        let asked = URLAuthenticationChallenge(challenge) { [weak session, weak task] answer in
+            guard let session, let task else { return answer(.performDefaultHandling, nil) }
+            TaskDelegates(session, task).askTask(challenge, session, task, answer)
+        }
         shared.urlSession(session, didReceive: asked, completionHandler: decide)
     }
 

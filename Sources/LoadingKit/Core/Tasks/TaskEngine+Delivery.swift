@@ -29,15 +29,12 @@ extension TaskEngine {
     private func askDisposition(_ response: URLResponse) {
         guard delegate.takesData, let task = task as? URLSessionDataTask else { return }
         hold(for: .undecided)
-        core.mailbox.post { [delegate, session, loop] in
-            delegate.didReceive(response, session, task) { disposition in
-                loop.perform { [weak self] in self?.decide(disposition) }
-            }
-        }
+        let answer = questions.ask { [self] in decide($0) }
+        core.mailbox.post { [delegate, session] in delegate.didReceive(response, session, task, answer) }
     }
 
     private func decide(_ disposition: URLSession.ResponseDisposition) {
-        // An answer counts once, and not when the task is over.
+        // The response may have been loaded anew in the meantime.
         guard hold.contains(.undecided), !isOver else { return }
         switch disposition {
         case .allow: release(.undecided)

@@ -45,7 +45,9 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     private var stage = Stage.new
     private(set) var hold: Hold = []
     private var isHandlerWaiting = false
-    /// The challenges that the delegate was given and has not answered: an answer counts once, the first time.
+    /// Made when the delegate is first asked something: most tasks ask nothing.
+    private var openQuestions: OpenQuestions?
+    /// The challenges that the delegate was given and has not answered.
     private var openChallenges: [ObjectIdentifier: OpenChallenge] = [:]
     /// How the load ended while the consumer could not be told.
     private var heldEnd: Result<Void, any Error>?
@@ -150,6 +152,13 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         loadPostponed()
     }
 
+    var questions: OpenQuestions {
+        if let openQuestions { return openQuestions }
+        let made = OpenQuestions(loop)
+        openQuestions = made
+        return made
+    }
+
     var isOver: Bool {
         if case .ended = stage { true } else { false }
     }
@@ -164,10 +173,9 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     /// The program may have another wish than when it made the task.
     private func beginDelayed(_ request: URLRequest) {
         guard delegate.exist else { return begin(request) }
-        core.mailbox.post { [delegate, session, task, loop] in
-            delegate.willBegin(request, session, task) { disposition, other in
-                loop.perform { [self] in decide(disposition, request, other) }
-            }
+        let answer = questions.ask { [self] disposition, other in decide(disposition, request, other) }
+        core.mailbox.post { [delegate, session, task] in
+            delegate.willBegin(request, session, task) { answer(($0, $1)) }
         }
     }
 
@@ -343,6 +351,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         heldEnd = nil
         heldQuestion = nil
         openChallenges = [:]
+        openQuestions?.closeAll()
         if isAwaited { loop.awaitedResults -= 1 }
         isAwaited = false
         nextLook = .distantFuture
@@ -474,11 +483,9 @@ extension TaskEngine: LoadReceiver {
         }
         guard delegate.exist, let response = response as? HTTPURLResponse else { return settle(request) }
         hold(for: .undecided)
-        let answer = LoopTransfer.once(settle)
-        core.mailbox.post { [delegate, session, task, loop] in
-            delegate.willRedirect(session, task, response, request) { request in
-                loop.perform { answer.value(request) }
-            }
+        let answer = questions.ask(settle)
+        core.mailbox.post { [delegate, session, task] in
+            delegate.willRedirect(session, task, response, request, answer)
         }
     }
 
@@ -509,13 +516,11 @@ extension TaskEngine: LoadReceiver {
         guard delegate.exist else { return decide(.performDefaultHandling, nil) }
         openChallenges[ObjectIdentifier(challenge)] = OpenChallenge(challenge: challenge, decide: decide)
         updateHeld()
-        core.mailbox.post { [delegate, session, task, loop] in
-            delegate.didReceive(challenge, session, task) { disposition, credential in
-                loop.perform { [weak self] in
-                    guard let self, let decide = takeDecision(of: challenge) else { return }
-                    decide(disposition, credential)
-                }
-            }
+        let answer = questions.ask { [self] disposition, credential in
+            takeDecision(of: challenge)?(disposition, credential)
+        }
+        core.mailbox.post { [delegate, session, task] in
+            delegate.didReceive(challenge, session, task) { answer(($0, $1)) }
         }
     }
 
@@ -529,13 +534,8 @@ extension TaskEngine: LoadReceiver {
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
         guard delegate.exist else { return give(nil) }
-        let answer = LoopTransfer.once(give)
-        core.mailbox.post { [delegate, session, task, loop] in
-            delegate.needNewBodyStream(session, task) { stream in
-                let stream = LoopTransfer(stream)
-                loop.perform { answer.value(stream.value) }
-            }
-        }
+        let answer = questions.ask(give)
+        core.mailbox.post { [delegate, session, task] in delegate.needNewBodyStream(session, task, answer) }
     }
 
     func sentBody(_ count: Int, expected: Int64) {

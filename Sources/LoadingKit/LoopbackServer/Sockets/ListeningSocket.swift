@@ -5,21 +5,54 @@ import LoadingKitPrimitives
 package final class ListeningSocket: Sendable {
     /// With the port that the system chose.
     package let address: LoopbackAddress
+    /// Where the system chose a port of 127.0.0.1: the same of ::1, which no other server has.
+    package let reserved: ReservedPort?
     private let descriptor: Guarded<Int32?>
+
+    /// Ports that the system may choose of which ::1 has none to spare.
+    private static let attempts = 100
 
     /// Binds and listens. `backlog` is how many connections the system holds that nobody has accepted.
     package init(_ address: LoopbackAddress, backlog: Int32 = SOMAXCONN) throws(SocketError) {
+        let opened = try Self.open(address, backlog)
+        self.address = opened.address
+        reserved = opened.reserved
+        descriptor = Guarded(opened.descriptor)
+    }
+
+    private typealias Opened = (descriptor: Int32, address: LoopbackAddress, reserved: ReservedPort?)
+
+    private static func open(_ address: LoopbackAddress, _ backlog: Int32) throws(SocketError) -> Opened {
+        guard case .ipv4(port: 0) = address else {
+            let (descriptor, bound) = try listen(address, backlog)
+            return (descriptor, bound, nil)
+        }
+        var attempt = 1
+        while true {
+            let (descriptor, bound) = try listen(address, backlog)
+            do throws(SocketError) {
+                return (descriptor, bound, try ReservedPort(bound.port ?? 0))
+            } catch {
+                Glibc.close(descriptor)
+                guard error.code == EADDRINUSE, attempt < attempts else { throw error }
+                attempt += 1
+            }
+        }
+    }
+
+    private static func listen(
+        _ address: LoopbackAddress, _ backlog: Int32
+    ) throws(SocketError) -> (Int32, LoopbackAddress) {
         let descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw SocketError("socket") }
         do throws(SocketError) {
-            try Self.bind(descriptor, to: address)
-            guard listen(descriptor, backlog) == 0 else { throw SocketError("listen") }
-            self.address = try Self.boundAddress(of: descriptor, asked: address)
+            try bind(descriptor, to: address)
+            guard Glibc.listen(descriptor, backlog) == 0 else { throw SocketError("listen") }
+            return (descriptor, try boundAddress(of: descriptor, asked: address))
         } catch {
             Glibc.close(descriptor)
             throw error
         }
-        self.descriptor = Guarded(descriptor)
     }
 
     deinit { close() }
