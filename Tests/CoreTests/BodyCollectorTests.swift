@@ -36,6 +36,19 @@ import Testing
         }
     }
 
+    /// Otherwise a server that sends fast would have its bytes written to pages that are not there, one fault for each.
+    @Test func givesNoMoreSpaceThanItHasAskedPagesFor() throws {
+        var collector = BodyCollector()
+        collector.expect(20 << 20)
+        var count = 0
+        while count < 20 << 20 {
+            let space = try #require(collector.space(atMost: (20 << 20) - count)?.count)
+            #expect((1...(1 << 20)).contains(space))
+            collector.filled(space)
+            count += space
+        }
+    }
+
     private static func apply(_ step: Step, _ collector: inout BodyCollector) -> Bool {
         switch step {
         case .bytes(let bytes): return bytes.withUnsafeBytes { collector.append($0) }

@@ -5,6 +5,9 @@ struct BodyCollector: ~Copyable {
     /// Memory set aside on the word of the peer alone, in bytes; more is taken as the bytes arrive.
     private static let trustedExpectation = 64 << 20
 
+    /// So much is read at once where there is much to come, in bytes.
+    private static let readBytes = 256 << 10
+
     private var base: UnsafeMutableRawPointer?
     private var capacity = 0
     private(set) var count = 0
@@ -27,8 +30,8 @@ struct BodyCollector: ~Copyable {
         guard flattenSingle() else { return nil }
         let room = max(1, min(wanted, max(expected - count, 16 * 1024)))
         guard reserve(room), let base else { return nil }
-        pages.provide(base, upTo: count + 1, of: capacity)
-        return UnsafeMutableRawBufferPointer(start: base + count, count: min(wanted, capacity - count))
+        let end = pages.provide(base, upTo: min(count + Self.readBytes, capacity), of: capacity)
+        return UnsafeMutableRawBufferPointer(start: base + count, count: min(wanted, end - count))
     }
 
     /// Counts bytes that were written to what `space` gave.

@@ -12,9 +12,15 @@ struct PagesAhead {
     /// How much of the block is provided, in bytes from its start.
     private var end = 0
 
-    /// Prepares for bytes up to `needed` to be written.
-    mutating func provide(_ block: UnsafeMutableRawPointer, upTo needed: Int, of capacity: Int) {
-        guard needed > end, capacity >= Self.smallestBlock else { return }
+    /// Prepares for bytes up to `needed` to be written; gives up to where more may be, too.
+    @discardableResult
+    mutating func provide(_ block: UnsafeMutableRawPointer, upTo needed: Int, of capacity: Int) -> Int {
+        guard capacity >= Self.smallestBlock else { return capacity }
+        if needed > end { provideMore(block, needed, capacity) }
+        return end
+    }
+
+    private mutating func provideMore(_ block: UnsafeMutableRawPointer, _ needed: Int, _ capacity: Int) {
         let (start, stop) = (max(end, needed - Self.step), min(capacity, max(needed, end + Self.step)))
         end = stop
         let first = (UInt(bitPattern: block) + UInt(start)) / Self.pageSize * Self.pageSize
