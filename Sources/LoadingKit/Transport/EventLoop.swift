@@ -1,6 +1,5 @@
 import CLoadingKitShims
 import DequeModule
-import Dispatch
 import Glibc
 import LoadingKitPrimitives
 import Synchronization
@@ -19,15 +18,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         case job(UnownedJob)
         /// Of a task that prefers the loop and is isolated to nothing.
         case taskJob(UnownedJob)
-    }
-
-    /// Kept in a struct: a bare function in an array is wrapped once more, which costs an allocation.
-    private struct Deferred {
-        let run: () -> Void
-    }
-
-    private struct Resumption: Sendable {
-        let run: @Sendable () -> Void
     }
 
     private enum Phase {
@@ -67,23 +57,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Until when the loop's thread waits, unless it is woken.
     private var waitsUntil = MonotonicTime.distantFuture
     private var ready: Deque<Work> = []
-    /// What is to be told to other threads when the turn ends.
-    private var endOfTurn: [Deferred] = []
-    /// Tasks that run elsewhere, to be resumed when the turn ends.
-    private var awaiting: [Resumption] = []
+    private let outbox = Outbox(room: maximumEvents)
     /// Whether the thread that has taken the turn may be borrowed, and by what it was.
     private var isThreadLent = false
-    private var borrowed: Resumption?
-    /// Whether more than one task was resumed last time. Several give the loop more to do with one wake-up than each of them
-    /// would by taking its turn.
-    private var isCrowded = false
-    /// Whether there is a result to tell of when the turn ends.
-    private var hasResult = false
-    /// How many results tasks still wait for. On the loop only.
-    package var awaitedResults = 0
-    private var pacing = ResultPacing()
-    /// Whether the loop's thread pauses before it looks for further events.
-    private var isPausing = false
+    private var borrowed: (@Sendable () -> Void)?
     private var faultPlan: FaultPlan?
     private var epollDescriptor: Int32 = -1
     private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: maximumEvents)
@@ -93,8 +70,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Taken at once, and told of at once: with more, what was received for the first of them has left the processor's cache
     /// when they are told.
     private static let maximumEvents = 64
-    /// So often the loop looks for further events before it tells other threads of those it had.
-    private static let maximumPostponements = 24
     /// After so many pieces of work the loop looks at its sockets and timers again.
     private static let maximumTurns = 1024
     /// After so many another thread, which has work of its own, leaves the rest to the loop's.
@@ -161,7 +136,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     package func borrowThread(_ work: @escaping @Sendable () -> Void) -> Bool {
         guard isThreadLent else { return false }
         isThreadLent = false
-        borrowed = Resumption(run: work)
+        borrowed = work
         return true
     }
 
@@ -173,14 +148,17 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     /// Runs `work` when all that this turn of the loop brings is done. Waking other threads then, in one burst, lets each
     /// of them find more than one thing to do. On the loop only.
-    package func atEndOfTurn(_ work: @escaping () -> Void) { endOfTurn.append(Deferred(run: work)) }
+    package func atEndOfTurn(_ work: @escaping () -> Void) { outbox.append(work) }
 
-    /// Resumes a task when the turn ends. Those that do not run on this loop are resumed by a thread of the pool that they
-    /// run on: at each wake-up from here the system might have that thread run at once, in this one's place, and wait again.
-    /// On the loop only.
+    /// Resumes a task with a result when the turn ends, or a little later. On the loop only.
     package func resumeAtEndOfTurn(callerIsOnLoop: Bool, _ resume: @escaping @Sendable () -> Void) {
-        hasResult = true
-        if callerIsOnLoop { atEndOfTurn(resume) } else { awaiting.append(Resumption(run: resume)) }
+        outbox.append(resumptionOnLoop: callerIsOnLoop, resume)
+    }
+
+    /// How many results tasks still wait for. On the loop only.
+    package var awaitedResults: Int {
+        get { outbox.awaitedResults }
+        set { outbox.awaitedResults = newValue }
     }
 
     /// `false`, and the work is dropped, when the loop has ended.
@@ -236,47 +214,32 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     private func run() {
         lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
         lk_set_thread_timer_slack(1000)
-        var postponements = Self.maximumPostponements
         var milliseconds = turn.withLock { _ in prepareToWait() }
         while let limit = milliseconds {
-            if isPausing { SystemCalls.pause(nanoseconds: ResultPacing.pause) }
+            if outbox.isPausing { SystemCalls.pause(nanoseconds: ResultPacing.pause) }
             let count = wait(limit)
             isFree.store(false, ordering: .relaxed)
             inbox.withLock { $0.sleeps = false }
             milliseconds = turn.withLock { _ in
-                runTurn(count, &postponements)
+                runTurn(count)
                 return prepareToWait()
             }
         }
         turn.withLock { _ in end() }
     }
 
-    private func runTurn(_ count: Int, _ postponements: inout Int) {
+    private func runTurn(_ count: Int) {
         // Manual time moves only when its timers run, so that each of them sees its own.
         now = currentTime
         takeInbox()
         for index in 0..<max(count, 0) { dispatch(events[index]) }
         runTimers(upTo: now)
         runReady()
-        if count > 0, postponements > 0, expectsMore {
-            postponements -= 1
-            isPausing = false
-        } else {
-            postponements = Self.maximumPostponements
-            isPausing = pausesForResults()
-            if isPausing { runDeferred() } else { runEndOfTurn() }
-        }
+        outbox.endTurn(hadEvents: count > 0, now: now, mayPause: isRealTime)
     }
 
-    /// Whether there may soon be more to tell of, and room for it.
-    private var expectsMore: Bool {
-        let isLast = awaitedResults == 0 && hasResult
-        return !isLast && awaiting.count + endOfTurn.count < Self.maximumEvents
-    }
-
-    private func pausesForResults() -> Bool {
-        guard case .system = time else { return false }
-        return pacing.pauses(before: awaiting.count, awaited: awaitedResults, now: now)
+    private var isRealTime: Bool {
+        if case .system = time { true } else { false }
     }
 
     /// How long to wait: -1 for ever, 0 when there is work; `nil` when the loop shall end.
@@ -291,12 +254,12 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
             waitsUntil = timers.nextTime ?? .distantFuture
             // Without a descriptor to wake it with, the loop looks by itself.
             inbox.sleeps = milliseconds != 0 && epollDescriptor >= 0
-            isFree.store(inbox.sleeps && !isCrowded, ordering: .relaxed)
+            isFree.store(inbox.sleeps && !outbox.isCrowded, ordering: .relaxed)
             return milliseconds
         }
     }
 
-    private var hasWork: Bool { !ready.isEmpty || !endOfTurn.isEmpty || !awaiting.isEmpty }
+    private var hasWork: Bool { !ready.isEmpty || !outbox.isEmpty }
 
     private func millisecondsToNextTimer() -> Int32 {
         guard let next = timers.nextTime, next != .distantFuture else { return -1 }
@@ -352,37 +315,6 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         }
     }
 
-    private func runEndOfTurn() {
-        hasResult = false
-        resumeAwaiting()
-        runDeferred()
-    }
-
-    private func runDeferred() {
-        guard !endOfTurn.isEmpty else { return }
-        var batch: [Deferred] = []
-        swap(&batch, &endOfTurn)
-        for work in batch { work.run() }
-        guard endOfTurn.isEmpty else { return }
-        // Keeps the memory for the next turn.
-        batch.removeAll(keepingCapacity: true)
-        swap(&batch, &endOfTurn)
-    }
-
-    private func resumeAwaiting() {
-        guard let last = awaiting.popLast() else { return }
-        isCrowded = !awaiting.isEmpty
-        // Keeps the memory for the next.
-        guard isCrowded else { return last.run() }
-        let batch = awaiting
-        awaiting = []
-        awaiting.reserveCapacity(batch.count)
-        DispatchQueue.global().async {
-            for resumption in batch { resumption.run() }
-            last.run()
-        }
-    }
-
     private func openDescriptors() {
         let epoll = SystemCalls.epollCreate()
         guard epoll >= 0 else { return }
@@ -417,7 +349,7 @@ extension EventLoop {
     private func runsInPlace(_ work: () -> Void, lendsThread: Bool) -> Bool {
         guard isFree.load(ordering: .relaxed), lk_thread_event_loop() == nil else { return false }
         let after = turn.withLockIfAvailable { _ -> AfterTurn? in
-            guard !isCrowded, takesTurn() else { return nil }
+            guard !outbox.isCrowded, takesTurn() else { return nil }
             isFree.store(false, ordering: .relaxed)
             lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
             now = currentTime
@@ -434,7 +366,7 @@ extension EventLoop {
         if after.wakeUp >= 0 { SystemCalls.wakeUp(after.wakeUp) }
         if let borrowed = after.borrowed {
             lk_set_thread_is_borrowed(1)
-            borrowed.run()
+            borrowed()
             lk_set_thread_is_borrowed(0)
         }
         return true
@@ -444,7 +376,7 @@ extension EventLoop {
     private struct AfterTurn: Sendable {
         /// The descriptor to wake the loop with; -1 when it need not be woken.
         let wakeUp: Int32
-        let borrowed: Resumption?
+        let borrowed: (@Sendable () -> Void)?
     }
 
     /// Only where the loop has nothing to do: what was given to it before comes first.
@@ -465,7 +397,7 @@ extension EventLoop {
                 ready.removeFirst()
                 body()
             }
-            if ready.isEmpty { runEndOfTurn() }
+            if ready.isEmpty { outbox.tell() }
             if let wakeUp = giveTurnBack(unlessWorkFor: turns) { return wakeUp }
         }
     }
