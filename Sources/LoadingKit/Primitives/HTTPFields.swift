@@ -10,6 +10,9 @@ public struct HTTPFields: @unchecked Sendable {  // its storage is only changed 
     /// No fields.
     @inlinable public init() {}
 
+    /// Whether the other has the same memory, and so the same fields. Equal ones need not.
+    package func isIdentical(to other: HTTPFields) -> Bool { storage === other.storage }
+
     /// Makes room for `fields` fields more, whose names and values have `bytes` bytes together.
     public mutating func reserve(fields: Int, bytes: Int) {
         prepare(fields: Swift.max(0, fields), bytes: Swift.max(0, bytes))

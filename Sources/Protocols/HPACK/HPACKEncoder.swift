@@ -48,9 +48,9 @@ public struct HPACKEncoder: Sendable {
     public mutating func encode(_ pseudoFields: HPACKPseudoFields, _ fields: HTTPFields, into block: inout [UInt8]) {
         builder.removeAll()
         appendTableSizes()
-        for field in pseudoFields.values {
-            var text = field.text
-            text.withUTF8 { append(field.name, value: UnsafeRawBufferPointer($0)) }
+        pseudoFields.forEach { name, text in
+            var text = text
+            text.withUTF8 { append(name, value: UnsafeRawBufferPointer($0)) }
         }
         // All at once, as each look at the fields for itself costs more than what is done with most of them.
         fields.withEntries { entries, bytes in
@@ -73,8 +73,9 @@ public struct HPACKEncoder: Sendable {
     /// and values, and 32 for each field.
     public static func uncompressedBytes(_ pseudoFields: HPACKPseudoFields, _ fields: HTTPFields) -> Int {
         let overhead = TableEntry.overhead
-        let pseudoBytes = pseudoFields.values.reduce(0) {
-            $0 + $1.name.nameBytes.count + $1.text.utf8.count + overhead
+        var pseudoBytes = 0
+        pseudoFields.forEach { name, text in
+            pseudoBytes += name.nameBytes.count + text.utf8.count + overhead
         }
         return fields.indices.reduce(pseudoBytes) { sum, index in
             fields.withBytes(at: index) { name, value, _ in sum + name.count + value.count + overhead }

@@ -64,6 +64,9 @@ final class ConnectionPool: SessionResource {
 
     func fields(of request: URLRequest, to origin: Origin) -> HTTPFields { requestFields.make(request, origin) }
 
+    /// A request's fields as HTTP/2 has them, which says the host elsewhere.
+    func withoutHost(_ fields: HTTPFields) -> RequestFields.WithoutHost { requestFields.withoutHost(fields) }
+
     /// What the last one was is remembered: most requests of a session go the same way.
     func route(to origin: Origin, for request: URLRequest, switching: Route.Switching) -> Route {
         let use = use.narrowed(by: request)

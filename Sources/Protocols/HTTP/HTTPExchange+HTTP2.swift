@@ -6,7 +6,7 @@ import LoadingKitPrimitives
 /// The head of a request as HTTP/2 has it (RFC 9113 §8.3.1).
 extension HTTPExchange {
     var http2Head: HTTP2RequestHead {
-        let authority = fields[.host] ?? target?.origin.authority ?? ""
+        let authority = pool.withoutHost(fields).host ?? target?.origin.authority ?? ""
         if let upgrade {
             return HTTP2RequestHead(
                 method: "CONNECT", scheme: scheme, authority: authority, path: requestTarget,
@@ -20,12 +20,11 @@ extension HTTPExchange {
 
     /// With the body's length and the priority, and with `:authority` in place of `Host`.
     private var http2Fields: HTTPFields {
-        var fields = fields
-        fields.remove(.host)
+        var fields = pool.withoutHost(fields).fields
         if body.expectedCount > 0 || (body.expectedCount == 0 && ["POST", "PUT", "PATCH"].contains(method)) {
             fields.append(.contentLength, "\(body.expectedCount)")
         }
-        if !fields.contains(name: "priority"), let value = RequestPriority.fieldValue(priority) {
+        if let value = RequestPriority.fieldValue(priority), !fields.contains(name: "priority") {
             fields.append(name: "priority", value: value)
         }
         return fields

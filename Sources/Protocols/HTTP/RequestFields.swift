@@ -18,7 +18,26 @@ struct RequestFields {
     /// most go where the one before went.
     private var plain: (origin: Origin, fields: HTTPFields)?
 
+    /// The last that was asked for.
+    private var lastWithoutHost: (given: HTTPFields, made: WithoutHost)?
+
+    /// Fields without `Host`, and its value.
+    struct WithoutHost {
+        let host: String?
+        let fields: HTTPFields
+    }
+
     init(_ settings: SessionSettings) { self.settings = settings }
+
+    /// Most requests have the same fields as the one before, and then the same memory.
+    mutating func withoutHost(_ fields: HTTPFields) -> WithoutHost {
+        if let last = lastWithoutHost, last.given.isIdentical(to: fields) { return last.made }
+        var rest = fields
+        rest.remove(.host)
+        let made = WithoutHost(host: fields[.host], fields: rest)
+        lastWithoutHost = (fields, made)
+        return made
+    }
 
     mutating func make(_ request: URLRequest, _ origin: Origin) -> HTTPFields {
         guard request.isPlain else { return assemble(request, origin) }
