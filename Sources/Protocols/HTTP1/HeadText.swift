@@ -20,7 +20,8 @@ struct HeadText: Sendable, Equatable {
 
     init(_ text: String) {
         var (text, fields) = (text, HTTPFields())
-        text.withUTF8 { fields.append(bytes: UnsafeRawBufferPointer($0)) }
+        // What is empty, as all over HTTP/2 is, needs no memory.
+        if !text.isEmpty { text.withUTF8 { fields.append(bytes: UnsafeRawBufferPointer($0)) } }
         self.init(of: fields, 0..<fields.byteCount)
     }
 
