@@ -32,7 +32,7 @@ enum Scenarios {
         return Scenario(
             group: "end to end: \(scheme)", name: "1 KB, \(grouped(atATime)) at a time", contestants: contestants,
             // Ten thousand connections take long to open.
-            rounds: atATime > 1000 ? 3 : 5)
+            rounds: atATime > 1000 ? 3 : 7)
     }
 
     /// 1,000 for 1000.
@@ -61,7 +61,9 @@ enum Scenarios {
             contestants.append(.client("ClientFoundation", "FoundationNetworking", mode: mode, load, requests: 2))
         }
         return Scenario(
-            group: "end to end: \(scheme)", name: "100 MB \(destination)", contestants: contestants, isBulk: true)
+            group: "end to end: \(scheme)", name: "100 MB \(destination)", contestants: contestants, isBulk: true,
+            // These vary most: the kernel clears a hundred megabytes for each.
+            rounds: 11)
     }
 
     /// A connection for each request. async-http-client does not resume sessions.
