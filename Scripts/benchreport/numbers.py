@@ -19,7 +19,7 @@ def with_unit(figure):
 
 def with_range(figure):
     """The median, and the lowest and highest of a few runs."""
-    if figure["runs"] > 10 or "lowest" not in figure:
+    if figure["runs"] > 20 or "lowest" not in figure:
         return with_unit(figure)
     scale = 1000 if figure["unit"].startswith("µs") and figure["median"] >= 10_000 else 1
     ends = [plain(figure[end] / scale) for end in ("lowest", "highest")]
