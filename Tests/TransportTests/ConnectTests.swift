@@ -256,8 +256,11 @@ func socketsConnected(to port: UInt16) -> Int {
     while case let count = fread(&buffer, 1, buffer.count, file), count > 0 { text += buffer[..<count] }
     let hexadecimal = String(port, radix: 16, uppercase: true)
     let suffix = ":" + String(repeating: "0", count: 4 - hexadecimal.count) + hexadecimal
-    return String(decoding: text, as: UTF8.self).split(separator: "\n").dropFirst().filter { line in
+    // The table is read in pieces: where it changes in between, a socket may be in two of them.
+    var found = Set<Substring>()
+    for line in String(decoding: text, as: UTF8.self).split(separator: "\n").dropFirst() {
         let fields = line.split(separator: " ")
-        return fields.count > 9 && fields[2].hasSuffix(suffix) && own.contains(fields[9])
-    }.count
+        if fields.count > 9, fields[2].hasSuffix(suffix), own.contains(fields[9]) { found.insert(fields[9]) }
+    }
+    return found.count
 }
