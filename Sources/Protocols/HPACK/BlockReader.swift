@@ -12,6 +12,19 @@ struct BlockReader {
     @inline(__always)
     var remaining: Int { bytes.count &- offset }
 
+    /// What is left.
+    @inline(__always)
+    var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[offset...]) }
+
+    /// Bytes that have been read.
+    func bytes(from start: Int, to end: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+    }
+
+    /// Goes on behind bytes that are known to be there.
+    @inline(__always)
+    mutating func skip(_ count: Int) { offset &+= count }
+
     /// The next byte, which is there: see ``isAtEnd``. It stays the next one.
     @inline(__always)
     var peeked: UInt8 { bytes[offset] }

@@ -20,6 +20,7 @@ public struct HPACKDecoder: Sendable {
     private var expectedBytes = 512
     /// Where a list's names and values are put together.
     private var builder = ByteBuilder()
+    private var literals = LiteralMemory()
 
     /// Makes a decoder whose dynamic table may have `maximumTableSize` bytes from the start on: 4096, HTTP/2's initial
     /// value, unless both sides know another one. SETTINGS change it later: see ``setMaximumTableSize(_:)``.
@@ -53,6 +54,7 @@ public struct HPACKDecoder: Sendable {
         list.removeAll()
         list.fields.reserve(fields: expectedFields, bytes: expectedBytes)
         builder.removeAll()
+        literals.restart()
         // Also after an error, as the list's entries refer to it.
         defer { list.fields.append(bytes: builder.bytes) }
         var reader = BlockReader(block)
@@ -147,13 +149,13 @@ public struct HPACKDecoder: Sendable {
         _ reader: inout BlockReader, prefix: UInt8, isInserted: Bool, into list: inout HPACKHeaderList
     ) throws(HPACKError.Kind) {
         let start = builder.count
-        let index = try reader.integer(prefix: prefix)
-        var entry = index == 0 ? try readName(&reader) : try copyName(of: index)
-        let valueStart = builder.count
-        try readString(&reader)
-        let value = builder.bytes(from: valueStart)
-        entry.valueCount = UInt32(truncatingIfNeeded: value.count)
-        entry.valueMalformation = FieldRules.check(value: value, of: entry.kind)
+        let entry: TableEntry
+        if let (known, count) = literals.recall(reader.rest, to: &builder) {
+            entry = known
+            reader.skip(count)
+        } else {
+            entry = try decodeLiteral(&reader, prefix: prefix)
+        }
         if isInserted { table.insert(entry, bytes: builder.bytes(from: start)) }
         if list.counts(entry, limits: limits) {
             list.note(entry, at: start)
@@ -161,6 +163,24 @@ public struct HPACKDecoder: Sendable {
             builder.removeLast(entry.byteCount)
             list.note(entry, at: nil)
         }
+    }
+
+    /// Appends the name and the value of a literal to the builder.
+    private mutating func decodeLiteral(_ reader: inout BlockReader, prefix: UInt8) throws(HPACKError.Kind)
+        -> TableEntry
+    {
+        let (start, codedStart) = (builder.count, reader.offset)
+        let index = try reader.integer(prefix: prefix)
+        var entry = index == 0 ? try readName(&reader) : try copyName(of: index)
+        let valueStart = builder.count
+        try readString(&reader)
+        let value = builder.bytes(from: valueStart)
+        entry.valueCount = UInt32(truncatingIfNeeded: value.count)
+        entry.valueMalformation = FieldRules.check(value: value, of: entry.kind)
+        // What is in the dynamic table changes.
+        let codedEnd = index <= StaticTable.count ? reader.offset : codedStart
+        literals.note(reader.bytes(from: codedStart, to: codedEnd), entry, decoded: builder.bytes(from: start))
+        return entry
     }
 
     private mutating func readName(_ reader: inout BlockReader) throws(HPACKError.Kind) -> TableEntry {

@@ -42,7 +42,10 @@ public struct HPACKHeaderList: Sendable {
     public func contains(_ name: HPACKPseudoFieldName) -> Bool { pseudoFields[name] != nil }
 
     /// Whether there is any pseudo-header field of a name known here.
-    public var hasPseudoFields: Bool { HPACKPseudoFieldName.allCases.contains(where: contains) }
+    public var hasPseudoFields: Bool { pseudoFields[.status] != nil || pseudoFields.hasRequests }
+
+    /// Whether there is any pseudo-header field of a request.
+    package var hasRequestPseudoFields: Bool { pseudoFields.hasRequests }
 
     /// Calls `body` with the bytes of the value of a pseudo-header field, or with nil when there is none.
     ///
@@ -88,6 +91,11 @@ extension HPACKHeaderList {
         private var path: Slice?
         private var `protocol`: Slice?
         private var status: Slice?
+
+        /// Whether there is any but `:status`.
+        var hasRequests: Bool {
+            method != nil || scheme != nil || authority != nil || path != nil || `protocol` != nil
+        }
 
         subscript(name: HPACKPseudoFieldName) -> Slice? {
             get {
