@@ -201,6 +201,30 @@ import Testing
         }
     }
 
+    /// Fields that were sent before, and were changed since.
+    @Test func fieldsAreCheckedAgainWhenTheyChange() throws {
+        var client = Peer.connected(.client)
+        var head = HTTP2RequestHead(
+            method: "GET", scheme: "https", authority: "a", path: "/", fields: fields(("a", "b"), ("c", "d")))
+        for _ in 0..<2 { _ = try client.machine.sendRequest(head, endStream: true, to: &client.output) }
+        head.fields.set(name: "c", value: "d\n")
+        #expect(throws: HTTP2Error(.invalidValue, .call)) {
+            try client.machine.sendRequest(head, endStream: true, to: &client.output)
+        }
+        head.fields.remove(name: "c")
+        _ = try client.machine.sendRequest(head, endStream: true, to: &client.output)
+        head.fields.append(.connection, "close")
+        #expect(throws: HTTP2Error(.connectionFieldSent, .call)) {
+            try client.machine.sendRequest(head, endStream: true, to: &client.output)
+        }
+        head.fields = HTTPFields()
+        _ = try client.machine.sendRequest(head, endStream: true, to: &client.output)
+        head.fields.append(name: "a b", value: "")
+        #expect(throws: HTTP2Error(.invalidValue, .call)) {
+            try client.machine.sendRequest(head, endStream: true, to: &client.output)
+        }
+    }
+
     /// What cannot be sent, and leaves no trace.
     @Test func requestsThatCannotBeSent() throws {
         let bad: [(HTTP2RequestHead, HTTP2Error.Kind)] = [

@@ -8,7 +8,7 @@ import Testing
     @Test(arguments: [UInt64(1), 2, 3])
     func tableIsADictionary(seed: UInt64) {
         var random = SeededGenerator(seed: seed)
-        var table = StreamTable()
+        var table = StreamTable(vacant: Stream())
         var model: [UInt32: Int] = [:]
         for step in 0..<20000 {
             // Numbers that collide: neighbours, and those a table's size apart.
@@ -23,9 +23,8 @@ import Testing
                 }
             } else if model.count < Int.random(in: 0..<100, using: &random) {
                 var stream = Stream()
-                stream.id = id
                 stream.sendWindow = SendWindow(step)
-                table.insert(stream)
+                table.insert(stream, for: HTTP2StreamID(rawValue: id))
                 model[id] = step
             }
         }
@@ -49,16 +48,14 @@ import Testing
 
     /// Streams far apart do not make the table grow.
     @Test func memoryFollowsTheOpenStreams() {
-        var table = StreamTable()
+        var table = StreamTable(vacant: Stream())
         for id in stride(from: UInt32(1), to: 100_001, by: 2) {
-            var stream = Stream()
-            stream.id = id
-            table.insert(stream)
+            table.insert(Stream(), for: HTTP2StreamID(rawValue: id))
             if id > 1, let place = table.find(HTTP2StreamID(rawValue: id)) { table.remove(at: place) }
         }
         #expect(table.count == 1)
         #expect(table.places.count == 16)
-        #expect(MemoryLayout<Stream>.stride <= 64)
+        #expect(MemoryLayout<StreamTable<Stream>.Place>.stride <= 64)
     }
 
     @Test func streamNumbersEnd() throws {

@@ -1,19 +1,21 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
 /// Makes a session for a test. Sessions made here are invalidated by the test's end, as nothing holds them.
 func makeSession(
-    delegate: (any URLSessionDelegate)? = nil, _ configure: (URLSessionConfiguration) -> Void = { _ in }
+    delegate: (any URLSessionDelegate)? = nil, on loop: EventLoop = .next(),
+    _ configure: (URLSessionConfiguration) -> Void = { _ in }
 ) -> URLSession {
     let configuration = URLSessionConfiguration.ephemeral
     configuration.timeoutIntervalForRequest = 30
     // Not what the environment says.
     configuration.connectionProxyDictionary = [:]
     configure(configuration)
-    return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+    return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil, loop: loop)
 }
 
 extension ScriptedPeer {

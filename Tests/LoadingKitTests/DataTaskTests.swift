@@ -171,6 +171,9 @@ import Testing
         let answer = Signal()
         let peer = try ScriptedPeer([.expectRequest, .waitFor(answer), .respond("late")])
         defer { peer.stop() }
+        // Answers nothing: what is cancelled is not to be over before.
+        let silent = try ScriptedPeer([.expectRequest, .hold])
+        defer { silent.stop() }
         try await withTimeout {
             let waiting = EventRecorder()
             let session = Self.session(waiting)
@@ -187,7 +190,7 @@ import Testing
 
             let cancelling = EventRecorder()
             let other = Self.session(cancelling)
-            let task = other.dataTask(with: Self.url(peer, "/other"))
+            let task = other.dataTask(with: Self.url(silent))
             task.resume()
             other.invalidateAndCancel()
             #expect(await cancelling.events(upTo: "invalid").suffix(2) == ["complete -999", "invalid"])

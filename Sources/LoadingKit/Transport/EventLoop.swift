@@ -57,7 +57,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Until when the loop's thread waits, unless it is woken.
     private var waitsUntil = MonotonicTime.distantFuture
     private var ready: Deque<Work> = []
-    private let outbox = Outbox(room: maximumEvents)
+    private let outbox = Outbox()
     /// Whether the thread that has taken the turn may be borrowed, and by what it was.
     private var isThreadLent = false
     private var borrowed: (@Sendable () -> Void)?
@@ -150,10 +150,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// of them find more than one thing to do. On the loop only.
     package func atEndOfTurn(_ work: @escaping () -> Void) { outbox.append(work) }
 
-    /// Resumes a task with a result when the turn ends, or a little later. On the loop only.
-    package func resumeAtEndOfTurn(callerIsOnLoop: Bool, _ resume: @escaping @Sendable () -> Void) {
-        outbox.append(resumptionOnLoop: callerIsOnLoop, resume)
-    }
+    /// Resumes a task that runs elsewhere, when the turn ends or a little later. On the loop only.
+    package func resumeAtEndOfTurn(_ resume: @escaping @Sendable () -> Void) { outbox.append(resumption: resume) }
 
     /// How many results tasks still wait for. On the loop only.
     package var awaitedResults: Int {
@@ -235,7 +233,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         for index in 0..<max(count, 0) { dispatch(events[index]) }
         runTimers(upTo: now)
         runReady()
-        outbox.endTurn(hadEvents: count > 0, now: now, mayPause: isRealTime)
+        outbox.endTurn(now: now, mayPause: isRealTime)
     }
 
     private var isRealTime: Bool {

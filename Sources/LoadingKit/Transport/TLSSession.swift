@@ -126,6 +126,8 @@ final class TLSSession {
     /// Reads as many records as are there and `count` holds.
     func read(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> ReadResult {
         if let deferred { return .failed(deferred) }
+        // Once for all records: it costs a tenth of what a small one does.
+        ERR_clear_error()
         var total = 0
         while total < count {
             switch readOnce(buffer + total, count - total) {
@@ -144,8 +146,8 @@ final class TLSSession {
         return .bytes(total)
     }
 
+    /// OpenSSL's list of errors is empty.
     private func readOnce(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> ReadResult {
-        ERR_clear_error()
         var read = 0
         let result = SSL_read_ex(ssl, buffer, count, &read)
         if result == 1 { return .bytes(read) }

@@ -88,8 +88,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         pipeline.begin()
         exchange.use(stream.info, metrics, isReused: isReused)
         do {
-            sender = try RequestSender(exchange, &codec, buffer: &headBuffer)
-            proceedSending(exchange)
+            proceed(with: try RequestSender(exchange, &codec, buffer: &headBuffer), exchange)
         } catch {
             end(with: LoadFailure(.badURL, "the request cannot be sent: \(error)"), .begun)
         }
@@ -113,15 +112,19 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     }
 
     private func proceedSending(_ exchange: HTTPExchange) {
-        guard var sender else { return }
-        self.sender = nil
+        if let sender = sender.take() { proceed(with: sender, exchange) }
+    }
+
+    /// Most requests are sent at once, and their sender is not kept.
+    private func proceed(with sender: consuming RequestSender, _ exchange: HTTPExchange) {
         let (head, body, framing) = (sender.headCount, sender.bodyCount, sender.framingCount)
         let progress = sender.proceed(stream, &codec)
-        self.sender = sender
-        if sender.headCount > head { exchange.didSendHead(sender.headCount - head) }
-        if sender.bodyCount > body || sender.framingCount > framing {
-            exchange.didSendBody(sender.bodyCount - body, framing: sender.framingCount - framing)
-        }
+        let sent = (
+            head: sender.headCount - head, body: sender.bodyCount - body, framing: sender.framingCount - framing
+        )
+        if case .done = progress { headBuffer = sender.takeBuffer() } else { self.sender = sender }
+        if sent.head > 0 { exchange.didSendHead(sent.head) }
+        if sent.body > 0 || sent.framing > 0 { exchange.didSendBody(sent.body, framing: sent.framing) }
         guard isCarrying(exchange) else { return }
         act(on: progress, exchange)
     }
@@ -130,8 +133,6 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         switch progress {
         case .done:
             exchange.timings.requestEnd = loop.now
-            headBuffer = sender?.takeBuffer() ?? []
-            sender = nil
         case .blocked:
             break
         case .needsPiece(let reader):

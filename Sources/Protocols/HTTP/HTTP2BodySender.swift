@@ -56,7 +56,6 @@ struct HTTP2BodySender {
         _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
     ) throws(HTTP2Error) -> (Progress, count: Int) {
         if awaitsContinue { return (.waiting, 0) }
-        if sent == piece.count { takeOutput() }
         guard sent < piece.count else { return try proceedWithoutPiece() }
         let count = min(codec.sendableBytes(on: stream), piece.count - sent, Self.largestFrame)
         guard count > 0 else { return (.blocked, 0) }
@@ -68,26 +67,20 @@ struct HTTP2BodySender {
         return (isLast ? .done : .blocked, count)
     }
 
-    private mutating func takeOutput() {
-        guard case .upgrade(let upgrade) = rest else { return }
+    /// Takes what another protocol has to send, where all before is sent. Comes before ``proceed(_:_:to:)``.
+    mutating func takeOutput() {
+        guard sent == piece.count, case .upgrade(let upgrade) = rest else { return }
         var buffer: [UInt8] = []
         upgrade.takeOutput(&buffer)
         (piece, sent) = (Data(buffer), 0)
     }
 
-    /// Puts the last of another protocol's bytes, and the message's end. False when the windows do not allow that.
-    mutating func finishUpgrade(
-        _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
-    ) throws(HTTP2Error) -> Bool {
-        guard case .upgrade(let upgrade) = rest else { return false }
-        var last = Array(piece.dropFirst(sent))
+    /// The last of another protocol's bytes; nil where there is none.
+    func takeLastOutput() -> [UInt8]? {
+        guard case .upgrade(let upgrade) = rest else { return nil }
         var more: [UInt8] = []
         upgrade.takeLastOutput(&more)
-        last += more
-        guard last.isEmpty || codec.sendableBytes(on: stream) >= last.count else { return false }
-        try codec.sendDataHeader(last.count, on: stream, endStream: true, to: &output)
-        output += last
-        return true
+        return piece.dropFirst(sent) + more
     }
 
     private var isData: Bool {

@@ -11,8 +11,8 @@ final class HTTP2ClientStream: HTTPStream {
     let number: HTTP2StreamID
     private let connection: HTTP2Connection
     /// Nil once the exchange has been told of its end, or has left.
-    private(set) var exchange: HTTPExchange?
-    var body: HTTP2BodySender?
+    @exclusivity(unchecked) private(set) var exchange: HTTPExchange?  // read and replaced, never changed in place
+    @exclusivity(unchecked) var body: HTTP2BodySender?  // calls nobody while it changes in place
     private(set) var hasResponse = false
     /// What the server may send before it is taken, in bytes.
     var receiveWindow = HTTP2Windows.initialStream

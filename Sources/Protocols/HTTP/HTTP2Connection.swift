@@ -1,6 +1,5 @@
 import Foundation
 import LoadingKitCore
-import LoadingKitHPACK
 import LoadingKitHTTP1
 import LoadingKitHTTP2
 import LoadingKitPrimitives
@@ -38,15 +37,17 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     let stream: ByteStream
     private let pool: OriginPool
     let loop: EventLoop
-    private var codec: HTTP2ConnectionStateMachine
-    private var state = State.open
-    private var streams: [HTTP2StreamID: HTTP2ClientStream] = [:]
-    private var bodies = HTTP2BodyQueue()
+    // Not looked at for overlapping accesses, which each cost as much as what is done: these are values that call nothing
+    // back, and only the loop's thread uses them, one call after the other.
+    @exclusivity(unchecked) private var codec: HTTP2ConnectionStateMachine
+    @exclusivity(unchecked) private var streams = StreamTable<HTTP2ClientStream?>(vacant: nil)
+    @exclusivity(unchecked) private var windows: HTTP2Windows
     /// What is to be written, of which so many bytes are.
-    private var output: [UInt8] = []
+    @exclusivity(unchecked) private var output: [UInt8] = []
     private var written = 0
+    private var bodies = HTTP2BodyQueue()
+    private var state = State.open
     private var willFlush = false
-    private var windows: HTTP2Windows
     private var watch: HTTP2Watch
     /// Holds this object, as do other timers, until it fires or the connection is closed, which its pool sees to.
     private var watchTimer: LoopTimer?
@@ -67,7 +68,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         self.pool = pool
         loop = stream.loop
         codec = HTTP2ConnectionStateMachine(
-            role: .client, settings: Self.settings, connectionWindow: HTTP2Windows.initialConnection)
+            role: .client, settings: .client, connectionWindow: HTTP2Windows.initialConnection)
         windows = HTTP2Windows(loop.now)
         watch = HTTP2Watch(loop.now)
         metrics = ConnectionMetrics(stream.info, protocolName: "h2", isProxied: pool.isProxied)
@@ -75,15 +76,6 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         stream.handler = self
         codec.sendPreface(to: &output)
         flushLater()
-    }
-
-    private static var settings: HTTP2Settings {
-        var settings = HTTP2Settings()
-        settings.initialWindowSize = UInt32(HTTP2Windows.initialStream)
-        settings.maxConcurrentStreams = 0
-        settings.maxHeaderListSize = UInt32(HTTP2Limits().headerListBytes)
-        settings.noRFC7540Priorities = true
-        return settings
     }
 
     // MARK: From the pool
@@ -107,14 +99,18 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         exchange.use(stream.info, metrics, isReused: !isFirst)
         isFirst = false
         do throws(HTTP2Error) {
+            // Answers to the server go first, and are not the request's.
+            codec.drainControlBytes(into: &output)
             let before = output.count
+            let content = exchange.body
             let body =
                 exchange.upgrade.map { HTTP2BodySender($0) }
                 ?? HTTP2BodySender(
-                    exchange.body, awaitsContinue: exchange.decideContinue(asksForLongBodies: false))
-            let number = try codec.sendRequest(exchange.http2Head, endStream: body == nil, to: &output)
+                    content, awaitsContinue: exchange.decideContinue(asksForLongBodies: false))
+            let head = exchange.http2Head(with: content)
+            let number = try codec.sendRequest(head, endStream: body == nil, to: &output)
             let carried = HTTP2ClientStream(number, exchange, self)
-            streams[number] = carried
+            streams.insert(carried, for: number)
             exchange.assigned(to: carried)
             exchange.didSendHead(output.count - before)
             begin(body, carried, exchange)
@@ -144,7 +140,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     }
 
     private func continueSending(_ number: HTTP2StreamID) {
-        streams[number]?.body?.awaitsContinue = false
+        find(number)?.body?.awaitsContinue = false
         flushLater()
     }
 
@@ -168,6 +164,18 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         stream.close()
     }
 
+    // MARK: Streams
+
+    private func find(_ number: HTTP2StreamID) -> HTTP2ClientStream? { streams.find(number).flatMap { streams[$0] } }
+
+    /// Takes a stream out; false when it was before.
+    @discardableResult
+    private func remove(_ number: HTTP2StreamID) -> Bool {
+        guard let place = streams.find(number) else { return false }
+        streams.remove(at: place)
+        return true
+    }
+
     // MARK: From streams
 
     func abandon(_ carried: HTTP2ClientStream) {
@@ -175,7 +183,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             flushLater()
             return resetLater(carried)
         }
-        streams[carried.number] = nil
+        remove(carried.number)
         carried.body = nil
         codec.sendReset(carried.number, .cancel, to: &output)
         flushLater()
@@ -183,12 +191,17 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         loop.executeLater { self.streamIsGone() }
     }
 
-    /// Sends the last of another protocol's bytes; false when there is nothing of the kind.
+    /// Sends the last of another protocol's bytes, and the message's end; false when there is nothing of the kind, or the
+    /// windows do not allow it.
     private func finishUpgrade(_ carried: HTTP2ClientStream) -> Bool {
-        guard var body = carried.body, body.isUpgrade, case .open = state else { return false }
+        guard let body = carried.body, body.isUpgrade, case .open = state else { return false }
         carried.body = nil
+        guard let last = body.takeLastOutput() else { return false }
         do throws(HTTP2Error) {
-            return try body.finishUpgrade(carried.number, &codec, to: &output)
+            guard last.isEmpty || codec.sendableBytes(on: carried.number) >= last.count else { return false }
+            try codec.sendDataHeader(last.count, on: carried.number, endStream: true, to: &output)
+            output += last
+            return true
         } catch {
             return false
         }
@@ -197,7 +210,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// The server has some time to end its side, too: a reset may overtake what it has not yet read.
     private func resetLater(_ carried: HTTP2ClientStream) {
         _ = loop.schedule(at: loop.now.advanced(bySeconds: Self.lingerTime)) { [weak self] in
-            guard let self, streams[carried.number] === carried else { return }
+            guard let self, find(carried.number) === carried else { return }
             abandon(carried)
         }
     }
@@ -229,7 +242,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// Whether nothing is wanted of the server at the moment.
     private var isHeldBack: Bool {
         guard case .active = reading, bodies.isEmpty, !streams.isEmpty else { return false }
-        return streams.values.allSatisfy(\.isHolding)
+        return streams.allSatisfy { $0?.isHolding == true }
     }
 
     private func streamIsGone() {
@@ -273,10 +286,10 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             return false
         }
         do throws(HTTP2Error) {
-            let before = output.count
+            body.takeOutput()
             let (progress, count) = try body.proceed(carried.number, &codec, to: &output)
             carried.body = body
-            if count > 0 { exchange.didSendBody(count, framing: output.count - before - count) }
+            if count > 0 { exchange.didSendBody(count, framing: HTTP2ConnectionStateMachine.dataHeaderBytes) }
             switch progress {
             case .done: finishBody(carried)
             case .needsPiece(let reader): readPiece(reader, carried)
@@ -302,11 +315,10 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     }
 
     private func supply(_ result: Result<Data?, any Error>, _ number: HTTP2StreamID) {
-        guard let carried = streams[number], carried.body != nil else { return }
+        guard let carried = find(number), carried.body != nil else { return }
         do {
-            let before = output.count
             if try carried.body?.supply(result.get(), number, &codec, to: &output) == true {
-                carried.exchange?.didSendBody(0, framing: output.count - before)
+                carried.exchange?.didSendBody(0, framing: HTTP2ConnectionStateMachine.dataHeaderBytes)
                 finishBody(carried)
             }
             flushLater()
@@ -343,6 +355,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     }
 
     private func noteSent(_ count: Int) {
+        let output = output  // whatever a log handler calls
         output.withUnsafeBytes { log?.send(UnsafeRawBufferPointer(rebasing: $0[written..<written + count])) }
     }
 
@@ -376,49 +389,41 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     private func take(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
+        // What the last event did not count came before these bytes.
+        var start = -uncounted
         do throws(HTTP2Error) {
-            while let event = try nextEvent(bytes, &position) {
-                handle(event, bytes)
+            while let event = try codec.receive(bytes, &position) {
+                let size = position - start
+                start = position
+                handle(event, size, bytes)
                 if case .closed = state { return }
             }
         } catch {
             _ = writeOutput()
             return lose(error)
         }
+        uncounted = position - start
         if codec.hasControlBytes || !output.isEmpty { flushLater() }
     }
 
-    /// Counts what the next event took, for the metrics.
-    private func nextEvent(
-        _ bytes: UnsafeRawBufferPointer, _ position: inout Int
-    ) throws(HTTP2Error) -> HTTP2Event? {
-        let start = position
-        let event = try codec.receive(bytes, &position)
-        uncounted += position - start
-        guard let event else { return nil }
-        switch event {
-        case .headers(let number, .trailers, _): streams[number]?.exchange?.didReceiveFraming(uncounted)
-        case .headers(let number, _, _): streams[number]?.exchange?.didReceiveHead(uncounted)
-        case .data(let number, let range, _, _):
-            streams[number]?.exchange?.didReceiveFraming(uncounted - range.count)
-        case _: break
-        }
-        uncounted = 0
-        return event
-    }
-
-    private func handle(_ event: HTTP2Event, _ bytes: UnsafeRawBufferPointer) {
+    /// `size` bytes were the event's.
+    private func handle(_ event: HTTP2Event, _ size: Int, _ bytes: UnsafeRawBufferPointer) {
         switch event {
         case .headers(let number, let head, let endStream):
-            receive(head, number, endStream)
-            if endStream { ended(number) }
+            guard let carried = find(number) else { return }
+            receive(head, size, carried, endStream)
+            if endStream { ended(carried) }
         case .data(let number, let range, let count, let endStream):
-            receiveData(number, UnsafeRawBufferPointer(rebasing: bytes[range]), count)
-            if endStream { ended(number) }
+            codec.openConnectionWindow(by: count)
+            if windows.received(range.count, loop.now) { codec.sendPing(HTTP2Watch.windowPing, to: &output) }
+            guard let carried = find(number) else { return }
+            carried.exchange?.didReceiveFraming(size - range.count)
+            receive(UnsafeRawBufferPointer(rebasing: bytes[range]), count, carried)
+            if endStream { ended(carried) }
         case .streamReset(let number, let code):
             wasReset(number, code)
         case .streamFailed(let number, let error):
-            guard let carried = streams[number] else { return }
+            guard let carried = find(number) else { return }
             end(carried, with: StreamFailure(error: error, processing: .begun), reset: nil)
         case .goAway(_, let code, let debugData, let unprocessed):
             leave(unprocessed, code, String(decoding: debugData, as: UTF8.self))
@@ -437,45 +442,47 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         }
     }
 
-    private func receive(_ head: HTTP2Head, _ number: HTTP2StreamID, _ endStream: Bool) {
-        guard let carried = streams[number] else { return }
+    private func receive(_ head: HTTP2Head, _ size: Int, _ carried: HTTP2ClientStream, _ endStream: Bool) {
         switch head {
         case .interim(let status, let fields):
-            if status == 100 { continueSending(number) }
+            carried.exchange?.didReceiveHead(size)
+            if status == 100 { continueSending(carried.number) }
             carried.receive(interim: ResponseHead(version: .http2, status: status, fields: fields))
         case .response(let status, let fields):
+            carried.exchange?.didReceiveHead(size)
             carried.receive(
                 ResponseHead(version: .http2, status: status, fields: fields), hasBody: !endStream)
-        case .trailers(let fields): carried.receive(trailers: fields)
+        case .trailers(let fields):
+            carried.exchange?.didReceiveFraming(size)
+            carried.receive(trailers: fields)
         case .request: break
         }
     }
 
-    /// `count` bytes of the windows are taken: those of the body, and its padding's.
-    private func receiveData(_ number: HTTP2StreamID, _ bytes: UnsafeRawBufferPointer, _ count: Int) {
-        codec.openConnectionWindow(by: count)
-        if let carried = streams[number] {
-            if count > bytes.count { didConsume(count - bytes.count, of: number) }
-            if carried.receiveWindow < windows.stream { enlargeWindow(of: carried) }
-            carried.receive(bytes)
-        }
-        if windows.received(bytes.count, loop.now) { codec.sendPing(HTTP2Watch.windowPing, to: &output) }
+    /// `count` bytes of the stream's window are taken: those of the body, and its padding's.
+    private func receive(_ bytes: UnsafeRawBufferPointer, _ count: Int, _ carried: HTTP2ClientStream) {
+        if count > bytes.count { didConsume(count - bytes.count, of: carried.number) }
+        if carried.receiveWindow < windows.stream { enlargeWindow(of: carried) }
+        carried.receive(bytes)
     }
 
     /// The server's message is complete.
-    private func ended(_ number: HTTP2StreamID) {
-        guard let carried = streams.removeValue(forKey: number) else { return }
-        // A response that does not wait for the request's end: the rest is not wanted (RFC 9113 §8.1).
-        if !finishUpgrade(carried), carried.body != nil {
-            carried.body = nil
-            codec.sendReset(number, .noError, to: &output)
-        }
+    private func ended(_ carried: HTTP2ClientStream) {
+        guard remove(carried.number) else { return }
+        if carried.body != nil { stopSending(carried) }
         carried.ended()
         streamIsGone()
     }
 
+    /// After a response that does not wait for the request's end: the rest is not wanted (RFC 9113 §8.1).
+    private func stopSending(_ carried: HTTP2ClientStream) {
+        if finishUpgrade(carried) || carried.body == nil { return }
+        carried.body = nil
+        codec.sendReset(carried.number, .noError, to: &output)
+    }
+
     private func wasReset(_ number: HTTP2StreamID, _ code: HTTP2ErrorCode) {
-        guard let carried = streams[number] else { return }
+        guard let carried = find(number) else { return }
         let error = LoadFailure(.networkConnectionLost, "the server reset the stream (\(code))")
         switch code {
         case .refusedStream:
@@ -493,7 +500,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     }
 
     private func end(_ carried: HTTP2ClientStream, with failure: StreamFailure, reset: HTTP2ErrorCode?) {
-        streams[carried.number] = nil
+        remove(carried.number)
         carried.body = nil
         if let reset { codec.sendReset(carried.number, reset, to: &output) }
         carried.failed(failure)
@@ -509,7 +516,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         pool.isLeaving(self)
         let words = "the server is closing the connection (\(code)\(text.isEmpty ? "" : ": \(text)"))"
         for number in unprocessed {
-            guard let carried = streams[number] else { continue }
+            guard let carried = find(number) else { continue }
             let error = LoadFailure(.networkConnectionLost, words)
             end(
                 carried, with: StreamFailure(error: error, processing: carried.hasResponse ? .begun : .notSent),
@@ -525,13 +532,13 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         stopTimers()
         stream.close()
         pool.isLeaving(self)
-        let lost = streams.sorted { $0.key < $1.key }
-        streams = [:]
-        for (number, carried) in lost {
+        let lost = streams.ids.compactMap(find)
+        streams = StreamTable(vacant: nil)
+        for carried in lost {
             carried.body = nil
             // It may have died before the request arrived (RFC 9110 §9.2.2). What ends the connection of the only request
             // that it ever carried may well be that request.
-            let isUnknown = !carried.hasResponse && (number > 1 || lost.count > 1)
+            let isUnknown = !carried.hasResponse && (carried.number > 1 || lost.count > 1)
             carried.failed(StreamFailure(error: error, processing: isUnknown ? .unknown : .begun))
         }
         pool.isGone(self)

@@ -5,26 +5,23 @@ import LoadingKitPrimitives
 
 /// The head of a request as HTTP/2 has it (RFC 9113 §8.3.1).
 extension HTTPExchange {
-    var http2Head: HTTP2RequestHead {
+    func http2Head(with body: RequestBody) -> HTTP2RequestHead {
         let given = pool.withoutHost(fields)
         let authority = given.host ?? target?.origin.authority ?? ""
-        let fields = http2Fields(given.fields)
-        if let upgrade {
-            return HTTP2RequestHead(
-                method: "CONNECT", scheme: scheme, authority: authority, path: requestTarget,
-                connectProtocol: upgrade.name, fields: fields)
-        }
+        let fields = http2Fields(given.fields, with: body)
         return HTTP2RequestHead(
-            method: method, scheme: scheme, authority: authority, path: requestTarget, fields: fields)
+            method: upgrade == nil ? method : "CONNECT", scheme: scheme, authority: authority, path: requestTarget,
+            connectProtocol: upgrade?.name, fields: fields)
     }
 
     private var scheme: String { target?.origin.isSecure == false ? "http" : "https" }
 
     /// With the body's length and the priority.
-    private func http2Fields(_ given: HTTPFields) -> HTTPFields {
+    private func http2Fields(_ given: HTTPFields, with body: RequestBody) -> HTTPFields {
         var fields = given
-        if body.expectedCount > 0 || (body.expectedCount == 0 && ["POST", "PUT", "PATCH"].contains(method)) {
-            fields.append(.contentLength, "\(body.expectedCount)")
+        let length = body.expectedCount
+        if length > 0 || (length == 0 && RequestBody.comes(with: method)) {
+            fields.append(.contentLength, "\(length)")
         }
         if let value = RequestPriority.fieldValue(priority), !fields.contains(name: "priority") {
             fields.append(name: "priority", value: value)

@@ -82,7 +82,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         pool = ConnectionPool.of(resources.core)
     }
 
-    var loop: EventLoop { resources.loop }
+    var loop: EventLoop { pool.loop }
     var requestTarget: String {
         // Where the proxy that is asked is to connect to (RFC 9112 §3.2.3).
         if method == "CONNECT" { return request.fields[.host] ?? target?.origin.hostAndPort ?? "" }
@@ -219,9 +219,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     /// What is known of the connection that the request is about to be sent on. Says last what is sent.
     func use(_ connection: ConnectionInfo, _ metrics: ConnectionMetrics, isReused: Bool) {
-        // What was noted of one that came to nothing is void.
-        timings = TransactionTimings(fetchStart: timings.fetchStart, connection: metrics, isReusedConnection: isReused)
-        timings.requestStart = loop.now
+        timings.beginRequest(on: metrics, isReused: isReused, at: loop.now)
         logins.authorize(&fields, on: connection)
     }
 

@@ -28,23 +28,30 @@ struct Origin: Hashable {
 
 /// An http or https URL taken apart, in one pass over its bytes.
 struct RequestTarget {
-    let origin: Origin
+    /// What a URL's beginning, up to the end of its authority, says. Shared by the targets that begin alike.
+    private final class Site {
+        let beginning: [UInt8]
+        let origin: Origin
+
+        init(_ beginning: Substring.UTF8View, _ origin: Origin) {
+            self.beginning = Array(beginning)
+            self.origin = origin
+        }
+    }
+
+    private let site: Site
     /// Path and query, as they go into the request line.
     let pathAndQuery: String
-    /// The URL up to the end of its authority: what the origin follows from.
-    private let beginning: String
+
+    var origin: Origin { site.origin }
 
     /// - Parameter last: one that was made before, whose origin is taken where the URL begins alike.
     init(_ url: URL, like last: RequestTarget? = nil) throws(LoadFailure) {
         var text = url.absoluteString
-        text.makeContiguousUTF8()
-        if let last, text.hasPrefix(last.beginning) {
-            let rest = text.utf8.dropFirst(last.beginning.utf8.count)
-            if rest.first.map(Self.endsAuthority) ?? true {
-                (origin, beginning) = (last.origin, last.beginning)
-                pathAndQuery = Self.pathAndQuery(rest)
-                return
-            }
+        if let site = last?.site, let path = text.withUTF8({ Self.pathAndQuery($0, behind: site.beginning) }) {
+            self.site = site
+            pathAndQuery = path
+            return
         }
         var bytes = text.utf8[...]
         guard let colon = bytes.firstIndex(of: UInt8(ascii: ":")) else { throw .badURL("it has no scheme") }
@@ -53,20 +60,25 @@ struct RequestTarget {
         guard bytes.starts(with: "//".utf8) else { throw .badURL("it has no host") }
         bytes = bytes.dropFirst(2)
         let end = bytes.firstIndex(where: Self.endsAuthority) ?? bytes.endIndex
-        origin = try Self.origin(bytes[..<end], isSecure)
+        site = Site(text.utf8[..<end], try Self.origin(bytes[..<end], isSecure))
         pathAndQuery = Self.pathAndQuery(bytes[end...])
-        beginning = String(text[..<end])
     }
 
     private static func endsAuthority(_ byte: UInt8) -> Bool {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
-    private static func pathAndQuery(_ rest: Substring.UTF8View) -> String {
-        let fragment = rest.firstIndex(of: UInt8(ascii: "#")) ?? rest.endIndex
-        let target = rest[..<fragment]
-        if target.first == UInt8(ascii: "/") { return String(Substring(target)) }
-        return "/" + String(Substring(target))
+    /// Nil where the text begins with another authority.
+    private static func pathAndQuery(_ text: UnsafeBufferPointer<UInt8>, behind beginning: [UInt8]) -> String? {
+        guard text.starts(with: beginning) else { return nil }
+        let rest = text[beginning.count...]
+        return rest.first.map(endsAuthority) ?? true ? pathAndQuery(rest) : nil
+    }
+
+    private static func pathAndQuery(_ rest: some Collection<UInt8>) -> String {
+        let target = rest.prefix { $0 != UInt8(ascii: "#") }
+        let path = String(decoding: target, as: UTF8.self)
+        return target.first == UInt8(ascii: "/") ? path : "/" + path
     }
 
     private static func origin(_ authority: Substring.UTF8View, _ isSecure: Bool) throws(LoadFailure) -> Origin {

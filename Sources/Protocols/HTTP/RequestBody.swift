@@ -29,11 +29,14 @@ enum RequestBody {
         }
     }
 
+    /// Whether requests with a method have a body by its nature.
+    static func comes(with method: String) -> Bool { method == "POST" || method == "PUT" || method == "PATCH" }
+
     /// How the body is framed. A method that has a body by its nature says `Content-Length: 0` for none
     /// (RFC 9110 §8.6).
     func framing(method: String) -> RequestBodyFraming {
         switch self {
-        case .none: ["POST", "PUT", "PATCH"].contains(method) ? .length(0) : .none
+        case .none: Self.comes(with: method) ? .length(0) : .none
         case .data(let data): .length(UInt64(data.count))
         case .stream(_, let length?): .length(length)
         case .stream(_, nil): .chunked

@@ -41,6 +41,7 @@ struct ChunkDecoder: Sendable {
     }
 
     /// Bytes of the present chunk's data still to come; 0 outside of one.
+    @inlinable
     var remainingInChunk: UInt64 {
         switch step {
         case .data(let remaining): remaining

@@ -15,8 +15,11 @@ import LoadingKitPrimitives
 ///                                └──────────▶ switched             closing ──▶ closed
 ///
 /// An error leads to `failed` from everywhere but `switched`.
+///
+/// What is asked of it for each response is inlinable: whoever keeps it in an object would copy all of it to call a getter.
 public struct ClientConnection: Sendable {
-    private enum State: Sendable {
+    @usableFromInline
+    enum State: Sendable {
         /// No request is on its way, and one may be sent.
         case idle
         /// A request is being sent or was, and its response is not complete.
@@ -31,7 +34,8 @@ public struct ClientConnection: Sendable {
     }
 
     /// How far the request of an exchange is.
-    private enum RequestProgress: Sendable {
+    @usableFromInline
+    enum RequestProgress: Sendable {
         /// This many bytes of the body are still to be sent, at least one.
         case length(UInt64)
         /// The last chunk is still to be sent.
@@ -39,8 +43,8 @@ public struct ClientConnection: Sendable {
         case sent
     }
 
-    private var state = State.idle
-    private var parser: ResponseParser
+    @usableFromInline var state = State.idle
+    @usableFromInline var parser: ResponseParser
     private let writer = RequestWriter()
     /// The request that was sent last asked the server to close the connection.
     private var requestEndsConnection = false
@@ -54,6 +58,7 @@ public struct ClientConnection: Sendable {
 
     /// Whether ``sendRequest(method:target:fields:framing:into:)`` is allowed: no request is on its way, and after the
     /// last one version, `Connection` and framing let the connection live.
+    @inlinable
     public var canCarryAnotherRequest: Bool {
         switch state {
         case .idle: true
@@ -79,6 +84,7 @@ public struct ClientConnection: Sendable {
     }
 
     /// Whether the connection carries another protocol: after 101, or a 2xx response to `CONNECT`, and its `.end`.
+    @inlinable
     public var isSwitched: Bool {
         switch state {
         case .switched: true
@@ -252,6 +258,7 @@ extension ClientConnection {
 
     /// How many bytes of the body may now be read from the connection straight into the caller's memory, without
     /// ``next(_:_:)``: what is left of a known length or of the present chunk, `Int.max` for a body until close, else 0.
+    @inlinable
     public var directBodyBytes: Int {
         switch state {
         case .exchange: parser.directBodyBytes

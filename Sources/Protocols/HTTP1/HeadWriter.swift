@@ -59,18 +59,31 @@ enum HeadWriter {
     static func appendFields(
         _ fields: HTTPFields, to output: inout [UInt8], omitting isOmitted: (KnownField) -> Bool = { _ in false }
     ) throws(HTTP1Error.Kind) {
-        for index in fields.indices {
-            let problem = fields.withBytes(at: index) { name, value, known -> HTTP1Error.Kind? in
-                if isOmitted(known) { return nil }
-                guard known != .other || isToken(name) else { return .invalidFieldName }
+        let problem = fields.withEntries { entries, bytes -> HTTP1Error.Kind? in
+            for entry in entries where !isOmitted(entry.known) {
+                let (name, value) = (entry.name(in: bytes), entry.value(in: bytes))
+                guard entry.known != .other || isToken(name) else { return .invalidFieldName }
                 guard isValue(value) else { return .invalidFieldValue }
-                output.append(contentsOf: name)
-                append(": ", to: &output)
-                output.append(contentsOf: value)
-                append("\r\n", to: &output)
-                return nil
+                appendLine(name, value, to: &output)
             }
-            if let problem { throw problem }
+            return nil
+        }
+        if let problem { throw problem }
+    }
+
+    /// Put together first: to append costs more than to copy, for bytes as few as these.
+    private static func appendLine(
+        _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, to output: inout [UInt8]
+    ) {
+        let count = name.count + value.count + 4
+        withUnsafeTemporaryAllocation(byteCount: count, alignment: 1) { line in
+            line.copyMemory(from: name)
+            line[name.count] = Byte.colon
+            line[name.count + 1] = Byte.space
+            UnsafeMutableRawBufferPointer(rebasing: line[(name.count + 2)...]).copyMemory(from: value)
+            line[count - 2] = Byte.carriageReturn
+            line[count - 1] = Byte.lineFeed
+            output.append(contentsOf: line)
         }
     }
 

@@ -258,6 +258,7 @@ extension MessageReader {
         failure = error
     }
 
+    @inlinable
     var directBodyBytes: Int {
         switch state {
         case .length(let remaining): Int(clamping: remaining)

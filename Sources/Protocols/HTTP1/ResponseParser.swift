@@ -123,6 +123,7 @@ public struct ResponseParser: Sendable {
 
     /// How many bytes of the body may now be read from the connection straight into the caller's memory, without
     /// ``next(_:_:)``: what is left of a known length or of the present chunk, `Int.max` for a body until close, else 0.
+    @inlinable
     public var directBodyBytes: Int { reader.directBodyBytes }
 
     /// Says that `count` bytes of the body, at most ``directBodyBytes``, were read so.

@@ -18,6 +18,10 @@ enum FieldBytes {
 
     /// Whether text is not empty and has no white space or control character: a path, an authority.
     static func isVisible(_ text: String) -> Bool {
-        !text.isEmpty && text.utf8.allSatisfy { $0 > 0x20 && $0 != 0x7f }
+        var text = text
+        return text.withUTF8 { bytes in
+            for byte in bytes where byte <= 0x20 || byte == 0x7f { return false }
+            return !bytes.isEmpty
+        }
     }
 }

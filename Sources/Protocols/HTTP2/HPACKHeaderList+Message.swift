@@ -16,7 +16,7 @@ extension HPACKHeaderList {
 
     /// The status of a response (§8.3.2).
     func responseStatus() throws(HTTP2Error.Kind) -> Int {
-        for name in HPACKPseudoFieldName.allCases where name != .status && contains(name) { throw .requestInResponse }
+        guard !hasRequestPseudoFields else { throw .requestInResponse }
         guard contains(.status) else { throw .missingPseudoField }
         guard let status else { throw .malformedStatus }
         return status
@@ -47,13 +47,14 @@ extension HPACKHeaderList {
 extension HTTPFields {
     /// The number that content-length gives, or nil without one; the same several times is taken as one.
     func contentLength() throws(HTTP2Error.Kind) -> Int64? {
-        guard contains(.contentLength) else { return nil }
-        var length: Int64?
-        var isMalformed = false
-        forEachValue(of: .contentLength) { value in
-            guard let number = ASCII.decimal(value).flatMap({ Int64(exactly: $0) }), length == nil || length == number
-            else { return isMalformed = true }
-            length = number
+        let (length, isMalformed) = withEntries { entries, bytes -> (Int64?, Bool) in
+            var length: Int64?
+            for entry in entries where entry.knownNumber == KnownField.contentLength.rawValue {
+                let number = ASCII.decimal(entry.value(in: bytes)).flatMap { Int64(exactly: $0) }
+                guard let number, length == nil || length == number else { return (nil, true) }
+                length = number
+            }
+            return (length, false)
         }
         guard !isMalformed else { throw .malformedContentLength }
         return length

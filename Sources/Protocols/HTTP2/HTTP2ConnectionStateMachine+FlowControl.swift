@@ -53,7 +53,7 @@ extension HTTP2ConnectionStateMachine {
         } else {
             streams.remove(at: place)
             flood.refill(limits.resetCost)
-            following = .streamClosed(stream: stream)
+            justClosed = stream
         }
     }
 

@@ -106,7 +106,7 @@ extension HTTP2ConnectionStateMachine {
             refuse(stream, .refusedStream)
             return nil
         }
-        var new = newStream(stream)
+        var new = newStream()
         new.state =
             endStream
             ? .halfClosedRemote(sending: .head) : .open(sending: .head, receiving: .body)
@@ -123,14 +123,13 @@ extension HTTP2ConnectionStateMachine {
             refuse(stream, error.code)
             return nil
         }
-        streams.insert(new)
+        streams.insert(new, for: stream)
         return .headers(stream: stream, .request(head), endStream: endStream)
     }
 
     /// A stream as both sides' settings have it begin.
-    func newStream(_ stream: HTTP2StreamID) -> Stream {
+    func newStream() -> Stream {
         var new = Stream()
-        new.id = stream.rawValue
         new.sendWindow = SendWindow(Int(peerSettings.initialWindowSize))
         new.receiveWindow = ReceiveWindow(
             available: Int(acknowledgedSettings.initialWindowSize), target: Int(localSettings.initialWindowSize))

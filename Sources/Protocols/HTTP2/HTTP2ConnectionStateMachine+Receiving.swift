@@ -24,9 +24,9 @@ extension HTTP2ConnectionStateMachine {
     private mutating func advance(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP2Error) -> HTTP2Event? {
-        if let event = following {
-            following = nil
-            return event
+        if let stream = justClosed {
+            justClosed = nil
+            return .streamClosed(stream: stream)
         }
         while true {
             switch state {

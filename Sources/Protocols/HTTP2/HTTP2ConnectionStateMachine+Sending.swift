@@ -23,16 +23,20 @@ extension HTTP2ConnectionStateMachine {
         guard nextStream <= HTTP2StreamID.last.rawValue else { throw HTTP2Error(.streamIDsExhausted, .call) }
         guard availableStreams > 0 else { throw HTTP2Error(.streamLimitReached, .call) }
         try SendRules.check(head, allowsConnectProtocol: peerSettings.enableConnectProtocol)
+        if !head.fields.isIdentical(to: checkedFields) {
+            try SendRules.check(head.fields)
+            checkedFields = head.fields
+        }
         try headers.encode(head, limit: peerSettings.maxHeaderListSize)
         let stream = HTTP2StreamID(rawValue: nextStream)
         nextStream += 2
-        var new = newStream(stream)
+        var new = newStream()
         new.expectsNoBody = head.method == "HEAD"
         new.state =
             endStream
             ? .halfClosedLocal(receiving: .head(interims: 0))
             : .open(sending: .body, receiving: .head(interims: 0))
-        streams.insert(new)
+        streams.insert(new, for: stream)
         flood.refill(limits.resetCost)
         drainControlBytes(into: &output)
         writeBlock(stream, endStream: endStream, to: &output)
@@ -71,6 +75,9 @@ extension HTTP2ConnectionStateMachine {
         writeBlock(stream, endStream: true, to: &output)
         didSend(.body, endStream: true, at: place)
     }
+
+    /// How many bytes ``sendDataHeader(_:on:endStream:to:)`` adds for the frame itself.
+    public static let dataHeaderBytes = FrameHeader.size
 
     /// Appends the header of a DATA frame, whose `count` bytes the caller sends right after it, from wherever they are.
     ///

@@ -32,13 +32,16 @@ public struct HTTP2ConnectionStateMachine: Sendable {
     var state: State
     var frames: HTTP2FrameDecoder
     var headers: HeaderCoding
-    var streams = StreamTable()
+    var streams = StreamTable(vacant: Stream())
     var resets: ResetMemory
     var flood: FloodGuard
+    /// The fields of the last request: who sends the same again, in the same memory, need not have them checked again.
+    /// Nobody can change that memory while this refers to it.
+    var checkedFields = HTTPFields()
     /// Answers that wait to be sent.
     var control: [UInt8] = []
-    /// An event that follows the one given last.
-    var following: HTTP2Event?
+    /// The stream that the event given last has closed, which the next one says.
+    var justClosed: HTTP2StreamID?
 
     var sendWindow = SendWindow(65535)
     var receiveWindow: ReceiveWindow

@@ -3,15 +3,18 @@ import LoadingKitPrimitives
 /// What this side may send (RFC 9113 §8.2, §8.3). Errors end nothing: nothing has been sent.
 enum SendRules {
     static func check(_ fields: HTTPFields) throws(HTTP2Error) {
-        for index in fields.indices {
-            let problem = fields.withBytes(at: index) { name, value, known -> HTTP2Error.Kind? in
-                if ConnectionFields.contains(known, value) { return .connectionFieldSent }
-                return FieldBytes.isToken(name) && FieldBytes.isValue(value) ? nil : .invalidValue
+        let problem = fields.withEntries { entries, bytes -> HTTP2Error.Kind? in
+            for entry in entries {
+                let value = entry.value(in: bytes)
+                if ConnectionFields.contains(entry.known, value) { return .connectionFieldSent }
+                guard FieldBytes.isToken(entry.name(in: bytes)), FieldBytes.isValue(value) else { return .invalidValue }
             }
-            if let problem { throw HTTP2Error(problem, .call) }
+            return nil
         }
+        if let problem { throw HTTP2Error(problem, .call) }
     }
 
+    /// Checks a head but for its ``HTTP2RequestHead/fields``.
     static func check(_ head: HTTP2RequestHead, allowsConnectProtocol: Bool) throws(HTTP2Error) {
         var method = head.method
         let isToken = method.withUTF8 { FieldBytes.isToken(UnsafeRawBufferPointer($0)) }
@@ -31,6 +34,5 @@ enum SendRules {
                 throw HTTP2Error(.invalidValue, .call)
             }
         }
-        try check(head.fields)
     }
 }

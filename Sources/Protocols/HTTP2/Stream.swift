@@ -1,8 +1,6 @@
 /// All that is known of one stream that is open or half closed. Plain numbers, so that a table of them is one block of
 /// memory in which a frame finds its stream without a reference being counted.
 struct Stream {
-    /// The stream's number, or 0 in a place of the table that is free.
-    var id: UInt32 = 0
     /// Whether the caller is told when the window opens.
     var isBlocked = false
     /// Whether the body that comes has a length that is known and does not count: the response to HEAD, 204 and 304.

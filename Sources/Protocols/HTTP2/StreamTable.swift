@@ -1,77 +1,131 @@
-/// The streams that are open or half closed, found by their numbers.
+/// What is known of the streams of one side that are open, found by their numbers.
 ///
 /// A hash table with open addressing in one array. As the numbers of one side are consecutive, half of the number is a
 /// hash that hardly ever collides, and looking up is one comparison.
-struct StreamTable {
-    private(set) var places: [Stream]
-    private(set) var count = 0
+@usableFromInline
+package struct StreamTable<Value> {
+    @usableFromInline
+    struct Place {
+        /// The stream's number, or 0 where the place is free.
+        @usableFromInline var id: UInt32
+        @usableFromInline var value: Value
 
-    init() { places = Array(repeating: Stream(), count: 16) }
+        @inlinable
+        init(id: UInt32, _ value: Value) {
+            self.id = id
+            self.value = value
+        }
+    }
 
-    private var mask: Int { places.count - 1 }
+    @usableFromInline var places: [Place]
+    /// How many streams there are.
+    @usableFromInline package internal(set) var count = 0
+    /// How many of them are not in the place that their number gives, which another one had.
+    @usableFromInline var moved = 0
+    /// What is in a place that is free.
+    @usableFromInline let vacant: Value
 
-    @inline(__always)
-    private func home(_ id: UInt32) -> Int { Int(id >> 1) & mask }
+    /// Makes an empty table, with `vacant` in the places that are free.
+    @inlinable
+    package init(vacant: Value) {
+        self.vacant = vacant
+        places = Array(repeating: Place(id: 0, vacant), count: 16)
+    }
+
+    @inlinable
+    package var isEmpty: Bool { count == 0 }
+
+    @inlinable @inline(__always)
+    var mask: Int { places.count &- 1 }
+
+    @inlinable @inline(__always)
+    func home(_ id: UInt32) -> Int { Int(id &>> 1) & mask }
 
     /// The place of a stream, valid until one is added or removed.
-    @inline(__always)
-    func find(_ id: HTTP2StreamID) -> Int? {
+    @inlinable @inline(__always)
+    package func find(_ id: HTTP2StreamID) -> Int? {
         var place = home(id.rawValue)
         // A quarter of the places is always free, so that this ends.
         while places[place].id != id.rawValue {
             if places[place].id == 0 { return nil }
-            place = (place + 1) & mask
+            place = (place &+ 1) & mask
         }
         return id.rawValue == 0 ? nil : place
     }
 
-    subscript(place: Int) -> Stream {
-        @inline(__always) _read { yield places[place] }
-        @inline(__always) _modify { yield &places[place] }
+    @inlinable
+    package subscript(place: Int) -> Value {
+        @inline(__always) _read { yield places[place].value }
+        @inline(__always) _modify { yield &places[place].value }
     }
 
-    /// Adds a stream that is not there, and gives its place.
-    mutating func insert(_ stream: Stream) {
-        if (count + 1) * 4 > places.count * 3 { grow() }
-        put(stream)
-        count += 1
+    /// Adds a stream that is not there.
+    @inlinable
+    package mutating func insert(_ value: Value, for id: HTTP2StreamID) {
+        if (count &+ 1) &* 4 > places.count &* 3 { grow() }
+        put(Place(id: id.rawValue, value))
+        count &+= 1
     }
 
-    private mutating func put(_ stream: Stream) {
-        var place = home(stream.id)
-        while places[place].id != 0 { place = (place + 1) & mask }
-        places[place] = stream
+    @inlinable
+    mutating func put(_ new: Place) {
+        let home = home(new.id)
+        var place = home
+        while places[place].id != 0 { place = (place &+ 1) & mask }
+        places[place] = new
+        if place != home { moved &+= 1 }
     }
 
-    private mutating func grow() {
+    @usableFromInline
+    mutating func grow() {
         let old = places
-        places = Array(repeating: Stream(), count: old.count * 2)
-        for stream in old where stream.id != 0 { put(stream) }
+        places = Array(repeating: Place(id: 0, vacant), count: old.count * 2)
+        moved = 0
+        for place in old where place.id != 0 { put(place) }
     }
 
-    /// Removes the stream at a place. Those that were moved on because of it move back.
-    mutating func remove(at place: Int) {
+    /// Removes the stream at a place.
+    @inlinable
+    package mutating func remove(at place: Int) {
         var hole = place
-        var next = (place + 1) & mask
+        if home(places[place].id) != place { moved &-= 1 }
+        // Those that were moved on because of it move back.
+        if moved > 0 { hole = close(place) }
+        places[hole] = Place(id: 0, vacant)
+        count &-= 1
+    }
+
+    /// Moves those back that follow a hole and are not in their own places, and gives the hole that is left.
+    @usableFromInline
+    mutating func close(_ place: Int) -> Int {
+        var hole = place
+        var next = (place &+ 1) & mask
         while places[next].id != 0 {
-            let distance = (next - home(places[next].id)) & mask
-            if distance >= (next - hole) & mask {
+            let home = home(places[next].id)
+            if (next &- home) & mask >= (next &- hole) & mask {
                 places[hole] = places[next]
+                if home == hole { moved &-= 1 }
                 hole = next
             }
-            next = (next + 1) & mask
+            next = (next &+ 1) & mask
         }
-        places[hole].id = 0
-        count -= 1
+        return hole
     }
 
     /// The numbers of all streams, in order.
-    var ids: [HTTP2StreamID] {
+    package var ids: [HTTP2StreamID] {
         places.filter { $0.id != 0 }.map { HTTP2StreamID(rawValue: $0.id) }.sorted()
     }
 
+    /// Whether something is true of all streams.
+    @inlinable
+    package func allSatisfy(_ isTrue: (Value) -> Bool) -> Bool { places.allSatisfy { $0.id == 0 || isTrue($0.value) } }
+
     /// Calls `body` with each stream.
-    mutating func forEach<E: Error>(_ body: (inout Stream) throws(E) -> Void) throws(E) {
-        for place in places.indices where places[place].id != 0 { try body(&places[place]) }
+    mutating func forEach<E: Error>(_ body: (inout Value) throws(E) -> Void) throws(E) {
+        for place in places.indices where places[place].id != 0 { try body(&places[place].value) }
     }
 }
+
+extension StreamTable: Sendable where Value: Sendable {}
+extension StreamTable.Place: Sendable where Value: Sendable {}

@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -261,12 +262,13 @@ import Testing
             end.step,
         ])
         defer { peer.stop() }
+        // The session's time goes on without it.
+        let time = ManualTime()
+        let loop = EventLoop(name: "test", time: end == .silence ? .manual(time) : .system)
+        defer { loop.stop() }
         try await withTimeout {
             let recorder = StreamingRecorder()
-            // The session's time goes on without it.
-            let session = makeSession(delegate: recorder) {
-                if end == .silence { $0.timeoutIntervalForRequest = 2 }
-            }
+            let session = makeSession(delegate: recorder, on: loop)
             let task = try await Self.become(session, recorder, peer.request())
             task.captureStreams()
             _ = await recorder.inputs.count(reaches: 1)
@@ -281,6 +283,7 @@ import Testing
                 while last > 0 {
                     last = input.read(&bytes, maxLength: bytes.count)
                     text += String(decoding: bytes.prefix(max(0, last)), as: UTF8.self)
+                    if text == "first" { time.advance(by: .seconds(31)) }
                 }
                 #expect(input.streamStatus == .error)
                 return (text, last, (input.streamError as? URLError)?.code)

@@ -106,8 +106,8 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
 
     func setQueued(_ isQueued: Bool) { outer.withReceiver { $0.setQueued(isQueued) } }
 
-    func collect(_ transaction: TransactionRecord) {
-        let transaction = LoopTransfer(transaction)
+    func collect(_ transaction: @autoclosure () -> TransactionRecord) {
+        let transaction = LoopTransfer(transaction())
         outer.withReceiver { $0.collect(transaction.value) }
     }
 

@@ -46,7 +46,8 @@ package protocol LoadReceiver: AnyObject {
     func noteActivity()
     /// Whether the load waits its turn for a connection; the idle time does not run meanwhile.
     func setQueued(_ isQueued: Bool)
-    func collect(_ transaction: TransactionRecord)
+    /// A transaction is over. Its record is only made for who wants it.
+    func collect(_ transaction: @autoclosure () -> TransactionRecord)
 
     func finish()
     func fail(_ error: any Error)
@@ -114,12 +115,13 @@ package struct TakenConnection {
 
 /// What a load can use of its session.
 package struct LoadResources {
-    package let loop: EventLoop
     package let core: SessionCore
     /// The task that the load is for.
     package let task: URLSessionTask
     /// Where in the registry the handlers after this one begin.
     package let next: Int
+
+    package var loop: EventLoop { core.loop }
 }
 
 /// A handler class whose instances run on the event loop themselves, never blocking it.

@@ -139,12 +139,14 @@ extension URLProtocolRegistry.Entry {
 extension URL {
     /// Whether the URL has this scheme, which must be lowercase; compared without making strings.
     package func hasScheme(_ scheme: String) -> Bool {
-        var text = absoluteString.utf8.makeIterator()
-        for expected in scheme.utf8 {
-            guard let byte = text.next() else { return false }
-            let isUpper = byte >= UInt8(ascii: "A") && byte <= UInt8(ascii: "Z")
-            guard (isUpper ? byte | 0x20 : byte) == expected else { return false }
+        var (text, scheme) = (absoluteString, scheme)
+        return text.withUTF8 { text in
+            scheme.withUTF8 { scheme in
+                guard text.count > scheme.count, text[scheme.count] == UInt8(ascii: ":") else { return false }
+                return zip(text, scheme).allSatisfy { byte, expected in
+                    byte == expected || (expected >= UInt8(ascii: "a") && byte == expected & ~0x20)
+                }
+            }
         }
-        return text.next() == UInt8(ascii: ":")
     }
 }

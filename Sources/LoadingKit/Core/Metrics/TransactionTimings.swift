@@ -24,11 +24,15 @@ package struct TransactionTimings: Sendable {
     package var resourceFetchType = URLSessionTaskMetrics.ResourceFetchType.unknown
     package var domainResolutionProtocol = URLSessionTaskMetrics.DomainResolutionProtocol.unknown
 
-    package init(
-        fetchStart: MonotonicTime? = nil, connection: ConnectionMetrics? = nil, isReusedConnection: Bool = false
-    ) {
+    package init(fetchStart: MonotonicTime? = nil, connection: ConnectionMetrics? = nil) {
         self.fetchStart = fetchStart
         self.connection = connection
-        self.isReusedConnection = isReusedConnection
+    }
+
+    /// The request is about to be sent. What was noted of a connection that came to nothing is void.
+    package mutating func beginRequest(on connection: ConnectionMetrics, isReused: Bool, at time: MonotonicTime) {
+        self = TransactionTimings(fetchStart: fetchStart, connection: connection)
+        isReusedConnection = isReused
+        requestStart = time
     }
 }

@@ -35,7 +35,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private(set) lazy var networks = NetworkMonitor(loop)
     private let identifiers = Atomic<Int>(1)
     private var entries: [Int: Entry] = [:]
-    private var resources: [ObjectIdentifier: any SessionResource] = [:]
+    /// A few: to go through them costs less than to hash.
+    private var resources: [any SessionResource] = []
     private var phase = Phase.open
     private let delegateBox: DelegateBox
     /// The time at which the first of the tasks' clocks is to be looked at, or one before it.
@@ -83,25 +84,19 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     }
 
     /// Starts a task; on its own loop, at once.
-    ///
-    /// - Parameter isAwaited: whether the caller has nothing to do but wait for the task, so that its thread may begin with
-    ///   what an author's handler does. Whoever resumes a task goes on, maybe with a lock that the handler takes, too.
-    func begin(_ task: URLSessionTask, _ consumer: TaskConsumer, isAwaited: Bool = false) {
-        if loop.isCurrent {
-            start(task, consumer)
-        } else {
-            loop.perform(lendsThread: isAwaited) { self.start(task, consumer) }
-        }
+    func begin(_ task: URLSessionTask, _ consumer: TaskConsumer) {
+        if loop.isCurrent { start(task, consumer) } else { loop.perform { self.start(task, consumer) } }
     }
 
     // MARK: On the loop
 
     private func start(_ task: URLSessionTask, _ consumer: TaskConsumer) {
+        let state = task.state
         // Completed: another thread's cancel() came between, and was told of.
-        guard let session = task.session, task.engine == nil, task.state != .completed else { return }
+        guard let session = task.session, task.engine == nil, state != .completed else { return }
         let engine = makeRunner(task, session, consumer)
         task.engine = engine
-        if task.state != .running && task.state != .suspended { return engine.cancel() }
+        if state == .canceling { return engine.cancel() }
         switch phase {
         case .open: break
         case .finishing where entries[task.taskIdentifier] != nil: break
@@ -170,7 +165,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         guard let found = registry.find(request, task: isOwnRequest ? task : nil, from: start) else {
             throw LoadFailure.noHandler(for: request)
         }
-        let resources = LoadResources(loop: loop, core: self, task: task, next: found.next)
+        let resources = LoadResources(core: self, task: task, next: found.next)
         switch found.entry {
         case .native(let type):
             return type.makeLoad(request, resources)
@@ -195,10 +190,9 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     /// What a scheme keeps for this session; made when first asked for.
     package func resource<Resource: SessionResource>(_ make: (SessionCore) -> Resource) -> Resource {
-        let key = ObjectIdentifier(Resource.self)
-        if let made = resources[key] as? Resource { return made }
+        for case let made as Resource in resources { return made }
         let made = make(self)
-        resources[key] = made
+        resources.append(made)
         return made
     }
 
@@ -206,7 +200,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         entries.sorted { $0.key < $1.key }.compactMap(\.value.task).filter { $0.state != .completed }
     }
 
-    func resetResources() { for resource in resources.values { resource.reset() } }
+    func resetResources() { for resource in resources { resource.reset() } }
 
     /// Calls back, from any thread, when all that the session's stores hold is on disk or could not be written.
     func flushStores(_ completion: @escaping @Sendable () -> Void) {
@@ -245,8 +239,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     /// Closes what the schemes keep: the session is over.
     func close() {
-        let closing = resources.values
-        resources = [:]
+        let closing = resources
+        resources = []
         for resource in closing { resource.close() }
         lookTimer?.cancel()
         lookTimer = nil
@@ -257,10 +251,15 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 /// Holds a session's delegate until the session is invalidated.
 final class DelegateBox: Sendable {
     private let delegate: Guarded<(any URLSessionDelegate)?>
+    /// A session made without one never has one.
+    private let isEmpty: Bool
 
-    init(_ delegate: (any URLSessionDelegate)?) { self.delegate = Guarded(delegate) }
+    init(_ delegate: (any URLSessionDelegate)?) {
+        self.delegate = Guarded(delegate)
+        isEmpty = delegate == nil
+    }
 
-    var current: (any URLSessionDelegate)? { delegate.withLock { $0 } }
+    var current: (any URLSessionDelegate)? { isEmpty ? nil : delegate.withLock { $0 } }
 
     func take() -> (any URLSessionDelegate)? {
         delegate.withLock { delegate in

@@ -13,16 +13,15 @@ extension URLSession {
             URLSessionDataTask(self, request, identifier: core.nextIdentifier(), consumer: nil), delegate)
     }
 
-    /// What a task that has not begun loads.
+    /// What a task that has not begun loads. Inlined, as to call an asynchronous function costs a look at where tasks prefer
+    /// to run.
+    @inline(__always)
     func whole(
         _ task: URLSessionTask, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (Data, URLResponse) {
-        if let delegate { task.delegate = delegate }
-        announce(task)
+        announce(task, delegate)
         return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { continuation in
-                task.begin(.continuation(continuation, isOnLoop: core.loop.isCurrent))
-            }
+            try await core.loop.result { task.begin(.continuation($0)) }
         } onCancel: {
             task.cancel()
         }
@@ -36,7 +35,9 @@ extension URLSession {
     public func data(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        try await data(for: URLRequest(url: url), delegate: delegate)
+        // Not by way of the other, for the same reason.
+        try await whole(
+            URLSessionDataTask(self, URLRequest(url: url), identifier: core.nextIdentifier(), consumer: nil), delegate)
     }
 
     /// Loads a request, and gives its body byte by byte as it is received.
@@ -48,12 +49,11 @@ extension URLSession {
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {
         let task = URLSessionDataTask(self, request, identifier: core.nextIdentifier(), consumer: nil)
-        if let delegate { task.delegate = delegate }
-        announce(task)
+        announce(task, delegate)
         let feed = BodyFeed(core.loop)
         let bytes = AsyncBytes(task: task, reader: BodyReader(feed))
         let response = try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { task.begin(.bytes(feed, $0)) }
+            try await core.loop.result { task.begin(.bytes(feed, $0)) }
         } onCancel: {
             task.cancel()
         }

@@ -72,10 +72,9 @@ extension URLSession {
     private func file(
         _ task: URLSessionDownloadTask, _ delegate: (any URLSessionTaskDelegate)?
     ) async throws -> (URL, URLResponse) {
-        if let delegate { task.delegate = delegate }
-        announce(task)
+        announce(task, delegate)
         return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { task.begin(.file(.continuation($0))) }
+            try await core.loop.result { task.begin(.file(.continuation($0))) }
         } onCancel: {
             task.cancel()
         }

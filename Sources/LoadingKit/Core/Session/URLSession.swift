@@ -190,8 +190,11 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     }
 
     /// Tells of a task before anyone else has it, on the thread that makes it.
-    func announce(_ task: URLSessionTask) {
-        guard task.delegate != nil || delegate != nil else { return }
+    ///
+    /// - Parameter own: a delegate for the task alone, which it gets first.
+    func announce(_ task: URLSessionTask, _ own: (any URLSessionTaskDelegate)? = nil) {
+        if let own { task.delegate = own }
+        guard own != nil || delegate != nil else { return }
         TaskDelegates(self, task).didCreate(self, task)
     }
 }

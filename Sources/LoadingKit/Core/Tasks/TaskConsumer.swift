@@ -6,14 +6,14 @@ enum TaskConsumer: Sendable {
     case delegate
     /// A completion handler, on the delegate queue, whole.
     case completion(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
-    /// An asynchronous caller, whole; and whether it runs on the session's loop.
-    case continuation(UnsafeContinuation<(Data, URLResponse), any Error>, isOnLoop: Bool)
+    /// An asynchronous caller, whole.
+    case continuation(LoopContinuation<(Data, URLResponse)>)
     /// A file, and whoever is told where it is.
     case file(FileRecipient)
     /// A stream task, as it is read.
     case stream(StreamBody)
     /// An asynchronous caller that waits for the response, and will read the body piece by piece.
-    case bytes(BodyFeed, UnsafeContinuation<URLResponse, any Error>)
+    case bytes(BodyFeed, LoopContinuation<URLResponse>)
     /// An asynchronous caller that has the response, and reads the body piece by piece.
     case reading(BodyFeed)
 }
@@ -25,5 +25,5 @@ enum FileRecipient: Sendable {
     /// A completion handler, on the delegate queue; then the file is deleted.
     case completion(@Sendable (URL?, URLResponse?, (any Error)?) -> Void)
     /// An asynchronous caller, whose file it is from then on.
-    case continuation(UnsafeContinuation<(URL, URLResponse), any Error>)
+    case continuation(LoopContinuation<(URL, URLResponse)>)
 }

@@ -15,7 +15,7 @@ extension TaskEngine {
         case .completion, .continuation:
             collector.expect(response.expectedContentLength)
         case .bytes(_, let continuation):
-            continuation.resume(returning: response)
+            continuation.resume(with: .success(response), from: loop)
             consumer = consumer.afterResponse
         case .reading, .stream:
             break
@@ -193,12 +193,11 @@ extension TaskEngine {
             let response = task.response
             let data = error == nil ? collector.take() : nil
             core.mailbox.post { handler(data, response, error) }
-        case .continuation(let continuation, let isOnLoop):
-            let result = wholeResult(error)
-            loop.resumeAtEndOfTurn(callerIsOnLoop: isOnLoop) { continuation.resume(with: result) }
+        case .continuation(let continuation):
+            continuation.resume(with: wholeResult(error), from: loop)
         case .bytes(let feed, let continuation):
             let error = error ?? URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url)
-            continuation.resume(throwing: error)
+            continuation.resume(with: .failure(error), from: loop)
             feed.finish(error)
         case .reading(let feed):
             feed.finish(error)

@@ -119,9 +119,9 @@ extension TaskEngine {
         case .continuation(let continuation):
             guard error == nil, let location, let response else {
                 let error = error ?? URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url)
-                return continuation.resume(throwing: error)
+                return continuation.resume(with: .failure(error), from: loop)
             }
-            continuation.resume(returning: (location, response))
+            continuation.resume(with: .success((location, response)), from: loop)
         }
     }
 

@@ -366,15 +366,16 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     private func tell(_ error: URLError?) {
         // A stream task's end is told when the program has read up to it.
         if case .stream = consumer { return tellEnd(error) }
-        task.shared.withLock { shared in
+        let hasProgress = task.shared.withLock { shared in
             shared.error = error
             // How much there was to receive is known now at the latest.
             if error == nil, shared.expectedToReceive < 0 {
                 shared.expectedToReceive = task.receivedCount.load(ordering: .relaxed)
             }
             shared.lifecycle.complete()
+            return shared.progress != nil
         }
-        task.updateProgress()
+        if hasProgress { task.updateProgress() }
         if error == nil, let location { tellLocation(location) }
         (task as? URLSessionDownloadTask)?.produce(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
         (task as? URLSessionWebSocketTask)?.link.end(error)
@@ -416,11 +417,12 @@ extension TaskEngine: LoadReceiver {
 
     func begin(_ response: URLResponse) -> Flow {
         noteActivity()
-        task.shared.withLock { shared in
+        let hasProgress = task.shared.withLock { shared in
             shared.response = response
             shared.expectedToReceive = response.expectedContentLength
+            return shared.progress != nil
         }
-        task.updateProgress()
+        if hasProgress { task.updateProgress() }
         loadNotes?.note(response, loop.now)
         deliver(response)
         return flow()
@@ -556,7 +558,9 @@ extension TaskEngine: LoadReceiver {
         noteActivity()
     }
 
-    func collect(_ transaction: TransactionRecord) { if delegate.exist { transactions.append(transaction) } }
+    func collect(_ transaction: @autoclosure () -> TransactionRecord) {
+        if delegate.exist { transactions.append(transaction()) }
+    }
 
     func finish() {
         loadNotes?.timings.responseEnd = loop.now

@@ -70,9 +70,10 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         self.consumer = consumer
         taskIdentifier = identifier
         created = Date()
-        var state = Shared(originalRequest: request, currentRequest: request)
-        if let body = request?.httpBody { state.expectedToSend = Int64(body.count) }
-        shared = Guarded(state)
+        shared = Guarded(
+            Shared(
+                originalRequest: request, currentRequest: request,
+                expectedToSend: request?.httpBody.map { Int64($0.count) } ?? NSURLSessionTransferSizeUnknown))
     }
 
     /// Goes on in another task's place, which is over then.
@@ -116,7 +117,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     func begin(_ consumer: TaskConsumer) {
         guard let session else { return }
         switch shared.withLock({ $0.lifecycle.resume() }) {
-        case .start, .none: session.core.begin(self, consumer, isAwaited: true)
+        case .start, .none: session.core.begin(self, consumer)
         case .change, .cancel: break
         }
     }

@@ -93,13 +93,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
     /// Sends a message, and returns when the connection has taken it, which says nothing of whether it arrived.
     public func send(_ message: Message) async throws {
         guard let loop = session?.core.loop else { throw Self.withoutSession }
-        let isOnLoop = loop.isCurrent
-        try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Void, any Error>) in
-            onLoop { task in
-                task.link.send(message) { result in
-                    loop.resumeAtEndOfTurn(callerIsOnLoop: isOnLoop) { continuation.resume(with: result) }
-                }
-            }
+        try await loop.result { continuation in
+            self.link.send(message) { continuation.resume(with: $0, from: loop) }
         }
     }
 
@@ -116,15 +111,10 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
     /// Cancelling the calling task throws `CancellationError`; the connection stays, and no message is lost.
     public func receive() async throws -> Message {
         guard let loop = session?.core.loop else { throw Self.withoutSession }
-        let isOnLoop = loop.isCurrent
         let request = ReceiveRequest()
         return try await withTaskCancellationHandler {
-            try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Message, any Error>) in
-                onLoop { task in
-                    task.link.receive(request) { result in
-                        loop.resumeAtEndOfTurn(callerIsOnLoop: isOnLoop) { continuation.resume(with: result) }
-                    }
-                }
+            try await loop.result { continuation in
+                self.link.receive(request) { continuation.resume(with: $0, from: loop) }
             }
         } onCancel: {
             request.cancel()

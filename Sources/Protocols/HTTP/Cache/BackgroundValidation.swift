@@ -62,7 +62,7 @@ final class BackgroundValidation: LoadReceiver {
     func noteActivity() {}
     func receive(informational response: HTTPURLResponse) {}
     func setQueued(_ isQueued: Bool) {}
-    func collect(_ transaction: TransactionRecord) {}
+    func collect(_ transaction: @autoclosure () -> TransactionRecord) {}
     func finish() { end() }
     func fail(_ error: any Error) { end() }
 }

@@ -197,5 +197,5 @@ extension CachedExchange: LoadReceiver {
 
     func setQueued(_ isQueued: Bool) { receiver?.setQueued(isQueued) }
 
-    func collect(_ transaction: TransactionRecord) { receiver?.collect(transaction) }
+    func collect(_ transaction: @autoclosure () -> TransactionRecord) { receiver?.collect(transaction()) }
 }

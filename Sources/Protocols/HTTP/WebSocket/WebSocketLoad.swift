@@ -183,13 +183,10 @@ extension WebSocketLoad: LoadReceiver {
     func setQueued(_ isQueued: Bool) { receiver?.setQueued(isQueued) }
 
     /// An open connection's is collected when it ends, which may be told from two sides.
-    func collect(_ transaction: TransactionRecord) {
+    func collect(_ transaction: @autoclosure () -> TransactionRecord) {
         guard !isCollected else { return }
         isCollected = connection != nil
-        receiver?.collect(
-            TransactionRecord(
-                timings: transaction.timings, request: translated(transaction.request),
-                response: (transaction.response as? HTTPURLResponse).map(translated)))
+        receiver?.collect(translated(transaction()))
     }
 
     /// The connection has ended; before it was open, in the middle of a refusal's body.
@@ -203,6 +200,12 @@ extension WebSocketLoad: LoadReceiver {
     }
 
     // MARK: Schemes
+
+    private func translated(_ transaction: TransactionRecord) -> TransactionRecord {
+        TransactionRecord(
+            timings: transaction.timings, request: translated(transaction.request),
+            response: (transaction.response as? HTTPURLResponse).map(translated))
+    }
 
     private func translated(_ request: URLRequest) -> URLRequest {
         guard hasOwnScheme else { return request }
