@@ -20,10 +20,10 @@ demo: install-build-packages
 # compute for long, while the others' time to answer runs.
 test: lint install-build-packages install-test-packages
 	swift build --build-tests
-	swift test --skip-build --filter '^HTTPTests\.'
-	swift test --skip-build --filter '^SideBySide'
-	swift test --skip-build --filter '$(COMPUTING)'
-	swift test --skip-build --skip '^HTTPTests\.' --skip '^SideBySide' --skip '$(COMPUTING)'
+	@Scripts/test.sh --filter '^HTTPTests\.'
+	@Scripts/test.sh --filter '^SideBySide'
+	@Scripts/test.sh --filter '$(COMPUTING)'
+	@Scripts/test.sh --skip '^HTTPTests\.' --skip '^SideBySide' --skip '$(COMPUTING)'
 
 stress: install-build-packages
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/races.txt:halt_on_error=1 LOADINGKIT_STRESS_LOADS=$(LOADS) \

@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -11,7 +12,8 @@ enum BothVersions {
     /// Calls `body` with a server that speaks this version alone, and a session that trusts it.
     static func withServer(
         _ version: String, _ route: @escaping LoopbackServer.Route,
-        delegate: (any URLSessionDelegate)? = nil, _ configure: (URLSessionConfiguration) -> Void = { _ in },
+        delegate: (any URLSessionDelegate)? = nil, on loop: EventLoop = .next(),
+        _ configure: (URLSessionConfiguration) -> Void = { _ in },
         tls change: (inout TLSServerOptions) -> Void = { _ in },
         body: @escaping @Sendable (URLSession, LoopbackServer) async throws -> Void
     ) async throws {
@@ -20,7 +22,7 @@ enum BothVersions {
         change(&options)
         let server = try LoopbackServer(LoopbackServer.Options(tls: options), route: route)
         defer { server.stop() }
-        let session = makeSession(delegate: delegate) {
+        let session = makeSession(delegate: delegate, on: loop) {
             $0.tlsTrustRoots = .pem(authority.certificatePEM)
             configure($0)
         }

@@ -58,33 +58,38 @@ import Testing
                     _ = try await session.data(for: request)
                     request.networkServiceType = .voice
                 }
-                _ = try await session.data(for: request)
-                #expect(Self.marks(to: port).last == mark << 2, "\(type)")
+                let recorder = TransferRecorder()
+                _ = try await session.data(for: request, delegate: recorder)
+                let local = await recorder.metrics.element(at: 0)?.transactionMetrics.last?.localPort.flatMap {
+                    Int($0)
+                }
+                #expect(Self.mark(from: local, to: port) == mark << 2, "\(type)")
                 session.invalidateAndCancel()
                 _ = await session.allTasks
             }
         }
     }
 
-    /// The marks of this process's sockets that are connected to a port, the newest last.
-    private static func marks(to port: Int) -> [Int32] {
+    /// The mark of this process's socket that connects two ports.
+    private static func mark(from local: Int?, to remote: Int) -> Int32? {
         let descriptors = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
-        return descriptors.compactMap { Int32($0) }.compactMap { descriptor -> (Int32, Int32)? in
-            var peer = sockaddr_in()
-            var local = sockaddr_in()
-            var length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            let found = withUnsafeMutablePointer(to: &peer) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getpeername(descriptor, $0, &length) }
-            }
-            guard found == 0, Int(UInt16(bigEndian: peer.sin_port)) == port else { return nil }
-            length = socklen_t(MemoryLayout<sockaddr_in>.size)
-            _ = withUnsafeMutablePointer(to: &local) {
-                $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { getsockname(descriptor, $0, &length) }
-            }
-            var mark: Int32 = -1
-            var size = socklen_t(MemoryLayout<Int32>.size)
-            getsockopt(descriptor, Int32(IPPROTO_IP), IP_TOS, &mark, &size)
-            return (Int32(UInt16(bigEndian: local.sin_port)), mark)
-        }.sorted { $0.0 < $1.0 }.map(\.1)
+        let ours = descriptors.compactMap { Int32($0) }.first {
+            port(of: $0, getsockname) == local && port(of: $0, getpeername) == remote
+        }
+        guard let ours else { return nil }
+        var (mark, size) = (Int32(-1), socklen_t(MemoryLayout<Int32>.size))
+        getsockopt(ours, Int32(IPPROTO_IP), IP_TOS, &mark, &size)
+        return mark
+    }
+
+    private static func port(
+        of descriptor: Int32,
+        _ name: (Int32, UnsafeMutablePointer<sockaddr>, UnsafeMutablePointer<socklen_t>) -> Int32
+    ) -> Int? {
+        var (address, length) = (sockaddr_in(), socklen_t(MemoryLayout<sockaddr_in>.size))
+        let found = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { name(descriptor, $0, &length) }
+        }
+        return found == 0 ? Int(UInt16(bigEndian: address.sin_port)) : nil
     }
 }

@@ -2,6 +2,7 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -12,9 +13,11 @@ import Testing
     @Test(arguments: cases) func isApples(_ scenario: OrderScenario, _ version: String) async throws {
         let release = Signal()
         let recorder = OrderRecorder(scenario.answers)
+        let loop = scenario.isTimed ? .next() : EventLoop(name: "still", time: .manual(ManualTime()))
+        defer { if !scenario.isTimed { loop.stop() } }
         let route: LoopbackServer.Route = { try OrderServer.answer($0, release) }
         try await BothVersions.withServer(
-            version, route, delegate: recorder,
+            version, route, delegate: recorder, on: loop,
             { configuration in
                 // What is stored has a scenario of its own.
                 configuration.urlCache = nil

@@ -177,7 +177,7 @@ extension OrderScenario {
         OrderScenario(
             "an upload of a stream that the server is asked to expect",
             ["stream", "informational", "sent", "response", "data", "metrics", "complete ok"],
-            versions: ["http/1.1"], { $0.streamBody = "body" }
+            versions: ["http/1.1"], isTimed: false, { $0.streamBody = "body" }
         ) { run in run.session.uploadTask(withStreamedRequest: try run.request("/hello", "PUT")).resume() },
         // needNewBodyStream again: "when a task needs a new request body stream to send", as after a redirect by 307.
         OrderScenario(
@@ -191,7 +191,7 @@ extension OrderScenario {
                 "stream", "informational", "sent", "redirect", "stream", "informational", "sent", "response", "data",
                 "metrics", "complete ok",
             ],
-            versions: ["http/1.1"], { $0.streamBody = "body" }
+            versions: ["http/1.1"], isTimed: false, { $0.streamBody = "body" }
         ) { run in run.session.uploadTask(withStreamedRequest: try run.request("/again", "PUT")).resume() },
     ]
 

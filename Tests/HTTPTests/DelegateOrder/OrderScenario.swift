@@ -12,19 +12,23 @@ struct OrderScenario: Sendable, CustomTestStringConvertible {
     /// Of the delegate's calls, after "created" and before "invalid", which are the same for all.
     let expected: [String]
     let versions: [String]
+    /// Whether time passes. Else it stands still: on a machine that is busy, the time to wait for a server's word could be
+    /// over before it comes.
+    let isTimed: Bool
     let answers: OrderRecorder.Answers
     let configure: @Sendable (URLSessionConfiguration) -> Void
     /// Makes the task, resumes it, and does to it what the scenario is about.
     let run: Run
 
     init(
-        _ description: String, _ expected: [String], versions: [String] = BothVersions.all,
+        _ description: String, _ expected: [String], versions: [String] = BothVersions.all, isTimed: Bool = true,
         _ change: (inout OrderRecorder.Answers) -> Void = { _ in },
         configure: @escaping @Sendable (URLSessionConfiguration) -> Void = { _ in }, run: @escaping Run
     ) {
         testDescription = description
         self.expected = expected
         self.versions = versions
+        self.isTimed = isTimed
         var answers = OrderRecorder.Answers()
         change(&answers)
         self.answers = answers

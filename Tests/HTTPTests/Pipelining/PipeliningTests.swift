@@ -77,16 +77,19 @@ import Testing
 
     /// The requests are shared by the connections, which are as many as they may be.
     @Test func everyConnectionHasItsShare() async throws {
-        let both = Signal()
+        let (both, all) = (Signal(), Signal())
         let peer = try ScriptedPeer([
-            .expectRequest, .waitFor(both), .respond("proof"), .expectRequests(3), .repeated(3, [.respond("a")]),
-            .readUntilClose,
+            .expectRequest, .waitFor(both), .respond("proof"), .expectRequests(3), .waitFor(all),
+            .repeated(3, [.respond("a")]), .readUntilClose,
         ])
         defer { peer.stop() }
         let loads = PipelinedLoads(peer, connections: 2)
         try await withTimeout {
             await loads.proveTwo(both)
             for index in 1...6 { loads.start("/\(index)") }
+            await peer.requestCount(reaches: 2 + 6)
+            // A connection that has answered before the last load begins would be the better one for it.
+            all.fire()
             let outcomes = await loads.outcomes(6)
             #expect(outcomes.values.allSatisfy { $0 == .ok("a") })
             #expect(peer.connections.count == 2)

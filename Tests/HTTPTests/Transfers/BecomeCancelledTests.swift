@@ -22,8 +22,18 @@ import Testing
 
     @Test(arguments: [URLSession.ResponseDisposition.becomeStream, .becomeDownload])
     func theOtherIsCancelled(_ disposition: URLSession.ResponseDisposition) async throws {
-        let server = try LoopbackServer { _ in .text("body") }
-        defer { server.stop() }
+        // The body does not end: what completes the task is its being cancelled.
+        let end = Signal()
+        let server = try LoopbackServer { _ in
+            .stream(.length(8)) { writer in
+                try writer.write("body")
+                try writer.wait(for: end)
+            }
+        }
+        defer {
+            end.fire()
+            server.stop()
+        }
         try await withTimeout {
             let recorder = Cancelling(disposition: disposition)
             let session = makeSession(delegate: recorder)
