@@ -213,6 +213,7 @@ extension OrderScenario {
             while task.countOfBytesReceived < 200_000 { await Task.yield() }
             _ = await run.recorder.events(upTo: "wrote")
             guard let data = await task.cancelByProducingResumeData() else { return }
+            _ = await run.recorder.events(upTo: "complete -999")
             run.session.downloadTask(withResumeData: data).resume()
             _ = await run.recorder.events(upTo: "complete ok")
         },

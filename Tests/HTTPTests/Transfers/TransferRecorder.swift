@@ -5,6 +5,7 @@ import TestSupport
 
 /// A delegate of every kind of task that records what it is told, as text.
 class TransferRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unchecked Sendable {
+    /// Of what has more to it, that is recorded before: who waits for an event finds it.
     let events = Recorder<String>()
     /// What was in the files that downloads gave, when they gave them.
     let files = Recorder<Data>()
@@ -51,8 +52,8 @@ class TransferRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDele
     }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        events.append("data")
         files.append(data)
+        events.append("data")
     }
 
     func urlSession(
@@ -64,8 +65,8 @@ class TransferRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDele
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome streamTask: URLSessionStreamTask
     ) {
-        events.append("become stream \(dataTask.taskIdentifier == streamTask.taskIdentifier)")
         streamTasks.append(streamTask)
+        events.append("become stream \(dataTask.taskIdentifier == streamTask.taskIdentifier)")
     }
 
     func urlSession(
@@ -87,9 +88,9 @@ class TransferRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDele
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
     ) {
-        events.append("file")
         locations.append(location)
         files.append((try? Data(contentsOf: location)) ?? Data("unreadable".utf8))
+        events.append("file")
     }
 
     func urlSession(
@@ -107,8 +108,8 @@ class TransferRecorder: NSObject, URLSessionDataDelegate, URLSessionDownloadDele
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        events.append("metrics")
         self.metrics.append(metrics)
+        events.append("metrics")
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
