@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -57,7 +58,7 @@ import Testing
     }
 
     /// Records what a delegate is told.
-    private final class Events: NSObject, URLSessionDataDelegate {
+    private class Events: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // constants
         let events = Recorder<String>()
         let received = Recorder<Int>()
         let metrics = Recorder<URLSessionTaskMetrics>()
@@ -78,8 +79,9 @@ import Testing
         }
 
         func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-            if received.count == 0 { events.append("data") }
+            let isFirst = received.count == 0
             received.append(data.count)
+            if isFirst { events.append("data") }
         }
 
         func urlSession(
@@ -160,6 +162,34 @@ import Testing
                 let known = times.compactMap { $0 }
                 #expect(known.count == times.count && known == known.sorted())
             }
+        }
+    }
+
+    /// Nothing is lost of what came before a connection broke, however late the delegate answers.
+    @Test(arguments: BothVersions.all) func whatCameBeforeABreakIsDelivered(version: String) async throws {
+        final class Late: Events, @unchecked Sendable {  // as its superclass
+            let answers = Recorder<@Sendable () -> Void>()
+
+            override func urlSession(
+                _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+                completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+            ) { answers.append { completionHandler(.allow) } }
+        }
+        let time = ManualTime()
+        let loop = EventLoop(name: "test", time: .manual(time))
+        defer { loop.stop() }
+        try await BothVersions.withServer(version, Self.answer, on: loop) { session, server in
+            let delegate = Late()
+            let task = session.dataTask(with: try BothVersions.request(server, "/breaksOff"))
+            task.delegate = delegate
+            task.resume()
+            let answer = try #require(await delegate.answers.element(at: 0))
+            await server.endings.count(reaches: 1)
+            // Longer than an HTTP/2 connection is not read from for one who takes nothing; then it is read to its end.
+            time.advance(by: .seconds(2))
+            for _ in 0..<3 { _ = await session.allTasks }
+            answer()
+            #expect(await delegate.all() == ["data", "metrics", "complete -1005"])
         }
     }
 

@@ -8,6 +8,11 @@ import LoadingKitPrimitives
 ///
 /// A suspended exchange holds back its own stream: its bytes wait here, and its window does not grow.
 final class HTTP2ClientStream: HTTPStream {
+    private enum Ending {
+        case complete
+        case failed(StreamFailure)
+    }
+
     let number: HTTP2StreamID
     private let connection: HTTP2Connection
     /// Nil once the exchange has been told of its end, or has left.
@@ -25,7 +30,8 @@ final class HTTP2ClientStream: HTTPStream {
     /// A head that came while the exchange was held back, and whether a body follows.
     private var heldHead: (head: ResponseHead, hasBody: Bool)?
     private(set) var isHolding = false
-    private var hasEnded = false
+    /// How the message has ended, where the exchange is to be told after what it has had no room for.
+    private var ending: Ending?
 
     init(_ number: HTTP2StreamID, _ exchange: HTTPExchange, _ connection: HTTP2Connection) {
         self.number = number
@@ -45,7 +51,7 @@ final class HTTP2ClientStream: HTTPStream {
             hand(head, hasBody: hasBody, exchange)
         }
         handHeld(to: exchange)
-        if hasEnded { finish() }
+        finish()
         if !isHolding { connection.readAgain() }
         connection.flushLater()
     }
@@ -53,9 +59,7 @@ final class HTTP2ClientStream: HTTPStream {
     func abandon(_ exchange: HTTPExchange) {
         guard self.exchange === exchange else { return }
         self.exchange = nil
-        held = []
-        handed = 0
-        heldHead = nil
+        dropHeld()
         isHolding = false
         connection.abandon(self)
     }
@@ -114,22 +118,36 @@ final class HTTP2ClientStream: HTTPStream {
 
     /// The server has ended its message.
     func ended() {
-        hasEnded = true
+        ending = .complete
         finish()
     }
 
-    private func finish() {
-        guard held.isEmpty, heldHead == nil, !isHolding, let exchange else { return }
-        self.exchange = nil
-        exchange.ended()
+    /// What has come before is not lost. Only a tunnel, which sends as well, is told at once.
+    func failed(_ failure: StreamFailure) {
+        ending = .failed(failure)
+        if isEmpty || exchange?.upgrade != nil { leave() } else { finish() }
     }
 
-    func failed(_ failure: StreamFailure) {
-        let exchange = exchange
+    /// Whether the exchange has had all that has come.
+    private var isEmpty: Bool { held.isEmpty && heldHead == nil }
+
+    private func finish() {
+        if isEmpty, !isHolding { leave() }
+    }
+
+    private func leave() {
+        guard let ending, let exchange else { return }
         self.exchange = nil
+        dropHeld()
+        switch ending {
+        case .complete: exchange.ended()
+        case .failed(let failure): exchange.failed(failure)
+        }
+    }
+
+    private func dropHeld() {
         held = []
         handed = 0
         heldHead = nil
-        exchange?.failed(failure)
     }
 }
