@@ -112,10 +112,13 @@
             return SystemCalls.stat(url.path, &status) == 0 ? UInt64(status.st_ino) : nil
         }
 
-        /// While the first process makes the database, SQLite does not let others wait for it.
+        /// While the first process makes the database, SQLite does not let others wait for it, but fails them at once.
         private static func patiently<Result>(_ body: () throws -> Result) throws -> Result {
-            for _ in 0..<10 {
-                do { return try body() } catch let error where StoreFailure.isBusy(error) { continue }
+            let pause: UInt64 = 20_000_000
+            for _ in 0..<Int(patience * 1e9) / Int(pause) {
+                do { return try body() } catch let error where StoreFailure.isBusy(error) {
+                    SystemCalls.pause(nanoseconds: pause)
+                }
             }
             return try body()
         }

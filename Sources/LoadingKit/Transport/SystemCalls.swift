@@ -202,7 +202,7 @@ extension SystemCalls {
     }
 
     /// Waits for time alone.
-    static func pause(nanoseconds: UInt64) {
+    package static func pause(nanoseconds: UInt64) {
         var time = timespec(tv_sec: 0, tv_nsec: Int(clamping: min(nanoseconds, 999_999_999)))
         nanosleep(&time, nil)
     }

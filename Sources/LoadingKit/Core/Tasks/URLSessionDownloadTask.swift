@@ -42,7 +42,9 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
         let handler = LoopTransfer(completionHandler)
         waiting.withLock { $0.append { handler.value($0) } }
         cancel()
-        if state == .completed || session == nil { produce(nil) }
+        guard let session else { return produce(nil) }
+        // Behind what ends it, which may be about to produce something.
+        if state == .completed { session.core.loop.execute { self.produce(nil) } }
     }
 
     /// Cancels the task, and gives what ``URLSession/downloadTask(withResumeData:)`` goes on from; nil when the download
