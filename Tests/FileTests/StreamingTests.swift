@@ -47,7 +47,7 @@ import Testing
         let session = URLSession(configuration: .ephemeral, delegate: counter, delegateQueue: nil)
         defer { session.invalidateAndCancel() }
         let file = file
-        let code = try await withTimeout(300) {
+        let code = try await withTimeout {
             session.dataTask(with: file).resume()
             return await counter.done.element(at: 0) ?? nil
         }

@@ -113,7 +113,7 @@ import Testing
         let peer = try ScriptedPeer(scripts: [test.steps, [.expectRequest, .respond("unharmed"), .close]])
         defer { peer.stop() }
         let session = makeSession()
-        try await withTimeout(60, test.name) {
+        try await withTimeout(test.name) {
             #expect(await session.outcome(peer.request()) == test.outcome)
             #expect(await session.outcome(peer.request()) == .ok("unharmed"))
         }
@@ -128,7 +128,7 @@ import Testing
         let peer = try ScriptedPeer(scripts: scripts + [[.expectRequest, .sendByteByByte(response), .close]])
         defer { peer.stop() }
         let session = makeSession()
-        try await withTimeout(60) {
+        try await withTimeout {
             for _ in 0...scripts.count {
                 #expect(await session.outcome(peer.request()) == .ok("abc0123456789"))
             }
@@ -141,7 +141,7 @@ import Testing
             scripts: bytes.indices.map { [.expectRequest, .send(Array(bytes[..<$0])), .close] })
         defer { peer.stop() }
         let session = makeSession()
-        try await withTimeout(60) {
+        try await withTimeout {
             for _ in bytes.indices { #expect(await session.outcome(peer.request()) == Self.lost) }
         }
     }

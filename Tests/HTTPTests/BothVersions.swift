@@ -27,7 +27,7 @@ enum BothVersions {
             configure($0)
         }
         defer { session.invalidateAndCancel() }
-        try await withTimeout(120, version) { try await body(session, server) }
+        try await withTimeout(version) { try await body(session, server) }
     }
 
     static func request(

@@ -59,7 +59,7 @@ import Testing
             let peer = try ScriptedPeer([.readUntilClose], tls: TLSServerOptions(handshake.identity))
             defer { peer.stop() }
             let address = peer.address
-            let error = try await withTimeout(60, handshake.what) {
+            let error = try await withTimeout(handshake.what) {
                 try await onThread { () -> String? in
                     do {
                         let context = try TLSClientContext(trusting: [handshake.trusted], checksName: true)

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -16,7 +17,7 @@ import Testing
     }
 
     /// What was needed to connect, too: it knows the session's credentials.
-    @Test(.timeLimit(.minutes(1)), arguments: [false, true])
+    @Test(.timeLimit(.minutes(5)), arguments: [false, true])
     func nothingIsLeftOfASession(throughProxy: Bool) async throws {
         let peer = try ScriptedPeer([.forever([.expectRequest, .respond("a")])])
         defer { peer.stop() }
@@ -207,7 +208,10 @@ import Testing
             .send(String(body.dropFirst(100))), .expectRequest, .respond("b"),
         ])
         defer { peer.stop() }
-        let session = makeSession { $0.httpMaximumConnectionsPerHost = 1 }
+        // The time that the rest may take is never over.
+        let loop = EventLoop(name: "still", time: .manual(ManualTime()))
+        defer { loop.stop() }
+        let session = makeSession(on: loop) { $0.httpMaximumConnectionsPerHost = 1 }
         try await withTimeout {
             #expect(await session.outcome(peer.request()) == .ok("b"))
             #expect(peer.connections.count == 1)

@@ -21,9 +21,11 @@ import Testing
         _ body: @escaping @Sendable (URLSession, String, Metrics) async throws -> Void
     ) async throws {
         let authority = try CertificateAuthority()
-        let server = try NginxServer(
-            files: ["a": Array("a".utf8), "1k": [UInt8](repeating: 7, count: 1024)], identity: try authority.issue(),
-            speaksHTTP2: true, directives: directives)
+        let server = try await onThread {
+            try NginxServer(
+                files: ["a": Array("a".utf8), "1k": [UInt8](repeating: 7, count: 1024)],
+                identity: try authority.issue(), speaksHTTP2: true, directives: directives)
+        }
         defer { server.stop() }
         let base = try #require(server.secureURL(""))
         let metrics = Metrics()
@@ -32,7 +34,7 @@ import Testing
             configure($0)
         }
         defer { session.invalidateAndCancel() }
-        try await withTimeout(120) { try await body(session, base, metrics) }
+        try await withTimeout { try await body(session, base, metrics) }
     }
 
     private func request(_ base: String, _ path: String) throws -> URLRequest {
@@ -125,14 +127,16 @@ import Testing
     /// Suspended tasks hold back their own streams alone, however much their servers have to send.
     @Test func suspendedTasksDoNotHoldUpOthers() async throws {
         let authority = try CertificateAuthority()
-        let server = try NginxServer(
-            files: ["long": [UInt8](repeating: 1, count: 20_000_000), "a": Array("a".utf8)],
-            identity: try authority.issue(), speaksHTTP2: true)
+        let server = try await onThread {
+            try NginxServer(
+                files: ["long": [UInt8](repeating: 1, count: 20_000_000), "a": Array("a".utf8)],
+                identity: try authority.issue(), speaksHTTP2: true)
+        }
         defer { server.stop() }
         let base = try #require(server.secureURL(""))
         let session = makeSession { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
         defer { session.invalidateAndCancel() }
-        try await withTimeout(120) {
+        try await withTimeout {
             var iterators: [URLSession.AsyncBytes.AsyncIterator] = []
             var tasks: [URLSessionTask] = []
             for _ in 0..<8 {
@@ -155,7 +159,9 @@ import Testing
     @Test func aLongWay() async throws {
         let authority = try CertificateAuthority()
         let body = [UInt8](repeating: 5, count: 60_000_000)
-        let server = try NginxServer(files: ["long": body], identity: try authority.issue(), speaksHTTP2: true)
+        let server = try await onThread {
+            try NginxServer(files: ["long": body], identity: try authority.issue(), speaksHTTP2: true)
+        }
         defer { server.stop() }
         let proxy = try DelayingProxy(to: .ipv4(port: try #require(server.httpsPort)), milliseconds: 25)
         defer { proxy.stop() }
@@ -178,7 +184,7 @@ import Testing
             configure($0)
         }
         defer { session.invalidateAndCancel() }
-        return try await withTimeout(120) {
+        return try await withTimeout {
             try await ContinuousClock().measure {
                 let count = try await session.data(for: request).0.count
                 #expect(count == expected)

@@ -98,7 +98,7 @@ import Testing
         let peer = try ScriptedPeer(scripts: [[.expectAnything, .send(test.answer), test.ending], good])
         defer { peer.stop() }
         let session = session()
-        try await withTimeout(60, test.testDescription) {
+        try await withTimeout(test.testDescription) {
             #expect(await session.outcome(peer.request()) == test.outcome)
             // The end of the first connection may be on its way still.
             await peer.endedCount(reaches: 1)

@@ -14,11 +14,11 @@ import Testing
         _ body: @escaping @Sendable (URLSession, HTTP2Server) async throws -> Void
     ) async throws {
         let authority = try CertificateAuthority()
-        let server = try HTTP2Server(program, files: Self.files, identity: try authority.issue())
+        let server = try await onThread { try HTTP2Server(program, files: Self.files, identity: try authority.issue()) }
         defer { server.stop() }
         let session = makeSession { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
         defer { session.invalidateAndCancel() }
-        try await withTimeout(120, program.rawValue) { try await body(session, server) }
+        try await withTimeout(program.rawValue) { try await body(session, server) }
     }
 
     private static func request(_ server: HTTP2Server, _ path: String) throws -> URLRequest {

@@ -15,7 +15,7 @@ import Testing
         let server = try CrowdServer(answeringOnce: count, with: "a")
         defer { server.stop() }
         let session = makeSession { $0.httpMaximumConnectionsPerHost = count }
-        try await withTimeout(120) {
+        try await withTimeout {
             let request = URLRequest(url: try #require(URL(string: server.url)))
             let all = await withTaskGroup(of: Outcome.self, returning: [Outcome].self) { group in
                 for _ in 0..<count { group.addTask { await session.outcome(request) } }
@@ -57,7 +57,7 @@ import Testing
         let session = makeSession(delegate: counter)
         defer { session.invalidateAndCancel() }
         let before = try ResidentMemory.current()
-        try await withTimeout(120) {
+        try await withTimeout {
             session.dataTask(with: peer.request()).resume()
             #expect(await counter.done.element(at: 0) == "fine")
         }

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -128,10 +129,13 @@ import Testing
             .expectHead, .send("HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig"), .readUntilClose,
         ])
         defer { peer.stop() }
+        // The time to wait for the server's word is never over.
+        let loop = EventLoop(name: "still", time: .manual(ManualTime()))
+        defer { loop.stop() }
         try await withTimeout {
             var request = peer.request(method: "POST")
             request.httpBody = Data(repeating: 66, count: 3 << 20)
-            #expect(await makeSession().outcome(request) == .loaded(status: 413, body: "big"))
+            #expect(await makeSession(on: loop).outcome(request) == .loaded(status: 413, body: "big"))
             let ended = await peer.endedCount(reaches: 1)
             #expect((ended.first?.received.count ?? .max) < 2000)
         }

@@ -156,7 +156,7 @@ import Testing
         for (name, script) in scripts {
             let peer = try ScriptedPeer(script)
             let address = peer.address
-            try await withTimeout(60, name) {
+            try await withTimeout(name) {
                 let client = try await onThread { Box<UncheckedClient>(UncheckedClient(try LoopbackClient(address))) }
                 await peer.connectionCount(reaches: 1)
                 try await onThread { peer.stop() }

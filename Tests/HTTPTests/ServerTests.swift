@@ -99,7 +99,7 @@ import Testing
         let server = try LoopbackServer(route: Self.route)
         defer { server.stop() }
         for exchange in Self.exchanges {
-            let text = try await withTimeout(60, exchange.name) {
+            let text = try await withTimeout(exchange.name) {
                 try await onThread {
                     let client = try LoopbackClient(server.address)
                     try client.send(exchange.request)

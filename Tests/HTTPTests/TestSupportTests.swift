@@ -53,7 +53,7 @@ import Testing
         let never = Signal()
         let error = await #expect(throws: TimeoutError.self) {
             // Deaf to cancellation.
-            try await withTimeout(0.01, "waiting") { await Task { await never.wait() }.value }
+            try await withTimeout("waiting", seconds: 0.01) { await Task { await never.wait() }.value }
         }
         #expect(error?.description == "waiting did not come to its end within 0.01 seconds")
         never.fire()

@@ -21,7 +21,7 @@ import Testing
         defer { server.stop() }
         let ledger = StressLedger()
         let sessions = StressSessions(ledger, trusting: server.certificate, pipelining: version == .pipelined)
-        try await withTimeout(600) {
+        try await withTimeout(seconds: 600) {
             await withTaskGroup(of: Void.self) { group in
                 for worker in 0..<Self.workers {
                     group.addTask {
@@ -44,7 +44,7 @@ import Testing
 
     private func reaches(_ what: String, _ recorder: Recorder<Int>, _ count: Int) async throws {
         do {
-            try await withTimeout(60) { _ = await recorder.count(reaches: count) }
+            try await withTimeout { _ = await recorder.count(reaches: count) }
         } catch {
             Issue.record("\(recorder.count) of \(count) \(what): \(error)")
         }

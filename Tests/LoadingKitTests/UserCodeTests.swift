@@ -169,7 +169,7 @@ private final class Counts: Sendable {
             var request = URLRequest(url: url)
             request.setValue("1", forHTTPHeaderField: "X-A")
             let configuration = URLSessionConfiguration.ephemeral
-            configuration.timeoutIntervalForRequest = 5
+            configuration.timeoutIntervalForRequest = 300
             let cookie = HTTPCookie(properties: [.name: "n", .value: "v", .domain: "h", .path: "/"])
             let credential = URLCredential(user: "u", password: "p", persistence: .none)
             let space = URLProtectionSpace(
@@ -183,7 +183,7 @@ private final class Counts: Sendable {
                 return session.configuration.timeoutIntervalForRequest
             }
             let timeout = try await loaded.value
-            #expect(timeout == 5)
+            #expect(timeout == 300)
         }
     }
 }

@@ -47,6 +47,11 @@
             await withCheckedContinuation { done in store.flush { done.resume() } }
         }
 
+        /// Returns when no store is over the folder any more: the thread that has written may hold one for a moment longer.
+        func isLeft() async throws {
+            while try !FolderLock(url.appendingPathComponent("Lock")).isAlone { await Task.yield() }
+        }
+
         var bodies: URL { url.appendingPathComponent("Contents") }
 
         func bodyCount() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: bodies.path).count }

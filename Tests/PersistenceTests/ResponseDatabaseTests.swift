@@ -199,6 +199,7 @@
                 #expect(test.contents(other, 1) == ["a"])
                 #expect(try test.bodyCount() == 3)
             }
+            try await test.isLeft()
             let later = test.store()
             #expect(test.contents(later, 1) == ["a"])
             #expect(try test.bodyCount() == 1)

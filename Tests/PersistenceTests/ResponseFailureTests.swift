@@ -51,6 +51,7 @@
         func damagedRows(change: String) async throws {
             let test = try CacheFolder()
             _ = await filled(test)
+            try await test.isLeft()
             let queue = try DatabaseQueue(path: test.url.appendingPathComponent("Responses.sqlite").path)
             try await queue.write { try $0.execute(sql: "UPDATE response SET \(change) WHERE id = 1") }
             try queue.close()
@@ -75,6 +76,7 @@
                 for index in 0..<300 { store.store(test.entry("text \(index)"), for: test.key(index)) }
                 await test.flush(store)
             }
+            try await test.isLeft()
             let file = test.url.appendingPathComponent("Responses.sqlite")
             let queue = try DatabaseQueue(path: file.path)
             _ = try await queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
@@ -99,6 +101,7 @@
         func newerVersion() async throws {
             let test = try CacheFolder()
             _ = await filled(test)
+            try await test.isLeft()
             let file = test.url.appendingPathComponent("Responses.sqlite")
             let queue = try DatabaseQueue(path: file.path)
             try await queue.write { try $0.execute(sql: "PRAGMA user_version = 99") }

@@ -26,8 +26,8 @@
             let folders = [small, large]
             var generator = SeededGenerator(seed: 5)
             var best = [Double.infinity, .infinity]
-            // The best of several rounds: others use the processor, too.
-            for _ in 0..<10 {
+            // The best of several rounds, as many as it needs: others use the processor, too.
+            for _ in 0..<100 where best[0] == .infinity || best[1] > 2 * best[0] || best[0] > Self.most {
                 let keys = (0..<200).map { _ in Int.random(in: 0..<Self.measured, using: &generator) }
                 for side in 0..<2 {
                     var found = 0
@@ -53,7 +53,7 @@
             let (present, absent) = (folder.key(1), folder.key(Self.measured))
             #expect(cache.entriesInMemory(for: present) == nil && cache.entries(for: present).count == 1)
             var (hit, miss) = (Double.infinity, Double.infinity)
-            for _ in 0..<10 {
+            for _ in 0..<100 where hit > 15 || miss > 15 {
                 hit = min(hit, ThreadTime.of { for _ in 0..<100 { _ = cache.entriesInMemory(for: present) } } / 100)
                 miss = min(miss, ThreadTime.of { for _ in 0..<100 { _ = cache.entriesInMemory(for: absent) } } / 100)
             }

@@ -108,13 +108,16 @@ import Testing
             var fillers: [Int32] = []
             for _ in 0..<4 {
                 let filler = socket(AF_INET, Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue), 0)
-                fillers.append(filler)
                 withUnsafeMutablePointer(to: &name) { pointer in
                     pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                         getsockname(listener, $0, &length)
                         _ = Glibc.connect(filler, $0, length)
                     }
                 }
+                // The queue has room for one, which must be there before the next asks.
+                var first = pollfd(fd: filler, events: Int16(POLLOUT), revents: 0)
+                if fillers.isEmpty { poll(&first, 1, 120_000) }
+                fillers.append(filler)
             }
             self.listener = listener
             self.endpoint = endpoint

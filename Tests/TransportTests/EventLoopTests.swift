@@ -178,14 +178,14 @@ import Testing
                     $0.most = max($0.most, $0.now)
                 }
                 started.signal()
-                _ = gate.wait(seconds: 10)
+                _ = gate.wait(seconds: 120)
                 running.withLock { $0.now -= 1 }
                 finished.signal()
             }
         }
-        for _ in 0..<3 { #expect(started.wait(seconds: 10)) }
+        for _ in 0..<3 { #expect(started.wait(seconds: 120)) }
         for _ in 0..<12 { gate.signal() }
-        for _ in 0..<12 { #expect(finished.wait(seconds: 10)) }
+        for _ in 0..<12 { #expect(finished.wait(seconds: 120)) }
         #expect(running.withLock { $0.most } == 3)
     }
 }

@@ -95,7 +95,7 @@ import Testing
     @Test func askersShareALookup() async {
         let gate = Gate()
         let table = Table(["a.test": [.v4(1)]], gate: gate)
-        let resolver = Resolver(lookup: table.lookup)
+        let resolver = Resolver(time: .manual(ManualTime()), lookup: table.lookup)
         await withLoop { loop in
             let results = await withTaskGroup(of: Answers.self) { group in
                 for _ in 0..<10 { group.addTask { await resolve("a.test", resolver, loop) } }
@@ -128,7 +128,7 @@ import Testing
     @Test func aCancelledRequestHearsNothing() async {
         let gate = Gate()
         let table = Table(["a.test": [.v4(1)]], gate: gate)
-        let resolver = Resolver(lookup: table.lookup)
+        let resolver = Resolver(time: .manual(ManualTime()), lookup: table.lookup)
         await withLoop { loop in
             await loop.run {
                 let request = resolver.resolve("a.test", on: loop) { _, _ in Issue.record("answered") }

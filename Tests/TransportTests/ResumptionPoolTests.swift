@@ -7,7 +7,7 @@ import Testing
 @testable import LoadingKitTransport
 
 /// Threads that resume tasks.
-@Suite(.timeLimit(.minutes(1))) struct ResumptionPoolTests {
+@Suite(.timeLimit(.minutes(5))) struct ResumptionPoolTests {
     /// More at a time than a thread runs before it lets others' work go first, from several threads.
     @Test func eachRunsOnce() async {
         let (threads, batches, size) = (4, 20, 100)

@@ -205,7 +205,7 @@ import Testing
             #expect(await !client.isDead)
             close.open()
             await closed.passed()
-            #expect(await client.isDead)
+            while await !client.isDead { await Task.yield() }
             await client.close()
         }
     }

@@ -23,7 +23,7 @@ import Testing
             configure($0)
         }
         defer { session.invalidateAndCancel() }
-        try await withTimeout(120) { try await body(session, server) }
+        try await withTimeout { try await body(session, server) }
     }
 
     /// The body goes with the last message, not with the one that is certain to be refused.

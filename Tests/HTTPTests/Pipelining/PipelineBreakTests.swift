@@ -117,7 +117,10 @@ import Testing
         let proof: [ScriptedPeer.Step] = [.expectRequest, .waitFor(both), .respond("proof")]
         let peer = try ScriptedPeer(scripts: [
             proof + [.expectRequests(3), .waitFor(all), .respond("a"), .close],
-            proof + [.expectRequests(3), .repeated(3, [.respond("a")]), .forever([.expectRequest, .respond("a")])],
+            proof + [
+                .expectRequests(3), .waitFor(all), .repeated(3, [.respond("a")]),
+                .forever([.expectRequest, .respond("a")]),
+            ],
             [.forever([.expectRequest, .respond("a")])],
         ])
         defer { peer.stop() }

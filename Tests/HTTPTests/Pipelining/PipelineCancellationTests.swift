@@ -61,7 +61,8 @@ import Testing
     @Test func whenAllAreCancelledTheConnectionIsClosed() async throws {
         let peer = try ScriptedPeer(ScriptedPeer.Step.prove + [.expectRequests(4), .readUntilClose])
         defer { peer.stop() }
-        let loads = PipelinedLoads(peer)
+        let (loads, loop) = Self.loads(peer, ManualTime())
+        defer { loop.stop() }
         try await withTimeout {
             let tasks = await loads.startAhead(4)
             for task in tasks { task.cancel() }

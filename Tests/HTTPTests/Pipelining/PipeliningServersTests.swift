@@ -27,9 +27,9 @@ import Testing
     func nginxAnswersEach(connections: Int, each: Int?) async throws {
         let count = each == nil ? 1000 : 300
         let limit = each.map { "keepalive_requests \($0);" } ?? ""
-        let server = try NginxServer(directives: Self.echo + limit)
+        let server = try await onThread { try NginxServer(directives: Self.echo + limit) }
         defer { server.stop() }
-        try await withTimeout(120) {
+        try await withTimeout {
             let session = PipelinedLoads.session(connections: connections)
             defer { session.invalidateAndCancel() }
             let answers = try await Self.load(count, server, session).map { $0.split(separator: " ") }

@@ -268,14 +268,14 @@ import Testing
             LoopbackServer.Options(tls: scheme == "https" ? TLSServerOptions(try authority.issue()) : nil)
         ) { .text($0.path) }
         defer { server.stop() }
-        let proxy = try ProxyServer(.squid, credential: "me:secret", by: .digest)
+        let proxy = try await onThread { try ProxyServer(.squid, credential: "me:secret", by: .digest) }
         defer { proxy.stop() }
         let answer = Signal()
         let answerer = ChallengeAnswerer { _ in
             _ = answer.waitBlocking(interruptedBy: Signal())
             return Self.accepted
         }
-        try await withTimeout(60) {
+        try await withTimeout {
             let session = makeSession(delegate: answerer) {
                 $0.connectionProxyDictionary = [
                     "HTTPEnable": 1, "HTTPProxy": "127.0.0.1", "HTTPPort": Int(proxy.port), "HTTPSEnable": 1,

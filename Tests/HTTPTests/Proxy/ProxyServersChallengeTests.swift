@@ -50,7 +50,7 @@ import Testing
             LoopbackServer.Options(tls: isSecure ? TLSServerOptions(try authority.issue()) : nil)
         ) { .text("\($0.path) \($0.bodyText)") }
         defer { server.stop() }
-        let proxy = try ProxyServer(asking.program, credential: "me:secret", by: asking.scheme)
+        let proxy = try await onThread { try ProxyServer(asking.program, credential: "me:secret", by: asking.scheme) }
         defer { proxy.stop() }
         let asksOnce = asking.program == .tinyproxy
         let answerer = SessionChallengeAnswerer { challenge in
@@ -64,9 +64,10 @@ import Testing
             $0.httpMaximumConnectionsPerHost = 2
         }
         defer { session.invalidateAndCancel() }
-        try await withTimeout(60) {
+        try await withTimeout {
             for number in 0..<3 {
-                let request = try BothVersions.request(server, "/\(number)", "POST", body: Data("body".utf8))
+                // Tinyproxy closes its connections unannounced: what must not be repeated could be lost.
+                let request = try BothVersions.request(server, "/\(number)", "PUT", body: Data("body".utf8))
                 #expect(await session.outcome(request) == .ok("/\(number) body"))
             }
         }
@@ -81,7 +82,7 @@ import Testing
     @Test(arguments: Asking.all) func stored(_ asking: Asking) async throws {
         let server = try LoopbackServer { .text($0.path) }
         defer { server.stop() }
-        let proxy = try ProxyServer(asking.program, credential: "me:secret", by: asking.scheme)
+        let proxy = try await onThread { try ProxyServer(asking.program, credential: "me:secret", by: asking.scheme) }
         defer { proxy.stop() }
         let (realm, method): (String?, String) =
             switch (asking.program, asking.scheme) {
@@ -102,13 +103,13 @@ import Testing
             $0.urlCredentialStorage = storage
         }
         defer { session.invalidateAndCancel() }
-        try await withTimeout(60) { #expect(await session.outcome(server, "/in") == .ok("/in")) }
+        try await withTimeout { #expect(await session.outcome(server, "/in") == .ok("/in")) }
     }
 
     /// To a proxy over TLS, and through that, in TLS again, to the server: both versions, and long bodies both ways.
     @Test(arguments: BothVersions.all) func tlsInsideTLS(version: String) async throws {
         let authority = try CertificateAuthority()
-        let proxy = try ProxyServer(.squid, credential: "me:secret", tls: try authority.issue())
+        let proxy = try await onThread { try ProxyServer(.squid, credential: "me:secret", tls: try authority.issue()) }
         defer { proxy.stop() }
         let identity = TLSServerOptions(try authority.issue(), applicationProtocols: [version])
         let long = String(repeating: "0123456789", count: 300_000)
@@ -122,7 +123,7 @@ import Testing
             $0.tlsTrustRoots = .pem(authority.certificatePEM)
         }
         defer { session.invalidateAndCancel() }
-        try await withTimeout(60) {
+        try await withTimeout {
             #expect(await session.outcome(server, "/a") == .ok("GET 0"))
             await withTaskGroup(of: Void.self) { group in
                 for _ in 0..<8 {

@@ -23,10 +23,10 @@ import Testing
     @Test(arguments: ProxyServer.Program.allCases) func cleartext(_ program: ProxyServer.Program) async throws {
         let server = try LoopbackServer { .text($0.path == "/long" ? Self.long : "\($0.method) \($0.target)") }
         defer { server.stop() }
-        let proxy = try ProxyServer(program)
+        let proxy = try await onThread { try ProxyServer(program) }
         defer { proxy.stop() }
         let session = makeSession { $0.connectionProxyDictionary = Self.dictionary(proxy, program) }
-        try await withTimeout(60, program.rawValue) {
+        try await withTimeout(program.rawValue) {
             for path in ["/", "/a?b=c", "/long"] {
                 let url = try #require(URL(string: server.url(path, host: "localhost")))
                 let expected = path == "/long" ? Self.long : "GET \(path)"
@@ -37,7 +37,7 @@ import Testing
 
     @Test(arguments: ProxyServer.Program.allCases, BothVersions.all)
     func tunnels(_ program: ProxyServer.Program, version: String) async throws {
-        let proxy = try ProxyServer(program)
+        let proxy = try await onThread { try ProxyServer(program) }
         defer { proxy.stop() }
         let dictionary = Self.dictionary(proxy, program)
         try await BothVersions.withServer(
@@ -59,13 +59,13 @@ import Testing
         let tls = isSecure ? TLSServerOptions(try authority.issue()) : nil
         let server = try LoopbackServer(LoopbackServer.Options(tls: tls)) { .webSocket($0) { try $0.echo() } }
         defer { server.stop() }
-        let proxy = try ProxyServer(program)
+        let proxy = try await onThread { try ProxyServer(program) }
         defer { proxy.stop() }
         let session = makeSession {
             $0.connectionProxyDictionary = Self.dictionary(proxy, program)
             $0.tlsTrustRoots = .pem(authority.certificatePEM)
         }
-        try await withTimeout(60, program.rawValue) {
+        try await withTimeout(program.rawValue) {
             let task = session.webSocketTask(with: try WebSocketServing.url(server))
             task.resume()
             try await task.send(.string("through \(program)"))
@@ -78,12 +78,12 @@ import Testing
     @Test func version4() async throws {
         let server = try LoopbackServer { .text($0.path) }
         defer { server.stop() }
-        let proxy = try ProxyServer(.dante)
+        let proxy = try await onThread { try ProxyServer(.dante) }
         defer { proxy.stop() }
         var dictionary = Self.dictionary(proxy, .dante)
         dictionary[kCFStreamPropertySOCKSVersion] = kCFStreamSocketSOCKSVersion4
         let session = makeSession { $0.connectionProxyDictionary = dictionary }
-        try await withTimeout(60) {
+        try await withTimeout {
             let url = try #require(URL(string: server.url("/4", host: "127.0.0.1")))
             #expect(await session.outcome(URLRequest(url: url)) == .ok("/4"))
         }
@@ -91,7 +91,7 @@ import Testing
 
     @Test(arguments: ProxyServer.Program.allCases.filter(\.canAsk))
     func credentials(_ program: ProxyServer.Program) async throws {
-        let proxy = try ProxyServer(program, credential: "me:secret")
+        let proxy = try await onThread { try ProxyServer(program, credential: "me:secret") }
         defer { proxy.stop() }
         for (password, isRight) in [("secret", true), ("wrong", false)] {
             var dictionary = Self.dictionary(proxy, program)

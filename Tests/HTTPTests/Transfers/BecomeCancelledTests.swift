@@ -7,7 +7,7 @@ import Testing
 @testable import LoadingKitCore
 
 /// Data tasks that are cancelled while they become tasks of another kind.
-@Suite(.timeLimit(.minutes(1))) struct BecomeCancelledTests {
+@Suite(.timeLimit(.minutes(5))) struct BecomeCancelledTests {
     /// Cancels the task as a thread does that comes to tell the session of it when the task has become another.
     private final class Cancelling: TransferRecorder, @unchecked Sendable {  // constants
         override func urlSession(

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Data tasks that become stream tasks: what is read, and what comes of the rest.
-@Suite(.timeLimit(.minutes(1))) struct BecomeStreamTests {
+@Suite(.timeLimit(.minutes(5))) struct BecomeStreamTests {
     /// Calls `body` with the stream task that a data task has become.
     private static func become(
         _ session: URLSession, _ recorder: StreamingRecorder, _ request: URLRequest

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// A delegate that keeps what it was given to answer with, and which nobody else holds.
-@Suite(.timeLimit(.minutes(1))) struct KeptAnswersTests {
+@Suite(.timeLimit(.minutes(5))) struct KeptAnswersTests {
     enum Question: CaseIterable, Sendable {
         case response, redirect, newBodyStream, challenge, serverTrust, delayedRequest
     }

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// `URLSessionTask.progress`: what it counts, what it is a part of, and what is done to the task by it.
-@Suite(.timeLimit(.minutes(1))) struct ProgressTests {
+@Suite(.timeLimit(.minutes(5))) struct ProgressTests {
     /// Half of ten bytes, and the rest when the test says so; their number is said where the path wants it.
     private static func route(_ release: Signal) -> LoopbackServer.Route {
         { request in

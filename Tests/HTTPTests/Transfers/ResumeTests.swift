@@ -141,7 +141,7 @@ import Testing
         let resource = RangedResource(body)
         let server = try LoopbackServer { resource.answer($0) }
         defer { server.stop() }
-        try await withTimeout(120) {
+        try await withTimeout {
             var random = SeededGenerator(seed: 20)
             var data: Data?
             var received: Int64 = 0

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Responses that leave the connection to the program: 101 (Switching Protocols), and 2xx to `CONNECT`.
-@Suite(.timeLimit(.minutes(1))) struct TakenConnectionTests {
+@Suite(.timeLimit(.minutes(5))) struct TakenConnectionTests {
     private static let switching = "HTTP/1.1 101 Switching Protocols\r\nUpgrade: echo\r\nConnection: Upgrade\r\n\r\n"
 
     private static func request(_ peer: ScriptedPeer, host: String? = nil, connection: String? = nil) throws

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The transactions of tasks of every kind, as the metrics have them.
-@Suite(.timeLimit(.minutes(1))) struct TransactionMetricsTests {
+@Suite(.timeLimit(.minutes(5))) struct TransactionMetricsTests {
     /// A transaction as a row: status, protocol, where it came from, whether its connection was reused, and which of the
     /// dates there are: fetch, lookup, connection, TLS, request, response.
     private static func row(_ transaction: URLSessionTaskTransactionMetrics) -> String {

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// WebSocket tasks with servers that break the rules, or leave.
-@Suite(.timeLimit(.minutes(1))) struct WebSocketPeerTests {
+@Suite(.timeLimit(.minutes(5))) struct WebSocketPeerTests {
     struct Violation: CustomTestStringConvertible, Sendable {
         let name: String
         let bytes: [UInt8]

@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// WebSocket tasks with a server that keeps to the rules, over both versions of HTTP.
-@Suite(.timeLimit(.minutes(1))) struct WebSocketTaskTests {
+@Suite(.timeLimit(.minutes(5))) struct WebSocketTaskTests {
     private static func protocolName(_ version: String) -> String { version == "h2" ? "h2" : "http/1.1" }
 
     @Test(arguments: WebSocketServing.versions, [false, true])

@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// Over which version of HTTP a WebSocket is opened where there is no connection yet.
-@Suite(.timeLimit(.minutes(1))) struct WebSocketVersionTests {
+@Suite(.timeLimit(.minutes(5))) struct WebSocketVersionTests {
     /// What a server of HTTP/2 alone does when it is offered HTTP/1.1.
     enum Refusal: CaseIterable {
         /// It ends the handshake (RFC 7301 §3.2).
@@ -108,7 +108,9 @@ import Testing
     /// One that others wrote, which speaks HTTP/2 alone and does not say so in the handshake.
     @Test func hypersServer() async throws {
         let authority = try CertificateAuthority()
-        let server = try HTTP2Server(.hyper, files: ["file": [1]], identity: try authority.issue())
+        let server = try await onThread {
+            try HTTP2Server(.hyper, files: ["file": [1]], identity: try authority.issue())
+        }
         defer { server.stop() }
         let recorder = WebSocketRecorder()
         let session = makeSession(delegate: recorder) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }

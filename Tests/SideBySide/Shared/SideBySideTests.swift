@@ -7,7 +7,7 @@ import Testing
     @Test(arguments: Behaviour.all) func isAsExpected(_ behaviour: Behaviour) async throws {
         let difference = implementation == .foundationNetworking ? Difference.all[behaviour.name] : nil
         if let difference, !difference.canRun { return }
-        let observed = try await withTimeout(60, behaviour.name) {
+        let observed = try await withTimeout(behaviour.name) {
             let site = try Site()
             defer { site.stop() }
             return try await behaviour.observe(site)

@@ -14,7 +14,7 @@ package struct TimeoutError: Error, Sendable, CustomStringConvertible {
 /// The operation is cancelled at that time, but not waited for, since what is being tested may ignore cancellation.
 @discardableResult
 package func withTimeout<Result: Sendable>(
-    _ seconds: Double = 60, _ what: String = "the test", _ operation: @escaping @Sendable () async throws -> Result
+    _ what: String = "the test", seconds: Double = 300, _ operation: @escaping @Sendable () async throws -> Result
 ) async throws -> Result {
     let race = Race<Result>()
     let task = Task { race.finish(await Swift.Result { try await operation() }) }

@@ -112,13 +112,14 @@ final class Peer: @unchecked Sendable {  // immutable but for `failures`, which 
     }
 }
 
-/// A connection of a blocking peer. Its reads give up after ten seconds.
+/// A connection of a blocking peer. Its reads and writes give up after two minutes.
 final class PeerConnection {
     let descriptor: Int32
     private var isOpen = true
 
     init(_ descriptor: Int32) {
         self.descriptor = descriptor
+        _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
         var limit = timeval(tv_sec: 120, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))
         setsockopt(descriptor, SOL_SOCKET, SO_SNDTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

@@ -8,8 +8,8 @@ struct DemoWorld {
     let secure: LoopbackServer
     /// Speaks HTTP/2.
     let modern: LoopbackServer
-    /// A port of this machine that nobody listens on.
-    let refusingPort: UInt16
+    /// Has a port of this machine that nobody listens on any more, and that nobody else is given meanwhile.
+    private let refusing: ListeningSocket
     let file: URL
     private let folder: URL
     /// Trusts the authority that was made for the demo.
@@ -23,7 +23,8 @@ struct DemoWorld {
         secure = try LoopbackServer(tls: try authority.issue(), route: DemoSite.answer)
         let options = TLSServerOptions(try authority.issue(), applicationProtocols: ["h2", "http/1.1"])
         modern = try LoopbackServer(LoopbackServer.Options(tls: options), route: DemoSite.answer)
-        refusingPort = try Self.unusedPort()
+        refusing = try ListeningSocket(.ipv4())
+        refusing.shutDown()
         folder = FileManager.default.temporaryDirectory.appendingPathComponent("loadkit-demo-\(UUID().uuidString)")
         file = folder.appendingPathComponent("notes.txt")
         try FileManager.default.createDirectory(
@@ -33,12 +34,11 @@ struct DemoWorld {
         strangers = Self.session { _ in }
     }
 
-    /// It was this process's a moment ago, so no other has been given it.
-    private static func unusedPort() throws -> UInt16 { try ListeningSocket(.ipv4()).address.port ?? 1 }
+    var refusingPort: UInt16 { refusing.address.port ?? 1 }
 
     private static func session(_ configure: (URLSessionConfiguration) -> Void) -> URLSession {
         let configuration = URLSessionConfiguration.ephemeral
-        configuration.timeoutIntervalForRequest = 10
+        configuration.timeoutIntervalForRequest = 60
         configuration.protocolClasses = [GreetingHandler.self]
         configure(configuration)
         return URLSession(configuration: configuration)
