@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -68,9 +69,12 @@ import Testing
             [.forever([.expectRequest, .respond("again")])],
         ])
         defer { peer.stop() }
+        // The time that the rest of the redirect may take is never over.
+        let loop = EventLoop(name: "still", time: .manual(ManualTime()))
+        defer { loop.stop() }
         try await withTimeout {
             let recorder = Hasty()
-            let session = makeSession(delegate: recorder)
+            let session = makeSession(delegate: recorder, on: loop)
             defer { session.invalidateAndCancel() }
             var request = peer.request("/old", method: "POST")
             request.httpBody = Data("body".utf8)
