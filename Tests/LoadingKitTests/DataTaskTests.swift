@@ -265,6 +265,53 @@ import Testing
         }
     }
 
+    /// What a delegate does to a task that it is told of before the task's asynchronous caller begins it.
+    enum FirstTouch: CaseIterable {
+        case resumes, suspends, resumesAndSuspends, cancels
+    }
+
+    @Test(arguments: FirstTouch.allCases) func aDelegateTouchesATaskBeforeItBegins(_ touch: FirstTouch) async throws {
+        final class Toucher: NSObject, URLSessionTaskDelegate {
+            let touch: FirstTouch
+            let touched = Recorder<URLSessionTask>()
+
+            init(_ touch: FirstTouch) { self.touch = touch }
+
+            func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask) {
+                switch touch {
+                case .resumes: task.resume()
+                case .suspends: task.suspend()
+                case .resumesAndSuspends:
+                    task.resume()
+                    task.suspend()
+                case .cancels: task.cancel()
+                }
+                touched.append(task)
+            }
+        }
+        let peer = try ScriptedPeer([.forever([.expectRequest, .respond("hello")])])
+        defer { peer.stop() }
+        let toucher = Toucher(touch)
+        let session = Self.session(toucher)
+        defer { session.invalidateAndCancel() }
+        try await withTimeout {
+            let load = Task { try await session.data(from: Self.url(peer)).0 }
+            let task = try #require(await toucher.touched.element(at: 0))
+            switch touch {
+            case .resumes, .resumesAndSuspends:
+                #expect(try await load.value == Data("hello".utf8))
+            case .suspends:
+                // Its beginning counts as one call of the two that it needs.
+                task.resume()
+                #expect(try await load.value == Data("hello".utf8))
+            case .cancels:
+                let error = await #expect(throws: URLError.self) { try await load.value }
+                #expect(error?.code == .cancelled)
+            }
+            #expect(task.state == .completed)
+        }
+    }
+
     @Test func uploadProgressIsTold() async throws {
         let peer = try ScriptedPeer([.expectRequest, .respond("thanks")])
         defer { peer.stop() }

@@ -76,11 +76,16 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     func perform(_ action: TaskLifecycle.Action, on task: URLSessionTask) {
         switch action {
         case .none: break
-        // Without a consumer the task is an asynchronous caller's, who is about to begin it.
-        case .start: if let consumer = task.consumer { begin(task, consumer) }
-        case .change: loop.perform { self.successor(of: task).engine?.followState() }
+        case .start:
+            // Without a consumer the task is an asynchronous caller's, who is about to begin it, or has while it was suspended.
+            if let consumer = task.consumer { begin(task, consumer) } else { followState(of: task) }
+        case .change: followState(of: task)
         case .cancel: loop.perform { self.cancel(task) }
         }
+    }
+
+    private func followState(of task: URLSessionTask) {
+        loop.perform { self.successor(of: task).engine?.followState() }
     }
 
     /// Starts a task; on its own loop, at once.

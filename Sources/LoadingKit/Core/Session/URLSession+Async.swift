@@ -35,7 +35,7 @@ extension URLSession {
     public func data(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        // Not by way of the other, for the same reason.
+        // Not by way of the other, for the reason that `whole` is inlined for.
         try await whole(
             URLSessionDataTask(self, URLRequest(url: url), identifier: core.nextIdentifier(), consumer: nil), delegate)
     }

@@ -116,10 +116,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Starts the task of an asynchronous caller, who learns of its end also if it was cancelled before.
     func begin(_ consumer: TaskConsumer) {
         guard let session else { return }
-        switch shared.withLock({ $0.lifecycle.resume() }) {
-        case .start, .none: session.core.begin(self, consumer)
-        case .change, .cancel: break
-        }
+        // Whatever has to be done: a delegate that was told of the task may have resumed or suspended it.
+        _ = shared.withLock { $0.lifecycle.resume() }
+        session.core.begin(self, consumer)
     }
 
     private func perform(_ change: (inout TaskLifecycle) -> TaskLifecycle.Action) {
