@@ -1,4 +1,4 @@
-/// The literals of the last block, each under its place among them: a server that indexes nothing, as nginx, or whose
+/// The last literal that each place among a block's literals had: a server that indexes nothing, as nginx, or whose
 /// fields are not worth it sends the same again with each response, and what is the same to the byte is not decoded and
 /// checked again.
 ///

@@ -476,7 +476,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     /// After a response that does not wait for the request's end: the rest is not wanted (RFC 9113 §8.1).
     private func stopSending(_ carried: HTTP2ClientStream) {
-        if finishUpgrade(carried) || carried.body == nil { return }
+        if finishUpgrade(carried) { return }
         carried.body = nil
         codec.sendReset(carried.number, .noError, to: &output)
     }
