@@ -16,8 +16,8 @@ demo: install-build-packages
 	swift build --product loadkit
 	"$$(swift build --show-bin-path)/loadkit" demo
 
-# In four parts, as the tests of one part all begin at once, and share two cores and the memory: those of codecs and stores
-# compute for long, while the others' time to answer runs.
+# In four parts, as the tests of one part share the cores and the memory: those of codecs and stores compute for long,
+# while the others' time to answer runs.
 test: lint install-build-packages install-test-packages
 	swift build --build-tests
 	@Scripts/test.sh --filter '^HTTPTests\.'

@@ -9,7 +9,7 @@ output=$(mktemp)
 trap 'rm -f "$output"' EXIT
 width=()
 option=--experimental-maximum-parallelization-width
-if swift test --help-hidden | grep -q -e "$option"; then width=("$option" "${AT_A_TIME:-16}"); fi
+if [[ $(swift test --help-hidden 2>&1) == *"$option"* ]]; then width=("$option" "${AT_A_TIME:-16}"); fi
 swift test --skip-build "${width[@]}" "$@" 2>&1 | tee "$output"
 status=$?
 if [ $status -ne 0 ]; then

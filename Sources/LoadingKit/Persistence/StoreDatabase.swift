@@ -114,13 +114,12 @@
 
         /// While the first process makes the database, SQLite does not let others wait for it, but fails them at once.
         private static func patiently<Result>(_ body: () throws -> Result) throws -> Result {
-            let pause: UInt64 = 20_000_000
-            for _ in 0..<Int(patience * 1e9) / Int(pause) {
-                do { return try body() } catch let error where StoreFailure.isBusy(error) {
-                    SystemCalls.pause(nanoseconds: pause)
+            let end = ContinuousClock.now + .seconds(patience)
+            while true {
+                do { return try body() } catch let error where StoreFailure.isBusy(error) && ContinuousClock.now < end {
+                    SystemCalls.pause(nanoseconds: 20_000_000)
                 }
             }
-            return try body()
         }
 
         private func open() throws -> Connection {

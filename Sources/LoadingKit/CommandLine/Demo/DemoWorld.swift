@@ -8,7 +8,7 @@ struct DemoWorld {
     let secure: LoopbackServer
     /// Speaks HTTP/2.
     let modern: LoopbackServer
-    /// Has a port of this machine that nobody listens on any more, and that nobody else is given meanwhile.
+    /// Has a port that nobody listens on any more, and that no other server of this kind is given meanwhile.
     private let refusing: ListeningSocket
     let file: URL
     private let folder: URL
