@@ -206,7 +206,7 @@ extension OrderScenario {
             "a download that is cancelled with resume data, and one that goes on",
             [
                 "wrote", "metrics", "complete -999", "created", "resumed", "wrote", "file", "metrics", "complete ok",
-            ]
+            ], isTimed: false
         ) { run in
             let task = run.session.downloadTask(with: try run.request("/file"))
             task.resume()

@@ -231,9 +231,10 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
                 try machine.sendResponse(response.status, fields, on: stream, endStream: !hasBody, to: &output)
             }
             guard hasBody else { return }
-            let writer = ResponseBodyWriter(request, trailers: response.trailers) { bytes in
-                try self.turn.take { try self.write(bytes, stream) }
-            }
+            let writer = ResponseBodyWriter(
+                request, trailers: response.trailers,
+                send: { bytes in try self.turn.take { try self.write(bytes, stream) } },
+                waitUntilClosed: { try self.turn.take { while self.machine.isOpen(stream), try self.receive() {} } })
             try write(writer)
             try turn.take { try finish(stream, writer.trailers) }
         case .tunnel(let run):

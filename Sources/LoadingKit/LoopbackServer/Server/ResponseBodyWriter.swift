@@ -13,6 +13,7 @@ package final class ResponseBodyWriter {
     /// Sent after the chunks.
     package var trailers: HTTPFields
     private let send: (UnsafeRawBufferPointer) throws -> Void
+    private let waitUntilClosed: () throws -> Void
     private let framing: ResponseFraming
     private var written: UInt64 = 0
     private var buffer: [UInt8] = []
@@ -22,15 +23,18 @@ package final class ResponseBodyWriter {
         self.framing = framing
         self.trailers = trailers
         send = { try socket.write($0) }
+        waitUntilClosed = request.exchange.waitUntilClientCloses
     }
 
     /// Where frames of another layer mark the body's end.
     init(
-        _ request: ServerRequest, trailers: HTTPFields, _ send: @escaping (UnsafeRawBufferPointer) throws -> Void
+        _ request: ServerRequest, trailers: HTTPFields, send: @escaping (UnsafeRawBufferPointer) throws -> Void,
+        waitUntilClosed: @escaping () throws -> Void
     ) {
         self.request = request
         self.trailers = trailers
         self.send = send
+        self.waitUntilClosed = waitUntilClosed
         framing = .untilClose
     }
 
@@ -61,9 +65,9 @@ package final class ResponseBodyWriter {
         try request.exchange.wait(for: signal)
     }
 
-    /// Blocks until the client has ended the connection.
+    /// Blocks until the client has ended the connection; in HTTP/2, until it has let go of the stream.
     package func waitUntilClientCloses() throws {
-        try request.exchange.waitUntilClientCloses()
+        try waitUntilClosed()
     }
 
     func finish() throws {
