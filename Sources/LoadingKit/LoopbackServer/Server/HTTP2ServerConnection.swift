@@ -11,9 +11,6 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
         var windowBytes = 0
     }
 
-    /// The client has let go of a stream.
-    private struct StreamGone: Error {}
-
     private static let bufferBytes = 65_536
 
     private let socket: StreamSocket
@@ -201,8 +198,6 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
         } catch let error as HTTP2Error where error.scope == .call {
             // The client has let go of the stream: the others go on.
             turn.take { machine.sendReset(stream, .cancel, to: &output) }
-        } catch is StreamGone {
-            // The same, in the middle of its body.
         }
         try turn.take { try flush() }
     }
@@ -312,11 +307,11 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
         var rest = bytes[...]
         while !rest.isEmpty {
             let count = min(machine.sendableBytes(on: stream), rest.count)
-            guard count > 0 else {
-                guard machine.isOpen(stream) else { throw StreamGone() }
+            if count == 0, machine.isOpen(stream) {
                 guard try receive() else { throw ClientClosed() }
                 continue
             }
+            // Fails where the client has let go of the stream.
             try machine.sendDataHeader(count, on: stream, endStream: false, to: &output)
             output.append(contentsOf: rest.prefix(count))
             rest = rest.dropFirst(count)
