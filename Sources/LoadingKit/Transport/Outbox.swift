@@ -55,11 +55,10 @@ final class Outbox {
     }
 
     private func resume() {
-        guard let last = resumptions.popLast() else { return }
-        isCrowded = !resumptions.isEmpty
+        guard !resumptions.isEmpty else { return }
+        isCrowded = resumptions.count > 1
         // Alone, it needs no other thread.
-        guard isCrowded else { return last.run() }
-        resumptions.append(last)
+        guard isCrowded else { return resumptions.removeLast().run() }
         ResumptionPool.shared.run(resumptions)
         // Keeps the memory for the next.
         resumptions.removeAll(keepingCapacity: true)

@@ -125,7 +125,7 @@ final class HTTP2ClientStream: HTTPStream {
     /// What has come before is not lost. Only a tunnel, which sends as well, is told at once.
     func failed(_ failure: StreamFailure) {
         ending = .failed(failure)
-        if isEmpty || exchange?.upgrade != nil { leave() } else { finish() }
+        if isEmpty || exchange?.upgrade != nil { leave() }
     }
 
     /// Whether the exchange has had all that has come.
