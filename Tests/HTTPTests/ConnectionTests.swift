@@ -209,7 +209,7 @@ import Testing
         ])
         defer { peer.stop() }
         // The time that the rest may take is never over.
-        let loop = EventLoop(name: "still", time: .manual(ManualTime()))
+        let loop = EventLoop.still()
         defer { loop.stop() }
         let session = makeSession(on: loop) { $0.httpMaximumConnectionsPerHost = 1 }
         try await withTimeout {

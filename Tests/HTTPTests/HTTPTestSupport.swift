@@ -19,6 +19,11 @@ func makeSession(
     return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil, loop: loop)
 }
 
+extension EventLoop {
+    /// One whose time stands still, so that no wait is over too early on a machine that is busy. Who makes it stops it.
+    static func still() -> EventLoop { EventLoop(name: "still", time: .manual(ManualTime())) }
+}
+
 extension ScriptedPeer {
     func request(_ path: String = "/", method: String = "GET") -> URLRequest {
         var request = URLRequest(url: URL(string: url(path)) ?? URL(fileURLWithPath: "/"))

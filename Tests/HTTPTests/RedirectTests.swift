@@ -70,7 +70,7 @@ import Testing
         ])
         defer { peer.stop() }
         // The time that the rest of the redirect may take is never over.
-        let loop = EventLoop(name: "still", time: .manual(ManualTime()))
+        let loop = EventLoop.still()
         defer { loop.stop() }
         try await withTimeout {
             let recorder = Hasty()

@@ -130,7 +130,7 @@ import Testing
         ])
         defer { peer.stop() }
         // The time to wait for the server's word is never over.
-        let loop = EventLoop(name: "still", time: .manual(ManualTime()))
+        let loop = EventLoop.still()
         defer { loop.stop() }
         try await withTimeout {
             var request = peer.request(method: "POST")

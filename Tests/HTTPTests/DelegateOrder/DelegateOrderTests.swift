@@ -13,7 +13,7 @@ import Testing
     @Test(arguments: cases) func isApples(_ scenario: OrderScenario, _ version: String) async throws {
         let release = Signal()
         let recorder = OrderRecorder(scenario.answers)
-        let loop = scenario.isTimed ? .next() : EventLoop(name: "still", time: .manual(ManualTime()))
+        let loop = scenario.isTimed ? EventLoop.next() : .still()
         defer { if !scenario.isTimed { loop.stop() } }
         let route: LoopbackServer.Route = { try OrderServer.answer($0, release) }
         try await BothVersions.withServer(
