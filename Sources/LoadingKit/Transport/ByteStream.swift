@@ -78,12 +78,16 @@ package final class ByteStream {
         return result == -Int(EAGAIN) ? .wouldBlock : failed(.read, .systemCall(.recv, errno: Int32(-result)))
     }
 
-    /// Whether a stream that waits for nothing is of no use any more: it was closed or reset, or the peer sent bytes that
-    /// nobody asked for. Makes one system call, never blocks.
+    /// Whether the last read left something that may be read now: bytes, the end, or a failure. Makes no system call. When
+    /// false, nothing was there at the time of that read.
+    package var mayHaveInput: Bool { !socket.isClosed && (socket.isReadable || tls?.hasPendingInput == true) }
+
+    /// Whether a stream on which nothing is expected is of no use any more: it was closed or reset, or the peer has sent
+    /// bytes. Makes one system call, never blocks.
     package var isDead: Bool {
         assert(loop.isCurrent)
         guard !socket.isClosed else { return true }
-        // Under TLS, bytes may be session tickets, which concern nobody but TLS.
+        // Under TLS, bytes may be session tickets, which concern TLS alone.
         if let tls { return !tls.isQuiet() }
         return socket.peek() != -Int(EAGAIN)
     }
@@ -179,8 +183,6 @@ extension ByteStream: EventSource {
             handler?.streamIsWritable(self)
         }
     }
-
-    private var mayHaveInput: Bool { !socket.isClosed && (socket.isReadable || tls?.hasPendingInput == true) }
 
     /// The event for this input came before the handler.
     private func tellLater() {

@@ -181,7 +181,8 @@ final class TLSSession {
         let result = SSL_peek_ex(ssl, &byte, 1, &read)
         guard result != 1 else { return false }
         switch SSL_get_error(ssl, result) {
-        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return true
+        // The first bytes of a record may be there.
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return !hasPendingInput
         case SSL_ERROR_ZERO_RETURN: return false
         case _:
             deferred = cause()

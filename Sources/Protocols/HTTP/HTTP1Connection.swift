@@ -21,10 +21,6 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// Reads in a row before the loop's other connections have their turn.
     private static let readsInARow = 16
 
-    /// A connection that has been idle for longer is asked for its state before it is used, in nanoseconds: the event
-    /// that tells of its end may be waiting behind the one that brought the request.
-    private static let trustedIdleTime: UInt64 = 500_000_000
-
     private enum State {
         case idle
         case carrying(HTTPExchange)
@@ -72,11 +68,11 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     // MARK: From the pool
 
-    /// Whether an idle connection can carry another exchange, as far as is known; it is asked for what cannot be repeated.
-    func isUsable(for exchange: HTTPExchange) -> Bool {
+    /// Whether an idle connection can carry another exchange. The event that reports its end, or bytes that are not the
+    /// answer to any request, may be waiting behind the one that brought the exchange.
+    var isUsable: Bool {
         guard case .idle = state, idleUntil > loop.now else { return false }
-        let isTrusted = loop.now.nanoseconds(since: idleSince) < Self.trustedIdleTime && exchange.isRepeatable
-        return isTrusted || !stream.isDead
+        return !stream.isDead
     }
 
     func carry(_ exchange: HTTPExchange, isReused: Bool) {
@@ -231,7 +227,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
                 if isComplete { drained() }
                 return true
             }
-            if isComplete { complete(exchange, hasRest: false) } else if flow == .wait { held = [] }
+            if isComplete { complete(exchange) } else if flow == .wait { held = [] }
             return true
         case .wouldBlock: return false
         case .end: ended()
@@ -359,14 +355,20 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         if case .carrying(let current) = state { current === exchange } else { false }
     }
 
-    private func complete(_ exchange: HTTPExchange, hasRest: Bool) {
+    /// - Parameter hasRest: whether bytes that were read are left behind the response.
+    private func complete(_ exchange: HTTPExchange, hasRest: Bool = false) {
         guard pipeline.isEmpty else { return proceed(after: exchange, hasRest: hasRest) }
-        let isReusable = sender == nil && writeError == nil && codec.canCarryAnotherRequest && !hasRest
+        let isReusable =
+            sender == nil && writeError == nil && codec.canCarryAnotherRequest && !hasRest && !hasUnexpectedInput
         if isReusable { state = .idle } else { close() }
         idleSince = loop.now
         exchange.ended()
         if isReusable { pool.isFree(self) } else { pool.isGone(self) }
     }
+
+    /// Whether something waits behind the last response, where no other is expected. It would be taken for the answer to
+    /// the next request.
+    private var hasUnexpectedInput: Bool { stream.mayHaveInput && stream.isDead }
 
     /// The server has switched to the protocol that the request asked for: a tunnel has the connection from now on.
     private func switchOver(_ exchange: HTTPExchange, _ upgrade: any HTTPUpgrade, rest: [UInt8]) {
@@ -399,8 +401,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     private func release(to next: HTTPExchange?, hasRest: Bool) {
         guard pipeline.isEmpty else { return proceed(after: nil, hasRest: hasRest) }
-        // A person may have taken longer to answer than the server has waited.
-        guard codec.canCarryAnotherRequest && !hasRest, next == nil || !stream.isDead else { return leave(to: next) }
+        // The person who was asked may have taken longer to answer than the server has waited.
+        guard codec.canCarryAnotherRequest, !hasRest, !stream.isDead else { return leave(to: next) }
         state = .idle
         idleSince = loop.now
         guard let next else { return pool.isFree(self) }
@@ -521,6 +523,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
             writeError == nil, held == nil, exchange.allowsPipelining
         else { return 0 }
         if hasResponse, isOpenEnded || codec.directBodyBytes > Self.drainLimit { return 0 }
+        // What is there may be more than the response in progress, and be taken for the answer.
+        if hasResponse, pipeline.isEmpty, stream.isDead { return 0 }
         return Pipeline.depth - 1 - pipeline.count
     }
 

@@ -75,7 +75,7 @@ final class OriginPool {
         if waiting.isEmpty, let connection = multiplexed.first(where: { $0.room > 0 }) {
             return carry(exchange, on: connection)
         }
-        if !needsFreshConnection, waiting.isEmpty, let connection = popIdle(for: exchange) {
+        if !needsFreshConnection, waiting.isEmpty, let connection = popIdle() {
             return carry(exchange, on: connection, isReused: true)
         }
         enqueue(Waiting(exchange: exchange, needsFreshConnection: needsFreshConnection))
@@ -169,9 +169,9 @@ final class OriginPool {
 
     // MARK: Connections
 
-    private func popIdle(for exchange: HTTPExchange) -> HTTP1Connection? {
+    private func popIdle() -> HTTP1Connection? {
         while let connection = idle.popLast() {
-            if connection.isUsable(for: exchange) { return connection }
+            if connection.isUsable { return connection }
             connection.close()
         }
         return nil

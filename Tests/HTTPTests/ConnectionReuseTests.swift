@@ -1,0 +1,204 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitTransport
+import TestSupport
+import Testing
+
+/// A connection is reused only when nothing waits on it: bytes behind a response are not the next request's answer.
+@Suite struct ConnectionReuseTests {
+    struct Case: CustomTestStringConvertible, Sendable {
+        let name: String
+        /// The response to the first request, without what follows it.
+        let response: String
+        var method = "GET"
+        var body = ""
+
+        var testDescription: String { name }
+    }
+
+    static let long = String(repeating: "l", count: 100_000)
+
+    static let cases: [Case] = [
+        Case(name: "long", response: "HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n\(long)", body: long),
+        Case(
+            name: "just long enough to be read past the codec",
+            response: "HTTP/1.1 200 OK\r\nContent-Length: 69632\r\n\r\n" + long.prefix(69_632),
+            body: String(long.prefix(69_632))),
+        Case(name: "short", response: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nshort", body: "short"),
+        Case(
+            name: "as long as a read", response: "HTTP/1.1 200 OK\r\nContent-Length: 65496\r\n\r\n" + long.prefix(65_496),
+            body: String(long.prefix(65_496))),
+        Case(
+            name: "chunked", response: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nchunk\r\n0\r\n\r\n",
+            body: "chunk"),
+        Case(
+            name: "long, in a chunk",
+            response: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n186a0\r\n\(long)\r\n0\r\n\r\n", body: long),
+        Case(name: "HEAD", response: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\n", method: "HEAD"),
+        Case(name: "204", response: "HTTP/1.1 204 No Content\r\n\r\n"),
+    ]
+
+    static let evil = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nEVIL"
+
+    static let surpluses = [
+        "another response": evil,
+        "no response": "surplus",
+        "a line's end": "\r\n",
+    ]
+
+    /// A session with one connection to a peer whose first connection follows a script, and whose others are honest.
+    private static func make(
+        first script: [ScriptedPeer.Step], isSecure: Bool, on loop: EventLoop = .next(),
+        _ configure: (URLSessionConfiguration) -> Void = { _ in }
+    ) throws -> (ScriptedPeer, URLSession) {
+        let authority = try CertificateAuthority()
+        let peer = try ScriptedPeer(
+            scripts: [script, [.forever([.expectRequest, .respond("honest")])]],
+            tls: isSecure ? TLSServerOptions(try authority.issue()) : nil)
+        let session = makeSession(on: loop) {
+            $0.httpMaximumConnectionsPerHost = 1
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+            configure($0)
+        }
+        return (peer, session)
+    }
+
+    /// The two loads are begun at once, on one connection.
+    @Test(arguments: cases, [false, true])
+    func surplusBytesAnswerNoOtherRequest(_ test: Case, isSecure: Bool) async throws {
+        for (name, surplus) in Self.surpluses {
+            let bothAreThere = Signal()
+            let (peer, session) = try Self.make(
+                first: [.expectRequest, .waitFor(bothAreThere), .send(test.response + surplus), .readUntilClose],
+                isSecure: isSecure)
+            defer { peer.stop() }
+            try await withTimeout {
+                async let one = session.outcome(peer.request("/first", method: test.method))
+                await peer.requestCount(reaches: 1)
+                // Waits for the connection.
+                async let two = session.outcome(peer.request("/second"))
+                await session.taskCount(reaches: 2)
+                bothAreThere.fire()
+                let (outcome, next) = await (one, two)
+                #expect(outcome.body == test.body, "\(name)")
+                #expect(next == .ok("honest"), "\(name)")
+                #expect(peer.requests.snapshot.map(\.connection) == [0, 1], "\(name)")
+            }
+        }
+    }
+
+    /// The response's receiver is of each kind, so that each way to read a body is taken.
+    @Test(arguments: Receiving.allCases, [false, true])
+    func surplusBytesBehindEachKindOfTask(_ kind: Receiving, isSecure: Bool) async throws {
+        let bothAreThere = Signal()
+        let (peer, session) = try Self.make(
+            first: [
+                .expectRequest, .waitFor(bothAreThere),
+                .send("HTTP/1.1 200 OK\r\nContent-Length: 100000\r\n\r\n\(Self.long)\(Self.evil)"),
+                .readUntilClose,
+            ], isSecure: isSecure)
+        defer { peer.stop() }
+        try await withTimeout {
+            async let one: Void = kind.load(peer.request("/first"), in: session)
+            await peer.requestCount(reaches: 1)
+            async let two = session.outcome(peer.request("/second"))
+            await session.taskCount(reaches: 2)
+            bothAreThere.fire()
+            try await one
+            #expect(await two == .ok("honest"))
+            #expect(peer.requests.snapshot.map(\.connection) == [0, 1])
+        }
+    }
+
+    enum Receiving: CaseIterable, Sendable {
+        case data, bytes, download, cancelledDownload
+
+        func load(_ request: URLRequest, in session: URLSession) async throws {
+            switch self {
+            case .data: _ = try await session.data(for: request)
+            case .bytes:
+                var count = 0
+                for try await _ in try await session.bytes(for: request).0 { count += 1 }
+                #expect(count == ConnectionReuseTests.long.utf8.count)
+            case .download:
+                let (file, _) = try await session.download(for: request)
+                try FileManager.default.removeItem(at: file)
+            // The rest of its body is read and dropped, or its connection closed.
+            case .cancelledDownload:
+                let (bytes, _) = try await session.bytes(for: request)
+                for try await _ in bytes { break }
+            }
+        }
+    }
+
+    /// An idle connection on which bytes come is closed, though the request is sent before the loop looks at it again.
+    @Test(arguments: [false, true]) func bytesOnAnIdleConnection(isSecure: Bool) async throws {
+        let (idle, sent) = (Signal(), Signal())
+        let loop = EventLoop(name: "idle")
+        defer { loop.stop() }
+        let (peer, session) = try Self.make(
+            first: [.expectRequest, .respond("a"), .waitFor(idle), .send(Self.evil), .fire(sent), .readUntilClose],
+            isSecure: isSecure, on: loop)
+        defer { peer.stop() }
+        try await withTimeout {
+            let request = peer.request()
+            #expect(await session.outcome(request) == .ok("a"))
+            let outcomes = Recorder<Outcome>()
+            let task = session.dataTask(with: request) { data, _, _ in
+                outcomes.append(.ok(String(decoding: data ?? Data(), as: UTF8.self)))
+            }
+            // In one turn of the loop, which sees no event of the connection in between.
+            loop.execute {
+                idle.fire()
+                sent.waitBlocking()
+                task.resume()
+            }
+            #expect(await outcomes.element(at: 0) == .ok("honest"))
+            #expect(peer.requests.snapshot.map(\.connection) == [0, 1])
+        }
+    }
+
+    /// The surplus is there before the next request is sent ahead.
+    @Test func surplusBytesAnswerNothingThatIsSentAhead() async throws {
+        let (isSent, goesOn) = (Signal(), Signal())
+        let half = String(Self.long.prefix(4000))
+        let loop = EventLoop(name: "ahead")
+        defer { loop.stop() }
+        let (peer, session) = try Self.make(
+            first: ScriptedPeer.Step.prove + [
+                .expectRequest, .send("HTTP/1.1 200 OK\r\nContent-Length: 8000\r\n\r\n\(half)"), .waitFor(goesOn),
+                .send(half + Self.evil), .fire(isSent), .readUntilClose,
+            ], isSecure: false, on: loop
+        ) { $0.httpShouldUsePipelining = true }
+        defer { peer.stop() }
+        let loads = PipelinedLoads(peer, on: session)
+        try await withTimeout {
+            await loads.prove()
+            let (bytes, _) = try await session.bytes(for: peer.request("/first"))
+            let task = session.dataTask(with: peer.request("/second")) { data, _, _ in
+                loads.ended.append(("/second", .ok(String(decoding: data ?? Data(), as: UTF8.self))))
+            }
+            loop.execute {
+                goesOn.fire()
+                isSent.waitBlocking()
+                task.resume()
+            }
+            var count = 0
+            for try await _ in bytes { count += 1 }
+            #expect(count == 8000)
+            #expect(await loads.outcomes(1) == ["/second": .ok("honest")])
+        }
+    }
+}
+
+extension URLSession {
+    /// Returns when so many tasks have begun to load: what they wait for, they wait for on the session's loop.
+    fileprivate func taskCount(reaches count: Int) async { while await allTasks.count < count { await Task.yield() } }
+}
+
+extension Outcome {
+    fileprivate var body: String? {
+        if case .loaded(_, let body) = self { body } else { nil }
+    }
+}
