@@ -96,6 +96,7 @@ let package = Package(
                 "LoadingKitCore", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitHPACK", "LoadingKitContentCoding",
                 "LoadingKitWebSocket", "LoadingKitPrimitives", "LoadingKitTransport", "COpenSSL",
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         module("LoadingKitFile", at: "Protocols/File", ["LoadingKitCore", "LoadingKitTransport"]),

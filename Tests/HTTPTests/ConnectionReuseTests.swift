@@ -27,7 +27,8 @@ import Testing
             body: String(long.prefix(69_632))),
         Case(name: "short", response: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nshort", body: "short"),
         Case(
-            name: "as long as a read", response: "HTTP/1.1 200 OK\r\nContent-Length: 65496\r\n\r\n" + long.prefix(65_496),
+            name: "as long as a read",
+            response: "HTTP/1.1 200 OK\r\nContent-Length: 65496\r\n\r\n" + long.prefix(65_496),
             body: String(long.prefix(65_496))),
         Case(
             name: "chunked", response: "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n5\r\nchunk\r\n0\r\n\r\n",

@@ -107,7 +107,7 @@ import Testing
     @Test(arguments: [SystemCalls.Name.epollCreate, .eventfd, .epollControl])
     func aLoopWithoutDescriptorsTriesAgain(name: SystemCalls.Name) async {
         let plan = FaultPlan(name, .nth(1), .fail(EMFILE))
-        let loop = plan.run { EventLoop(name: "test") }
+        let loop = plan.run { EventLoop(name: "test", idleConnections: IdleConnections(limit: 8)) }
         #expect(plan.injectedCount == 1)
         await loop.run {}
         loop.stop()

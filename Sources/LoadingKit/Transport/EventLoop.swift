@@ -48,6 +48,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// The time at which the loop woke up last. On the loop only.
     package private(set) var now: MonotonicTime
 
+    /// Among which its connections count when they are idle.
+    package let idleConnections: IdleConnections
+
     private let time: TimeSource
     private let inbox = Guarded(Inbox())
     /// Had by whoever runs on the loop.
@@ -78,8 +81,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     static let wakeUpToken = UInt64.max
 
     /// A loop of one's own, which runs until ``stop()``.
-    package init(name: String, time: TimeSource = .system) {
+    package init(name: String, time: TimeSource = .system, idleConnections: IdleConnections = .shared) {
         self.name = name
+        self.idleConnections = idleConnections
         self.time = time
         now = time.now
         executor.attach(to: self)

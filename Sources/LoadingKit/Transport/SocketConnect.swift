@@ -8,6 +8,8 @@ final class SocketConnect: EventSource {
 
     private enum State {
         case idle
+        /// The system had no descriptor; idle connections are being closed.
+        case waitingForDescriptors(Completion)
         case connecting(Socket, Completion)
         /// A Unix socket's queue is full, which no event tells the end of.
         case waitingToRetry(Socket, LoopTimer)
@@ -17,10 +19,15 @@ final class SocketConnect: EventSource {
     /// How long after it found a Unix socket's queue full it looks again.
     private static let retryDelay: UInt64 = 10_000_000
 
+    /// How many idle connections are closed for one descriptor, as others may want one, too; and how often.
+    private static let closedForDescriptor = 4
+    private static let maximumDescriptorAttempts = 8
+
     let address: SocketAddress
     private let use: NetworkUse
     private let loop: EventLoop
     private var state = State.idle
+    private var descriptorAttempts = 0
 
     init(_ address: SocketAddress, over use: NetworkUse, on loop: EventLoop) {
         self.address = address
@@ -35,10 +42,32 @@ final class SocketConnect: EventSource {
         {
             return end(completion, .failure(.notAllowed(exclusion, interface: interface.name)))
         }
+        open(completion)
+    }
+
+    private func open(_ completion: @escaping Completion) {
         switch Socket.open(for: address, use, on: loop) {
         case .success(let socket): connect(socket, completion)
+        case .failure(let failure)
+        where failure.isLackOfDescriptors && descriptorAttempts < Self.maximumDescriptorAttempts:
+            closeIdleConnections(completion, failure)
         case .failure(let failure): fail(completion, failure)
         }
+    }
+
+    /// Closes connections that nothing uses, and tries again; gives up when there are none.
+    private func closeIdleConnections(_ completion: @escaping Completion, _ failure: SystemCallFailure) {
+        descriptorAttempts += 1
+        state = .waitingForDescriptors(completion)
+        let confined = LoopConfined(self)
+        loop.idleConnections.closeOldest(Self.closedForDescriptor) { [loop] count in
+            loop.execute { confined.value.idleConnectionsDidClose(count, failure) }
+        }
+    }
+
+    private func idleConnectionsDidClose(_ count: Int, _ failure: SystemCallFailure) {
+        guard case .waitingForDescriptors(let completion) = state else { return }
+        if count > 0 { open(completion) } else { fail(completion, failure) }
     }
 
     func cancel() {
@@ -47,7 +76,7 @@ final class SocketConnect: EventSource {
         case .waitingToRetry(let socket, let timer):
             timer.cancel()
             socket.close()
-        case .idle, .finished: break
+        case .idle, .waitingForDescriptors, .finished: break
         }
         state = .finished
     }

@@ -176,6 +176,17 @@ extension SystemCalls {
     }
 }
 
+// MARK: - Limits
+
+extension SystemCalls {
+    /// How many descriptors the process may have at once.
+    static func descriptorLimit() -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        return Int(clamping: limit.rlim_cur)
+    }
+}
+
 // MARK: - Readiness and time
 
 extension SystemCalls {

@@ -1,3 +1,5 @@
+import Glibc
+
 extension TransportError: CustomStringConvertible {
     package var description: String {
         var text = "\(doing) \(endpoint): \(cause)"
@@ -22,6 +24,8 @@ extension TransportError: CustomStringConvertible {
 extension TransportError.Cause: CustomStringConvertible {
     package var description: String {
         switch self {
+        case .systemCall(let name, EMFILE):
+            "the process has as many files and connections open as it may (\(name.rawValue): RLIMIT_NOFILE, ulimit -n)"
         case .systemCall(let name, let code): "\(SystemCalls.text(ofError: code)) (\(name.rawValue))"
         case .nameNotFound(let text): "the name was not found (\(text))"
         case .resolverFailed(let text): "the name could not be looked up (\(text))"

@@ -29,6 +29,7 @@ final class ConnectionPool: SessionResource {
     private var lastRoute: Route?
     private var lastPool: OriginPool?
     private let use: NetworkUse
+    private var exchangeCount: UInt64 = 0
     private var requestFields: RequestFields
     private let proxies: ProxyRules
     private var sweepTimer: LoopTimer?
@@ -67,11 +68,26 @@ final class ConnectionPool: SessionResource {
     /// A request's fields as HTTP/2 has them, which says the host elsewhere.
     func withoutHost(_ fields: HTTPFields) -> RequestFields.WithoutHost { requestFields.withoutHost(fields) }
 
+    func nextExchangeNumber() -> UInt64 {
+        exchangeCount &+= 1
+        return exchangeCount
+    }
+
     /// What the last one was is remembered: most requests of a session go the same way.
-    func route(to origin: Origin, for request: URLRequest, switching: Route.Switching) -> Route {
+    ///
+    /// - Parameter delegate: the task's own, where it may decide in the TLS handshake.
+    func route(
+        to origin: Origin, for request: URLRequest, switching: Route.Switching, decidedBy delegate: AnyObject?
+    ) -> Route {
         let use = use.narrowed(by: request)
-        if let last = lastRoute, last.origin == origin, last.use == use, last.switching == switching { return last }
-        let route = Route(origin: origin, proxy: proxies.proxy(for: origin), use: use, switching: switching)
+        if let last = lastRoute, last.origin == origin, last.use == use, last.switching == switching,
+            last.isDecided(by: delegate)
+        {
+            return last
+        }
+        let route = Route(
+            origin: origin, proxy: proxies.proxy(for: origin), use: use, switching: switching,
+            decider: delegate.map(Route.Decider.init))
         lastRoute = route
         return route
     }

@@ -53,6 +53,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private var idleSince: MonotonicTime
     private let metrics: ConnectionMetrics
 
+    /// Among the process's connections; nil as long as this one has not been idle.
+    private var membership: IdleConnections.Membership?
+
     /// When, if idle, the connection is to be closed.
     var idleUntil = MonotonicTime.distantFuture
 
@@ -75,7 +78,22 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         return !stream.isDead
     }
 
+    /// No exchange waits for the connection: it is one of the process's idle ones, of which some are closed when they are
+    /// many.
+    func stayIdle() {
+        let membership = membership ?? IdleConnections.Membership(on: loop) { [weak self] in self?.closeIfChosen() }
+        self.membership = membership
+        membership.connectionDidBecomeIdle()
+    }
+
+    private func closeIfChosen() {
+        guard case .idle = state, membership?.isChosen == true else { return }
+        close()
+        pool.idleIsGone(self)
+    }
+
     func carry(_ exchange: HTTPExchange, isReused: Bool) {
+        membership?.connectionDidBecomeActive()
         state = .carrying(exchange)
         self.isReused = isReused
         hasReceived = false
@@ -97,6 +115,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         continueTimer?.cancel()
         continueTimer = nil
         held = nil
+        membership = nil
         stream.close()
     }
 

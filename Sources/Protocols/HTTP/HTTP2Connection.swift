@@ -60,6 +60,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// Bytes received since the last event.
     private var uncounted = 0
 
+    /// Among the process's connections; nil as long as this one has not been idle.
+    private var membership: IdleConnections.Membership?
+
     /// When, if it has no streams, the connection is to be closed.
     var idleUntil = MonotonicTime.distantFuture
 
@@ -94,7 +97,19 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     var isIdle: Bool { streams.isEmpty }
 
+    /// It is one of the process's idle connections, of which some are closed when they are many.
+    func stayIdle() {
+        let membership = membership ?? IdleConnections.Membership(on: loop) { [weak self] in self?.endIfChosen() }
+        self.membership = membership
+        membership.connectionDidBecomeIdle()
+    }
+
+    private func endIfChosen() {
+        if isIdle, idleUntil != .distantFuture, membership?.isChosen == true { pool.end(self) }
+    }
+
     func carry(_ exchange: HTTPExchange) {
+        if idleUntil != .distantFuture { membership?.connectionDidBecomeActive() }
         idleUntil = .distantFuture
         exchange.use(stream.info, metrics, isReused: !isFirst)
         isFirst = false
@@ -158,6 +173,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     func close() {
         if case .closed = state { return }
         state = .closed
+        membership = nil
         stopTimers()
         codec.sendGoAway(.noError, to: &output)
         _ = writeOutput()
@@ -529,6 +545,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private func lose(_ error: any Error) {
         if case .closed = state { return }
         state = .closed
+        membership = nil
         stopTimers()
         stream.close()
         pool.isLeaving(self)

@@ -46,7 +46,13 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     var content: RequestBody
     var logins = ExchangeLogins()
     private(set) var expectsContinue = false
+    /// False where a program has accepted the server of the connection against the rules.
+    private(set) var isServerVerified = true
     private(set) var isInQueue = false
+    /// The exchange's number among the session's, in the order in which they were made.
+    let number: UInt64
+    /// Where the exchange stands in its origin's queue; negative when it is not there.
+    var queueIndex = -1
     /// Whether it was sent ahead, or has given up its connection to those behind it: it goes before those that wait.
     var hasHadTurn = false
     /// The server has said that it does not know `Expect`.
@@ -80,6 +86,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         method = request.httpMethod ?? "GET"
         content = RequestBody(request)
         pool = ConnectionPool.of(resources.core)
+        number = pool.nextExchangeNumber()
     }
 
     var loop: EventLoop { pool.loop }
@@ -104,7 +111,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             let target = try pool.target(of: url)
             try allow(target.origin)
             self.target = target
-            route = pool.route(to: target.origin, for: request, switching: switching)
+            let delegate = target.origin.isSecure ? receiver.challengeDelegate : nil
+            route = pool.route(to: target.origin, for: request, switching: switching, decidedBy: delegate)
             makeFields(for: target)
             recallLogins(target)
             if case .stream(let reader, _) = body { try reader.claim() }
@@ -220,6 +228,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// What is known of the connection that the request is about to be sent on. Says last what is sent.
     func use(_ connection: ConnectionInfo, _ metrics: ConnectionMetrics, isReused: Bool) {
         timings.beginRequest(on: metrics, isReused: isReused, at: loop.now)
+        isServerVerified = connection.tls?.certificateFailure == nil
         logins.authorize(&fields, on: connection)
     }
 
@@ -247,7 +256,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         guard case .active(let stream) = state else { return .wait }
         timings.responseStart = loop.now
         storeCookies(of: head)
-        if let target { StrictTransport.note(head, from: target.origin, in: pool) }
+        if let target, isServerVerified { StrictTransport.note(head, from: target.origin, in: pool) }
         if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream, head) }
         do {
             if head.status == 101, switching == .never { throw LoadFailure.switchedUnasked }

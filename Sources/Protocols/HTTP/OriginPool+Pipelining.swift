@@ -23,15 +23,16 @@ extension OriginPool {
         // Where connections are to be made, that comes first, and this after it.
         guard !opensSoon, !pipelined.isEmpty, pool.mayPipeline(route) else { return }
         let share = fairShare
-        while waiting.count > attempts.count, mayBeSentAhead(waiting[attempts.count]),
+        while let next = waiting.prefix(attempts.count + 1).dropFirst(attempts.count).first, mayBeSentAhead(next),
             let connection = shortestPipeline(below: share)
         {
-            connection.sendAhead(waiting.remove(at: attempts.count).exchange)
+            waiting.remove(next.exchange)
+            connection.sendAhead(next.exchange)
         }
         for connection in pipelined { connection.flushAhead() }
     }
 
-    private func mayBeSentAhead(_ entry: Waiting) -> Bool {
+    private func mayBeSentAhead(_ entry: RequestQueue.Entry) -> Bool {
         !entry.needsFreshConnection && entry.exchange.mayBeSentAhead
     }
 

@@ -1,4 +1,3 @@
-import DequeModule
 import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
@@ -7,14 +6,6 @@ import Logging
 
 /// The connections to one origin, and the exchanges that wait for one, in order.
 final class OriginPool {
-    struct Waiting {
-        let exchange: HTTPExchange
-        let needsFreshConnection: Bool
-
-        /// It has waited before.
-        var goesFirst: Bool { needsFreshConnection || exchange.hasHadTurn }
-    }
-
     /// What the origin's server speaks, as far as is known.
     private enum Speaks {
         /// One connection is made, and its ALPN awaited, before there are more.
@@ -43,7 +34,7 @@ final class OriginPool {
     private var heldCount = 0
     /// Whether a program of those that an attempt was made for has a say in the server's trust.
     private var asksPrograms = false
-    var waiting = Deque<Waiting>()
+    var waiting = RequestQueue()
     /// Whether it will soon be looked whether connections are to be made.
     private(set) var opensSoon = false
 
@@ -78,7 +69,7 @@ final class OriginPool {
         if !needsFreshConnection, waiting.isEmpty, let connection = popIdle() {
             return carry(exchange, on: connection, isReused: true)
         }
-        enqueue(Waiting(exchange: exchange, needsFreshConnection: needsFreshConnection))
+        waiting.insert(RequestQueue.Entry(exchange, needsFreshConnection: needsFreshConnection))
         exchange.isQueued(true)
         openSoon()
     }
@@ -106,36 +97,25 @@ final class OriginPool {
 
     /// Connections are made for others than before.
     private func tellServed() {
-        for entry in waiting.prefix(served) where entry.exchange.isInQueue { entry.exchange.isQueued(false) }
+        for exchange in waiting.serve(served) { exchange.isQueued(false) }
     }
 
     /// The program is asked for a proxy's credential, or has answered.
     func heldAttemptsChanged() {
         countHeld()
-        let served = served
-        for (index, entry) in waiting.enumerated() where entry.exchange.isInQueue != (index >= served) {
-            entry.exchange.isQueued(index >= served)
-        }
+        for exchange in waiting.serveNoMore(than: served) { exchange.isQueued(true) }
+        tellServed()
     }
 
     /// The first of those that wait in whose name the program is not asked already.
     var exchangeToAsk: HTTPExchange? {
         let asked = attempts.values.compactMap(\.asked)
-        return (waiting.first { entry in !asked.contains { $0 === entry.exchange } } ?? waiting.first)?.exchange
-    }
-
-    /// Behind those of the same priority and before those of a lower one. A replay goes first: it has waited before.
-    private func enqueue(_ entry: Waiting) {
-        if entry.goesFirst { return waiting.prepend(entry) }
-        let priority = entry.exchange.priority
-        guard let last = waiting.last, last.exchange.priority < priority else { return waiting.append(entry) }
-        let index = waiting.firstIndex { !$0.goesFirst && $0.exchange.priority < priority }
-        waiting.insert(entry, at: index ?? waiting.endIndex)
+        let notAsked = waiting.first { entry in !asked.contains { $0 === entry.exchange } }
+        return (notAsked ?? waiting.first)?.exchange
     }
 
     func withdraw(_ exchange: HTTPExchange) {
-        guard let index = waiting.firstIndex(where: { $0.exchange === exchange }) else { return }
-        waiting.remove(at: index)
+        guard waiting.remove(exchange) != nil else { return }
         cancelSurplusAttempts()
         openAsNeeded()
         if speaks == .http1 { tellServed() }
@@ -256,10 +236,8 @@ final class OriginPool {
 
     /// The exchange that an attempt was made for: the first, unless the program was asked in another's name.
     private func takeNext(for attempt: ConnectionAttempt) -> HTTPExchange? {
-        guard let index = waiting.firstIndex(where: { $0.exchange === attempt.asked }) else {
-            return waiting.popFirst()?.exchange
-        }
-        return waiting.remove(at: index).exchange
+        if let asked = attempt.asked, let entry = waiting.remove(asked) { return entry.exchange }
+        return waiting.popFirst()?.exchange
     }
 
     private func begin(_ stream: ByteStream, for attempt: ConnectionAttempt) {
@@ -298,7 +276,7 @@ final class OriginPool {
     }
 
     /// Nobody would hear the answer of a program that was asked in the name of an exchange that is over.
-    func isWaiting(_ exchange: HTTPExchange?) -> Bool { waiting.contains { $0.exchange === exchange } }
+    func isWaiting(_ exchange: HTTPExchange?) -> Bool { exchange.map(waiting.contains) ?? false }
 
     private func cancel(_ key: ObjectIdentifier) {
         let handle = attempts[key]?.handle
@@ -327,10 +305,11 @@ final class OriginPool {
         guard !pool.isClosed, connection.room > 0 else { return end(connection) }
         guard connection.idleUntil == .distantFuture else { return }
         connection.idleUntil = pool.loop.now.advanced(bySeconds: ConnectionPool.idleTimeout)
+        connection.stayIdle()
         pool.scheduleSweep()
     }
 
-    private func end(_ connection: HTTP2Connection) {
+    func end(_ connection: HTTP2Connection) {
         connection.close()
         isGone(connection)
     }
@@ -368,8 +347,8 @@ final class OriginPool {
     /// The connection has ended its exchange and can carry another.
     func isFree(_ connection: HTTP1Connection) {
         isBusyNoMore(connection)
-        if let index = waiting.firstIndex(where: { !$0.needsFreshConnection }) {
-            let next = waiting.remove(at: index)
+        if let next = waiting.first(where: { !$0.needsFreshConnection }) {
+            waiting.remove(next.exchange)
             carry(next.exchange, on: connection, isReused: true)
             endSurplusAttempts()
         } else {
@@ -404,6 +383,7 @@ final class OriginPool {
         connection.idleUntil = min(
             connection.idleUntil, pool.loop.now.advanced(bySeconds: ConnectionPool.idleTimeout))
         idle.append(connection)
+        connection.stayIdle()
         pool.scheduleSweep()
         // One that waits for a fresh connection may now have this one's place.
         openAsNeeded()

@@ -6,7 +6,7 @@ import TestSupport
 func withLoop<R: Sendable>(
     _ time: TimeSource = .system, _ body: (EventLoop) async throws -> R
 ) async rethrows -> R {
-    let loop = EventLoop(name: "test", time: time)
+    let loop = EventLoop(name: "test", time: time, idleConnections: IdleConnections(limit: 8))
     do {
         let result = try await body(loop)
         loop.stop()

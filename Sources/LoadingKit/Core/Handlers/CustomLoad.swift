@@ -109,6 +109,8 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
 
     var answersChallenges: Bool { receiver?.answersChallenges ?? false }
 
+    var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
+
     private func take(_ event: Event) {
         guard let receiver else { return }
         guard !isBlocked, waiting.isEmpty else { return waiting.append(event) }

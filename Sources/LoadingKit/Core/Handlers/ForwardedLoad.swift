@@ -85,6 +85,8 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
 
     var answersChallenges: Bool { outer.answersChallenges }
 
+    var challengeDelegate: AnyObject? { outer.challengeDelegate }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         let decide = LoopTransfer(decide)
         outer.withReceiver { $0.challenge(challenge, decide: decide.value) }

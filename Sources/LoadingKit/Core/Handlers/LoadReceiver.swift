@@ -31,6 +31,9 @@ package protocol LoadReceiver: AnyObject {
     func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (_ follows: Bool) -> Void)
     /// Whether there is a delegate that challenges can be put to; else their default handling is done.
     var answersChallenges: Bool { get }
+    /// The task's own delegate, where challenges that concern a connection may reach it: what it decides is not for tasks
+    /// with another one.
+    var challengeDelegate: AnyObject? { get }
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision)
     /// The challenge needs no answer any more, and one that comes is not heeded.
     func withdraw(_ challenge: URLAuthenticationChallenge)

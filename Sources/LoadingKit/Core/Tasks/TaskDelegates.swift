@@ -6,6 +6,8 @@ import Foundation
 /// implementations pass the call on (see `URLSession.delegate(after:for:)`).
 struct TaskDelegates: Sendable {
     private let base: (any URLSessionDelegate)?
+    /// The task's own, which challenges about connections may reach.
+    let ownChallenged: (any URLSessionTaskDelegate)?
     private let task: (any URLSessionTaskDelegate)?
     private let data: (any URLSessionDataDelegate)?
     private let download: (any URLSessionDownloadDelegate)?
@@ -15,6 +17,7 @@ struct TaskDelegates: Sendable {
         let own = task.delegate
         let shared = session.delegate
         base = own ?? shared
+        ownChallenged = own
         self.task = own ?? (shared as? any URLSessionTaskDelegate)
         data = own as? any URLSessionDataDelegate ?? (shared as? any URLSessionDataDelegate)
         download = own as? any URLSessionDownloadDelegate ?? (shared as? any URLSessionDownloadDelegate)

@@ -513,6 +513,8 @@ extension TaskEngine: LoadReceiver {
 
     var answersChallenges: Bool { delegate.exist }
 
+    var challengeDelegate: AnyObject? { delegate.ownChallenged }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         noteActivity()
         guard delegate.exist else { return decide(.performDefaultHandling, nil) }

@@ -50,6 +50,8 @@ final class BackgroundValidation: LoadReceiver {
     /// Nobody is there to be asked.
     var answersChallenges: Bool { false }
 
+    var challengeDelegate: AnyObject? { nil }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         decide(.performDefaultHandling, nil)
     }

@@ -175,6 +175,8 @@ extension CachedExchange: LoadReceiver {
 
     var answersChallenges: Bool { receiver?.answersChallenges ?? false }
 
+    var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         // A program that thinks about its answer keeps nobody else waiting.
         settle(.open)

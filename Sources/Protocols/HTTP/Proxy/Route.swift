@@ -8,12 +8,39 @@ final class Route: Sendable {
     /// Over which networks.
     let use: NetworkUse
     let switching: Switching
+    /// Nil where the session's delegate, or nobody, decides in TLS handshakes.
+    private let decider: Decider?
 
-    init(origin: Origin, proxy: Proxy?, use: NetworkUse = NetworkUse(), switching: Switching = .never) {
+    init(
+        origin: Origin, proxy: Proxy?, use: NetworkUse = NetworkUse(), switching: Switching = .never,
+        decider: Decider? = nil
+    ) {
         self.origin = origin
         self.proxy = proxy
         self.use = use
         self.switching = switching
+        self.decider = decider
+    }
+
+    /// A task's own delegate that may decide in TLS handshakes. Connections that were made under its decisions are for
+    /// tasks with the same delegate alone: another task's would perhaps not have trusted the server, or would have
+    /// identified the client as somebody else.
+    final class Decider: @unchecked Sendable {  // the reference is set once; weak references are read atomically
+        fileprivate private(set) weak var delegate: AnyObject?
+
+        init(_ delegate: AnyObject) { self.delegate = delegate }
+
+        /// A delegate that is gone is no other's: another object may have its place in memory.
+        fileprivate static func isSame(_ left: Decider?, _ right: Decider?) -> Bool {
+            if left === right { return true }
+            guard let one = left?.delegate, let other = right?.delegate else { return false }
+            return one === other
+        }
+    }
+
+    func isDecided(by delegate: AnyObject?) -> Bool {
+        guard let decider else { return delegate == nil }
+        return delegate != nil && decider.delegate === delegate
     }
 
     /// Whether its connections are to switch to another protocol.
@@ -29,7 +56,7 @@ final class Route: Sendable {
     var isForUpgrade: Bool { switching != .never }
 
     /// The same way for requests that switch to nothing.
-    var shared: Route { Route(origin: origin, proxy: proxy, use: use) }
+    var shared: Route { Route(origin: origin, proxy: proxy, use: use, decider: decider) }
 
     /// Whether requests are sent to an HTTP proxy as they are, in absolute form (RFC 9112 §3.2.2), without a tunnel.
     var isForwarded: Bool {
@@ -51,6 +78,7 @@ extension Route: Hashable {
         left === right
             || left.origin == right.origin && left.proxy == right.proxy && left.use == right.use
                 && left.switching == right.switching
+                && Decider.isSame(left.decider, right.decider)
     }
 
     func hash(into hasher: inout Hasher) {

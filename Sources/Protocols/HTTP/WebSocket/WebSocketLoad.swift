@@ -171,6 +171,8 @@ extension WebSocketLoad: LoadReceiver {
 
     var answersChallenges: Bool { receiver?.answersChallenges ?? false }
 
+    var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
+
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         receiver?.challenge(challenge, decide: decide)
     }

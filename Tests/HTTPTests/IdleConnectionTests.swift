@@ -1,0 +1,110 @@
+import Foundation
+import Glibc
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitTransport
+import TestSupport
+import Testing
+
+/// The idle connections of a process have one bound, for all of its sessions.
+@Suite struct IdleConnectionTests {
+    /// Names of this machine that are origins of their own.
+    private static func request(_ peer: ScriptedPeer, _ index: Int) -> URLRequest {
+        URLRequest(url: URL(string: peer.url("/", host: "host\(index).localhost")) ?? URL(fileURLWithPath: "/"))
+    }
+
+    private static func openCount(_ peer: ScriptedPeer) -> Int { peer.connections.count { $0.ending == .open } }
+
+    @Test("beyond the bound those that are idle for longest are closed", arguments: [1, 3])
+    func bound(sessions: Int) async throws {
+        let peer = try ScriptedPeer([.forever([.expectRequest, .respond("a")])])
+        defer { peer.stop() }
+        let connections = IdleConnections(limit: 8)
+        let loops = (0..<sessions).map { EventLoop(name: "idle-\($0)", idleConnections: connections) }
+        defer { for loop in loops { loop.stop() } }
+        let sessions = loops.map { makeSession(on: $0) }
+        try await withTimeout {
+            for index in 0..<40 {
+                let session = sessions[index % sessions.count]
+                #expect(await session.outcome(Self.request(peer, index)) == .ok("a"))
+                #expect(connections.count <= 9)
+            }
+            while Self.openCount(peer) > 8 { await Task.yield() }
+            // The last ones are still there.
+            let last = sessions[39 % sessions.count]
+            #expect(await last.outcome(Self.request(peer, 39)) == .ok("a"))
+            #expect(peer.connections.count == 40)
+        }
+    }
+
+    @Test("a connection that is used again and again is not the oldest")
+    func used() async throws {
+        let peer = try ScriptedPeer([.forever([.expectRequest, .respond("a")])])
+        defer { peer.stop() }
+        let connections = IdleConnections(limit: 4)
+        let loop = EventLoop(name: "idle", idleConnections: connections)
+        defer { loop.stop() }
+        let session = makeSession(on: loop)
+        try await withTimeout {
+            for index in 1..<30 {
+                #expect(await session.outcome(Self.request(peer, 0)) == .ok("a"))
+                #expect(await session.outcome(Self.request(peer, index)) == .ok("a"))
+            }
+            #expect(peer.connections.count == 30)
+        }
+    }
+
+    @Test("of HTTP/2, too", arguments: BothVersions.all)
+    func bothVersions(version: String) async throws {
+        let connections = IdleConnections(limit: 4)
+        let authority = try CertificateAuthority()
+        let identity = try authority.issue(.names("*.here.localhost"))
+        let options = TLSServerOptions(identity, applicationProtocols: [version])
+        let server = try LoopbackServer(LoopbackServer.Options(tls: options)) { _ in .text("a") }
+        defer { server.stop() }
+        let loop = EventLoop(name: "idle", idleConnections: connections)
+        defer { loop.stop() }
+        let session = makeSession(on: loop) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+        try await withTimeout {
+            for index in 0..<20 {
+                let url = try #require(URL(string: server.url("/", host: "host\(index).here.localhost")))
+                #expect(await session.outcome(URLRequest(url: url)) == .ok("a"))
+                #expect(connections.count <= 5)
+            }
+            await server.endings.count(reaches: 16)
+        }
+    }
+
+    @Test("when descriptors are out, idle connections are closed for a new one", arguments: [EMFILE, ENFILE])
+    func descriptorsAreOut(code: Int32) async throws {
+        let peer = try ScriptedPeer([.forever([.expectRequest, .respond("a")])])
+        defer { peer.stop() }
+        let loop = EventLoop(name: "descriptors", idleConnections: IdleConnections(limit: 8))
+        defer { loop.stop() }
+        let session = makeSession(on: loop)
+        try await withTimeout {
+            #expect(await session.outcome(Self.request(peer, 0)) == .ok("a"))
+            loop.attach(FaultPlan(.socket, .nth(1), .fail(code)))
+            #expect(await session.outcome(Self.request(peer, 1)) == .ok("a"))
+            let plan = FaultPlan(.socket, .from(1), .fail(code))
+            loop.attach(plan)
+            do {
+                _ = try await session.data(for: Self.request(peer, 2))
+                Issue.record("there was no descriptor")
+            } catch let error as URLError {
+                #expect(error.code == .cannotConnectToHost)
+                let reason = error.userInfo[NSUnderlyingErrorKey].map { "\($0)" } ?? ""
+                #expect(code == ENFILE || reason.contains("RLIMIT_NOFILE"), "\(reason)")
+            }
+            loop.attach(nil)
+            #expect(await session.outcome(Self.request(peer, 2)) == .ok("a"))
+        }
+    }
+
+    @Test func limits() {
+        let expected = [(64, 32), (1024, 512), (1_048_576, 10_000), (1, 1), (Int.max, 10_000)]
+        for (descriptors, limit) in expected {
+            #expect(IdleConnections.limit(ofDescriptors: descriptors) == limit)
+        }
+    }
+}

@@ -1,0 +1,170 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+/// What a task's own delegate decides in a TLS handshake is for tasks with that delegate alone.
+@Suite struct TaskDelegateTrustTests {
+    /// Answers a task's challenges about connections, and counts them.
+    final class Decider: NSObject, URLSessionTaskDelegate, @unchecked Sendable {  // constants
+        let challenges = Recorder<URLAuthenticationChallenge>()
+        private let answer: @Sendable (URLAuthenticationChallenge) -> ChallengeNotes.Answer
+
+        init(_ answer: @escaping @Sendable (URLAuthenticationChallenge) -> ChallengeNotes.Answer) {
+            self.answer = answer
+        }
+
+        static func accepting(_ identity: ClientIdentity? = nil) -> Decider {
+            Decider { challenge in
+                if let trust = challenge.protectionSpace.serverTrust {
+                    return (.useCredential, URLCredential(trust: trust))
+                }
+                let credential = identity.map { URLCredential(identity: $0, certificates: nil, persistence: .none) }
+                return (.useCredential, credential)
+            }
+        }
+
+        static var refusing: Decider { Decider { _ in (.cancelAuthenticationChallenge, nil) } }
+        static var indifferent: Decider { Decider { _ in (.performDefaultHandling, nil) } }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping ChallengeAnswerHandler
+        ) {
+            challenges.append(challenge)
+            let (disposition, credential) = answer(challenge)
+            completionHandler(disposition, credential)
+        }
+    }
+
+    /// A delegate that decides nothing.
+    private final class Bystander: NSObject, URLSessionTaskDelegate {}
+
+    private static let route: LoopbackServer.Route = { request in
+        var response = ServerResponse.text("\(request.connection)\(request.tls?.isResumed == true ? " resumed" : "")")
+        response.fields.append(name: "Strict-Transport-Security", value: "max-age=9")
+        return response
+    }
+
+    private static let unknown = Outcome.failed(.serverCertificateHasUnknownRoot)
+
+    /// Whom the session does not trust.
+    private static func distrust(_ configuration: URLSessionConfiguration) {
+        configuration.tlsTrustRoots = .pem((try? CertificateAuthority().certificatePEM) ?? "")
+    }
+
+    @Test("a server that one delegate accepted is not another's", arguments: BothVersions.all)
+    func acceptedByOne(version: String) async throws {
+        try await BothVersions.withServer(version, Self.route) {
+            Self.distrust($0)
+        } body: { session, server in
+            let request = try BothVersions.request(server, "/")
+            let (one, other, refusing) = (Decider.accepting(), Decider.accepting(), Decider.refusing)
+            #expect(await session.outcome(request, delegate: one) == .ok("0"))
+            #expect(await session.outcome(request) == Self.unknown)
+            #expect(await session.outcome(request, delegate: Bystander()) == Self.unknown)
+            #expect(await session.outcome(request, delegate: Decider.indifferent) == Self.unknown)
+            #expect(await session.outcome(request, delegate: refusing) == .failed(.cancelled))
+            let outcome = await session.outcome(request, delegate: other)
+            #expect(outcome != .ok("0") && outcome.isLoaded)
+            // Its own goes on, and is not asked again.
+            #expect(await session.outcome(request, delegate: one) == .ok("0"))
+            #expect(one.challenges.count == 1 && other.challenges.count == 1 && refusing.challenges.count == 1)
+        }
+    }
+
+    @Test("loads that begin at once, with different delegates", arguments: BothVersions.all)
+    func atOnce(version: String) async throws {
+        try await BothVersions.withServer(version, Self.route) {
+            Self.distrust($0)
+        } body: { session, server in
+            let request = try BothVersions.request(server, "/")
+            let accepting = Decider.accepting()
+            await withTaskGroup(of: (accepts: Bool, outcome: Outcome).self) { group in
+                for index in 0..<30 {
+                    let accepts = index % 3 == 0
+                    let delegate: Decider? = accepts ? accepting : index % 3 == 1 ? .indifferent : nil
+                    group.addTask { (accepts, await session.outcome(request, delegate: delegate)) }
+                }
+                for await load in group {
+                    if load.accepts { #expect(load.outcome.isLoaded) } else { #expect(load.outcome == Self.unknown) }
+                }
+            }
+        }
+    }
+
+    @Test("a delegate that pins is asked, whatever the session has connected before", arguments: BothVersions.all)
+    func pinning(version: String) async throws {
+        try await BothVersions.withServer(version, Self.route) { session, server in
+            let request = try BothVersions.request(server, "/")
+            #expect(await session.outcome(request) == .ok("0"))
+            let refusing = Decider.refusing
+            #expect(await session.outcome(request, delegate: refusing) == .failed(.cancelled))
+            #expect(refusing.challenges.count == 1)
+        }
+    }
+
+    @Test("another delegate at the place in memory of one that is gone", arguments: BothVersions.all)
+    func gone(version: String) async throws {
+        try await BothVersions.withServer(version, Self.route) {
+            Self.distrust($0)
+        } body: { session, server in
+            let request = try BothVersions.request(server, "/")
+            for _ in 0..<20 {
+                let outcome = await session.outcome(request, delegate: Decider.accepting())
+                #expect(outcome.isLoaded)
+                #expect(await session.outcome(request, delegate: Decider.indifferent) == Self.unknown)
+            }
+        }
+    }
+
+    @Test("what an accepted server says of HSTS is not believed", arguments: BothVersions.all)
+    func strictTransport(version: String) async throws {
+        for isTrusted in [true, false] {
+            try await BothVersions.withServer(version, Self.route) {
+                if !isTrusted { Self.distrust($0) }
+            } body: { session, server in
+                let request = try BothVersions.request(server, "/")
+                #expect(await session.outcome(request, delegate: Decider.accepting()).isLoaded)
+                let isKnown = session.core.settings.strictTransport.requiresSecureConnection(to: "localhost")
+                #expect(isKnown == isTrusted)
+            }
+        }
+    }
+
+    @Test("each delegate's client certificate is for its own tasks", arguments: BothVersions.all)
+    func identities(version: String) async throws {
+        let authority = try CertificateAuthority()
+        let route: LoopbackServer.Route = { request in
+            let shown = request.tls?.peerCertificateDER.flatMap { try? X509Certificate(derRepresentation: Data($0)) }
+            return .text(shown?.subject ?? "none")
+        }
+        func identity(_ name: String) throws -> ClientIdentity {
+            let files = try authority.issue(.client(name))
+            return try ClientIdentity(pemRepresentation: files.certificatePEM + files.privateKeyPEM)
+        }
+        let delegates = [
+            ("CN=Ada", Decider.accepting(try identity("Ada"))), ("CN=Bob", Decider.accepting(try identity("Bob"))),
+        ]
+        try await BothVersions.withServer(version, route) {
+            Self.distrust($0)
+        } tls: {
+            $0.clientAuthoritiesPEM = [authority.certificatePEM]
+        } body: { session, server in
+            let request = try BothVersions.request(server, "/")
+            for _ in 0..<3 {
+                for (name, delegate) in delegates {
+                    #expect(await session.outcome(request, delegate: delegate) == .ok(name))
+                }
+            }
+            #expect(await session.outcome(request) == Self.unknown)
+        }
+    }
+}
+
+extension Outcome {
+    fileprivate var isLoaded: Bool {
+        if case .loaded(200, _) = self { true } else { false }
+    }
+}
