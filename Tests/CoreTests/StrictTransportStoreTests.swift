@@ -25,7 +25,12 @@ import Testing
         let store = StrictTransportStore { date.withLock { $0 } }
         store.note("max-age=10", from: "a.example")
         store.note("max-age=20; includeSubDomains", from: "B.example.")
-        store.note("max-age=20", from: "127.0.0.1")
+        // Addresses have no policy (RFC 6797 §8.1.1), however they are written.
+        for address in ["127.0.0.1", "127.1", "0x7f.0.0.1", "3405803777.", "::1", "fe80::1%eth9", "::ffff:203.0.113.1"]
+        {
+            store.note("max-age=20; includeSubDomains", from: address)
+            #expect(!store.requiresSecureConnection(to: address))
+        }
         func secured() -> [String] {
             ["a.example", "x.a.example", "b.example", "x.y.b.example.", "example", "xb.example", "127.0.0.1"]
                 .filter(store.requiresSecureConnection)

@@ -29,22 +29,123 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// An address as it is written: dotted quad, or IPv6 without brackets, perhaps with a zone.
-    package init?(_ text: String) {
-        var four = in_addr()
-        if inet_pton(AF_INET, text, &four) == 1 {
-            self = .v4(UInt32(bigEndian: four.s_addr))
+    /// The address that a host is, as URLs and the system's resolver have it; nil for a name.
+    ///
+    /// An IPv4 address may be written as `inet_aton` and the URL standard read it: in one to four numbers, the last of which
+    /// fills what is left (`127.1`), each decimal, octal (`0177`) or hexadecimal (`0x7f`), perhaps with the root's dot. An
+    /// IPv6 address is without brackets, perhaps with a zone.
+    ///
+    /// Every rule that tells addresses from names asks this: a host that one rule took for a name and the resolver for an
+    /// address would slip past the rule.
+    package init?(_ host: String) {
+        if let bits = Self.v4(host.utf8[...]) {
+            self = .v4(bits)
             return
         }
-        let parts = text.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
+        // Most hosts are names. What is behind a NUL the system's functions would not see.
+        guard host.utf8.contains(UInt8(ascii: ":")), !host.utf8.contains(0) else { return nil }
+        let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         var six = in6_addr()
         guard let address = parts.first, inet_pton(AF_INET6, String(address), &six) == 1 else { return nil }
         var zone: UInt32 = 0
         if parts.count == 2 {
-            zone = UInt32(parts[1]) ?? if_nametoindex(String(parts[1]))
-            guard zone != 0 else { return nil }
+            let name = String(parts[1])
+            if let number = UInt32(name) {
+                zone = number
+            } else {
+                zone = if_nametoindex(name)
+                guard zone != 0 else { return nil }
+            }
         }
         self.init(six, zone: zone)
+    }
+
+    /// The same without the zone, which need not be an interface of this machine.
+    package init?(withoutZone host: String) {
+        let hasZone = host.utf8.contains(UInt8(ascii: ":")) && host.utf8.contains(UInt8(ascii: "%"))
+        self.init(hasZone ? String(host.prefix { $0 != "%" }) : host)
+    }
+
+    /// The address that has these 4 or 16 bytes.
+    init?(bytes: some Collection<UInt8>) {
+        func number<Number: FixedWidthInteger>(_ bytes: some Sequence<UInt8>) -> Number {
+            bytes.reduce(0) { $0 << 8 | Number($1) }
+        }
+        switch bytes.count {
+        case 4: self = .v4(number(bytes))
+        case 16: self = .v6(high: number(bytes.prefix(8)), low: number(bytes.dropFirst(8)), zone: 0)
+        case _: return nil
+        }
+    }
+
+    /// Nil for what does not begin with a digit, as most names.
+    private static func v4(_ host: Substring.UTF8View) -> UInt32? {
+        guard let first = host.first, isDigit(first) else { return nil }
+        var rest = withoutRoot(host)
+        var bits: UInt64 = 0
+        for place in 0..<4 {
+            guard let dot = rest.firstIndex(of: UInt8(ascii: ".")) else {
+                guard let last = number(rest), last >> (32 - 8 * place) == 0 else { return nil }
+                return UInt32(truncatingIfNeeded: bits | last)
+            }
+            guard let number = number(rest[..<dot]), number <= 255 else { return nil }
+            bits |= number << (24 - 8 * place)
+            rest = rest[rest.index(after: dot)...]
+        }
+        return nil
+    }
+
+    /// A number of at most 32 bits, in the radix that its beginning says; `0x` alone is 0 (URL standard, IPv4 parser).
+    private static func number(_ text: Substring.UTF8View) -> UInt64? {
+        guard !text.isEmpty else { return nil }
+        var digits = text
+        var radix: UInt64 = 10
+        if digits.first == UInt8(ascii: "0"), digits.count > 1 {
+            digits = digits.dropFirst()
+            radix = 8
+            if digits.first == UInt8(ascii: "x") || digits.first == UInt8(ascii: "X") {
+                digits = digits.dropFirst()
+                radix = 16
+            }
+        }
+        var number: UInt64 = 0
+        for byte in digits {
+            guard let digit = Character(Unicode.Scalar(byte)).hexDigitValue, digit < radix else { return nil }
+            number = number * radix + UInt64(digit)
+            guard number <= UInt32.max else { return nil }
+        }
+        return number
+    }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
+
+    private static func withoutRoot(_ host: Substring.UTF8View) -> Substring.UTF8View {
+        host.last == UInt8(ascii: ".") ? host.dropLast() : host
+    }
+
+    /// Whether a host's last label is a number (URL standard, “ends in a number”): it is an IPv4 address, or else no host
+    /// that can exist, since no top-level domain is a number.
+    package static func endsInNumber(_ host: String) -> Bool {
+        let bytes = withoutRoot(host.utf8[...])
+        let label = bytes.lastIndex(of: UInt8(ascii: ".")).map { bytes[bytes.index(after: $0)...] } ?? bytes
+        guard let first = label.first, isDigit(first) else { return false }
+        let isHexadecimal = label.starts(with: "0x".utf8) || label.starts(with: "0X".utf8)
+        return label.dropFirst(isHexadecimal ? 2 : 0).allSatisfy { byte in
+            isDigit(byte) || isHexadecimal && (0x61...0x66).contains(byte | 0x20)
+        }
+    }
+
+    /// The one form of a host that all ways to write it share: an address as the system writes it, a name as it is.
+    package static func canonical(_ host: String) -> String {
+        guard let address = IPAddress(withoutZone: host) else { return host }
+        guard case .v6 = address, let zone = host.firstIndex(of: "%") else { return address.description }
+        return address.description + host[zone...]
+    }
+
+    /// The IPv4 address that an IPv6 one stands for (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2): the system connects to that.
+    package var mappedV4: IPAddress? {
+        guard case .v6(0, let low, _) = self, low >> 32 == 0xFFFF else { return nil }
+        return .v4(UInt32(truncatingIfNeeded: low))
     }
 
     /// The 4 or 16 bytes, in the order of the network; without the zone.

@@ -5,7 +5,7 @@ import LoadingKitTransport
 /// Where an HTTP request goes: what its URL says of the connection (RFC 9110 §4.3).
 struct Origin: Hashable {
     let isSecure: Bool
-    /// A name or an address, lowercase and without brackets.
+    /// A name, lowercase, or an address as the system writes it, without brackets: all ways to write it are one origin.
     let host: String
     let port: UInt16
 
@@ -114,13 +114,13 @@ struct RequestTarget {
     private static func decodeHost(_ host: Substring.UTF8View) throws(LoadFailure) -> String {
         let isPlain = host.allSatisfy { $0 != UInt8(ascii: "%") && !($0 >= 0x41 && $0 <= 0x5a) }
         let text = String(Substring(host))
-        if isPlain { return text }
+        if isPlain { return IPAddress.canonical(text) }
         let isAddress = host.contains(UInt8(ascii: ":"))
         let decoded = isAddress ? text.replacing("%25", with: "%") : text.removingPercentEncoding
         guard let decoded, decoded.utf8.allSatisfy({ isAddress || isHostByte($0) }) else {
             throw .badURL("its host has characters that no host may have")
         }
-        return decoded.lowercased()
+        return IPAddress.canonical(decoded.lowercased())
     }
 
     private static func isHostByte(_ byte: UInt8) -> Bool {

@@ -45,6 +45,9 @@ import Testing
             ("fe80::/10,[::1]", ["fe80::1", "febf::1%1", "::1"], ["fec0::1", "::2"]),
             ("10.0.0.0/33", [], ["10.0.0.0"]),
             ("0.0.0.0/0", ["1.2.3.4"], ["::1", "name"]),
+            ("10.0.0.0/8", ["0xa.1", "012.1", "167772161", "::ffff:10.0.0.1", "10.1."], ["0xb.1", "::ffff:11.0.0.1"]),
+            ("0x7f.1", ["127.0.0.1", "127.1"], ["127.0.0.2"]), ("10/8", ["10.1.2.3"], ["0.0.0.10"]),
+            ("fe80::/10", ["fe80::1%no-such-interface"], []),
         ]
         for (list, inside, outside) in cases {
             let exceptions = ProxyExceptions(list: list)
@@ -55,6 +58,7 @@ import Testing
         #expect(apple.contains("www.example.com") && apple.contains("169.254.1.2") && !apple.contains("printer"))
         apple.includesSimpleNames = true
         #expect(apple.contains("printer") && !apple.contains("printer.example") && !apple.contains("::2"))
+        for address in ["3405803777", "0xcb007101", "4294967296"] { #expect(!apple.contains(address), "\(address)") }
     }
 
     @Test func rulesOfTheEnvironment() {

@@ -37,6 +37,41 @@ import Testing
         }
     }
 
+    /// Through a proxy on loopback, so that nothing leaves this machine even where the rule is broken.
+    @Test(arguments: [
+        "3405803777", "0xcb007101", "0313.0.0161.1", "203.28929", "203.0.113.1.", "%33405803777", "4294967296",
+        "[::ffff:203.0.113.1]", "[64:ff9b::203.0.113.1]",
+    ])
+    func addressesInNumbersAreNoLocalNames(host: String) async throws {
+        let proxy = try LoopbackServer { _ in .text("proxied") }
+        defer { proxy.stop() }
+        let session = makeSession {
+            $0.appTransportSecurity = AppTransportSecurity()
+            $0.connectionProxyDictionary = [
+                kCFNetworkProxiesHTTPEnable: true, kCFNetworkProxiesHTTPProxy: "127.0.0.1",
+                kCFNetworkProxiesHTTPPort: Int(proxy.address.port ?? 0),
+            ]
+        }
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: "http://\(host)/"))
+        #expect(await session.outcome(URLRequest(url: url)) == .failed(.appTransportSecurityRequiresSecureConnection))
+        #expect(proxy.requests.count == 0)
+    }
+
+    @Test func allWaysToWriteAnAddressAreOneOrigin() async throws {
+        let server = try LoopbackServer { request in .text(request.fields[.host] ?? "") }
+        defer { server.stop() }
+        let session = makeSession { $0.appTransportSecurity = AppTransportSecurity() }
+        defer { session.invalidateAndCancel() }
+        let port = try #require(server.address.port)
+        for host in ["127.0.0.1", "127.1", "2130706433", "0x7f000001", "017700000001", "0x7F.1.", "12%37.1"] {
+            let url = try #require(URL(string: "http://\(host):\(port)/"))
+            let (data, _) = try await withTimeout { try await session.data(from: url) }
+            #expect(String(decoding: data, as: UTF8.self) == "127.0.0.1:\(port)", "\(host)")
+        }
+        #expect(server.openings.count == 1)
+    }
+
     @Test func forwardSecrecy() async throws {
         let authority = try CertificateAuthority()
         var template = CertificateTemplate()

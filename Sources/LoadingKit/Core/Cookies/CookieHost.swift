@@ -3,17 +3,17 @@ import LoadingKitTransport
 
 /// Hosts as cookies compare them (RFC 6265bis §5.1.2, §5.1.3).
 enum CookieHost {
-    /// A URL's host in its canonical form: lower case, in ASCII (which `host(percentEncoded: true)` would undo), an IPv6
-    /// address without brackets.
+    /// A URL's host in its canonical form: lower case, in ASCII (which `host(percentEncoded: true)` would undo), an
+    /// address as the system writes it.
     static func host(of url: URL) -> String? {
         guard let host = url.host(percentEncoded: false), !host.isEmpty else { return nil }
-        return host.asciiLowercased
+        return IPAddress.canonical(host.asciiLowercased)
     }
 
     /// The canonical form of a domain that a program gave, without a dot before it; nil when it cannot be a host.
     static func canonical(_ domain: String) -> String? {
         // Other scripts become ASCII as they do in URLs, so that both are the same.
-        if isPlain(domain) { return domain.asciiLowercased }
+        if isPlain(domain) { return IPAddress.canonical(domain.asciiLowercased) }
         return URL(string: "http://\(domain)/").flatMap { $0.path == "/" ? host(of: $0) : nil }
     }
 
@@ -33,9 +33,5 @@ enum CookieHost {
     }
 
     /// Whether the host is an IP address.
-    static func isAddress(_ host: String) -> Bool {
-        // What ends in no digit and has no colon is a name; most hosts are.
-        guard let last = host.utf8.last, last >= 0x30 && last <= 0x39 || host.utf8.contains(0x3A) else { return false }
-        return IPAddress(host) != nil
-    }
+    static func isAddress(_ host: String) -> Bool { IPAddress(withoutZone: host) != nil }
 }

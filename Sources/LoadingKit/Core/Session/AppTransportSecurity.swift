@@ -79,9 +79,9 @@ public struct AppTransportSecurity: Sendable, Hashable {
 
     private func exception(for host: String) -> ExceptionDomain? {
         if exceptionDomains.isEmpty { return nil }
-        let host = host.lowercased()
+        let host = LocalHost.canonical(host)
         let matching = exceptionDomains.filter { domain, exception in
-            let domain = domain.lowercased()
+            let domain = LocalHost.canonical(domain)
             return host == domain || (exception.includesSubdomains && host.hasSuffix("." + domain))
         }
         return matching.max { $0.key.utf8.count < $1.key.utf8.count }?.value

@@ -3,34 +3,41 @@ import LoadingKitTransport
 /// Which hosts are this machine or its own network, so that cleartext to them crosses no public one.
 enum LocalHost {
     static func isLocal(_ host: String) -> Bool {
-        if let address = address(host) { return address.isLocal }
-        let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-        return !name.contains(".") || name.lowercased().hasSuffix(".local") || name.lowercased().hasSuffix(".localhost")
+        if let address = IPAddress(withoutZone: host) { return address.isLocal }
+        let name = canonical(host)
+        return isUnqualified(name) || name.hasSuffix(".local") || name.hasSuffix(".localhost")
     }
 
-    /// Whether a host is an address, not a name.
-    static func isAddress(_ host: String) -> Bool { address(host) != nil }
+    /// Whether a name is one of the network that this machine is in. A number is not, that a proxy may read as an address;
+    /// nor is a name in another script, which may have dots of that script.
+    private static func isUnqualified(_ name: String) -> Bool {
+        name.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: ".") } && !IPAddress.endsInNumber(name)
+    }
 
     /// Whether a host is the loopback of the machine that asks.
     static func isThisMachine(_ host: String) -> Bool {
-        if let address = address(host) { return address.isLoopback }
-        let name = host.lowercased()
+        if let address = IPAddress(withoutZone: host) { return address.isLoopback }
+        let name = canonical(host)
         return name == "localhost" || name.hasSuffix(".localhost")
     }
 
-    /// An address whose zone says nothing here: whether there is such an interface does not count.
-    private static func address(_ host: String) -> IPAddress? { IPAddress(String(host.prefix { $0 != "%" })) }
+    /// Lowercase and without the root's dot; an address as the system writes it.
+    static func canonical(_ host: String) -> String {
+        IPAddress.canonical((host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased())
+    }
 }
 
 extension IPAddress {
     var isLoopback: Bool {
-        bytes.count == 4 ? bytes.first == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
+        if let mappedV4 { return mappedV4.isLoopback }
+        let bytes = bytes
+        return bytes.count == 4 ? bytes.first == 127 : bytes.dropLast().allSatisfy { $0 == 0 } && bytes.last == 1
     }
 
     var isLocal: Bool {
-        let mapped: [UInt8] = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff]
+        if let mappedV4 { return mappedV4.isLocal }
+        let bytes = bytes
         if bytes.count == 4 { return Self.isLocalV4(bytes[...]) }
-        if bytes.starts(with: mapped) { return Self.isLocalV4(bytes.dropFirst(12)) }
         // fc00::/7 (RFC 4193) and fe80::/10 (RFC 4291 §2.5.6).
         return isLoopback || bytes.starts(with: [0xfc]) || bytes.starts(with: [0xfd])
             || (bytes.first == 0xfe && bytes.dropFirst().first.map { $0 & 0xc0 == 0x80 } == true)

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitPrimitives
+import LoadingKitTransport
 
 /// Hosts that said that they are to be reached by `https` alone (RFC 6797). Any thread may use it.
 ///
@@ -34,7 +35,7 @@ package final class StrictTransportStore: Sendable {
     ///
     /// - Parameter host: lowercase; an address has no such policy.
     package func note(_ value: String, from host: String) {
-        guard let field = StrictTransportSecurity(value), !LocalHost.isAddress(host) else { return }
+        guard let field = StrictTransportSecurity(value), IPAddress(withoutZone: host) == nil else { return }
         let name = Self.name(host)
         let now = now()
         state.withLock { state in

@@ -36,9 +36,9 @@ struct ProxyExceptions: Sendable {
         guard var address = parts.first.map(String.init) else { return nil }
         if address.hasPrefix("["), address.hasSuffix("]") { address = String(address.dropFirst().dropLast()) }
         // `169.254/16` is a way to write `169.254.0.0/16`.
-        let missing = 3 - address.count { $0 == "." }
-        if parts.count > 1, (1...2).contains(missing) { address += String(repeating: ".0", count: missing) }
-        guard let bytes = IPAddress(address)?.bytes else { return nil }
+        let missing = address.contains(":") ? 0 : 3 - address.count { $0 == "." }
+        if parts.count > 1, (1...3).contains(missing) { address += String(repeating: ".0", count: missing) }
+        guard let bytes = IPAddress(withoutZone: address)?.bytes else { return nil }
         guard parts.count > 1 else { return .network(bytes: bytes, bits: bytes.count * 8) }
         guard let bits = Int(parts[1]), (0...bytes.count * 8).contains(bits) else { return nil }
         return .network(bytes: bytes, bits: bits)
@@ -47,14 +47,18 @@ struct ProxyExceptions: Sendable {
     /// - Parameter host: a name or an address, lowercase and without brackets.
     func contains(_ host: String) -> Bool {
         if patterns.isEmpty && !includesSimpleNames { return false }
-        let address = IPAddress(host)?.bytes
+        let address = IPAddress(withoutZone: host)
         let name = host.hasSuffix(".") ? String(host.dropLast()) : host
-        if includesSimpleNames, address == nil, !name.utf8.contains(UInt8(ascii: ".")) { return true }
+        if includesSimpleNames, address == nil, !IPAddress.endsInNumber(name), !name.utf8.contains(UInt8(ascii: ".")) {
+            return true
+        }
         return patterns.contains { pattern in
             switch pattern {
             case .everything: true
             case .domain(let domain): address == nil && (name == domain || name.hasSuffix("." + domain))
-            case .network(let bytes, let bits): address.map { Self.agree($0, bytes, bits) } ?? false
+            case .network(let bytes, let bits):
+                // An IPv6 address that stands for an IPv4 one is in the networks of both.
+                [address, address?.mappedV4].contains { $0.map { Self.agree($0.bytes, bytes, bits) } ?? false }
             }
         }
     }
