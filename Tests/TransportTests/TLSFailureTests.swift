@@ -170,7 +170,7 @@ import Testing
         }
     }
 
-    @Test(arguments: ["", "nul\0name"])
+    @Test(arguments: ["", "nul\0name", ".example.test", "."])
     func namesThatCannotBe(name: String) async throws {
         let peer = try Peer { _ = try $0.readToEnd() }
         defer { peer.stop() }

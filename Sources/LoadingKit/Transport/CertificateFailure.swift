@@ -27,8 +27,26 @@ package struct CertificateFailure: Error, Sendable, Hashable {
         reason = Self.reason(of: code)
     }
 
+    /// Verifies a chain: by OpenSSL's rules, then by those that OpenSSL does not have. Nil where all of them let it pass.
+    ///
+    /// - Parameters:
+    ///   - store: what is verified, and against what. It has the failure's code afterwards, for the alert.
+    ///   - host: the name or address that OpenSSL was told to demand; nil: any.
+    static func verifying(
+        _ store: OpaquePointer, host: String?, requiresStrength: Bool
+    ) -> CertificateFailure? {
+        guard X509_verify_cert(store) == 1 else { return CertificateFailure(store) }
+        let failure =
+            host.flatMap(PeerName.init).flatMap {
+                NameConstraints.failure(of: $0, in: X509_STORE_CTX_get0_chain(store))
+            }
+            ?? (requiresStrength ? X509_STORE_CTX_get0_cert(store).flatMap(CertificateStrength.failure) : nil)
+        if let failure { X509_STORE_CTX_set_error(store, failure.code) }
+        return failure
+    }
+
     /// What a verification has just found.
-    init(_ store: OpaquePointer) {
+    private init(_ store: OpaquePointer) {
         let subject = X509_STORE_CTX_get_current_cert(store).flatMap { X509_get_subject_name($0) }
         self.init(
             code: X509_STORE_CTX_get_error(store), subject: subject.map(Certificate.text(of:)) ?? "unknown",

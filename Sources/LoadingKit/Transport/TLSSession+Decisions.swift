@@ -10,7 +10,8 @@ extension TLSSession {
     /// OpenSSL wants the server's certificates verified; it calls again once it was told to wait.
     func verify(_ store: OpaquePointer) -> Reply {
         if case .unasked = decisions.trust {
-            certificateFailure = Self.failure(store, context.options)
+            certificateFailure = .verifying(
+                store, host: serverName, requiresStrength: context.options.requiresStrongCertificates)
             guard decider?.decidesTrust == true else {
                 return isTrusted(.verdict) ? .yes : .no
             }
@@ -21,14 +22,6 @@ extension TLSSession {
         guard isTrusted(decision) else { return .no }
         X509_STORE_CTX_set_error(store, X509_V_OK)
         return .yes
-    }
-
-    private static func failure(_ store: OpaquePointer, _ options: TLSOptions) -> CertificateFailure? {
-        guard X509_verify_cert(store) == 1 else { return CertificateFailure(store) }
-        guard options.requiresStrongCertificates, let leaf = X509_STORE_CTX_get0_cert(store) else { return nil }
-        let failure = CertificateStrength.failure(of: leaf)
-        if let failure { X509_STORE_CTX_set_error(store, failure.code) }
-        return failure
     }
 
     /// What the server sent, which the connection does not have yet while it is verified.

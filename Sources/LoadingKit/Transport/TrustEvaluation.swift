@@ -68,8 +68,9 @@ package struct TrustEvaluation: Sendable {
         if let time { X509_VERIFY_PARAM_set_time(parameters, Int(time)) }
         if isStrict { X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_X509_STRICT)) }
         X509_VERIFY_PARAM_set_auth_level(parameters, context?.securityLevel ?? TLSContext.defaultSecurityLevel)
-        guard X509_verify_cert(store) == 1 else { return .failure(CertificateFailure(store)) }
-        if requiresStrength, let failure = CertificateStrength.failure(of: leaf) { return .failure(failure) }
+        if let failure = CertificateFailure.verifying(store, host: serverName, requiresStrength: requiresStrength) {
+            return .failure(failure)
+        }
         return .success(CertificateStack.certificates(in: X509_STORE_CTX_get0_chain(store)))
     }
 

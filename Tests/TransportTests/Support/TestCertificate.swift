@@ -8,10 +8,11 @@ final class TestCertificate: @unchecked Sendable {  // not changed after it was 
 
     /// - Parameters:
     ///   - alternativeNames: As OpenSSL's configuration writes them: `DNS:localhost,IP:127.0.0.1`.
+    ///   - nameConstraints: As OpenSSL's configuration writes them: `permitted;DNS:example.com,excluded;IP:10.0.0.0/255.0.0.0`.
     ///   - validity: The seconds from now at which it begins and ends.
     init(
         _ name: String, alternativeNames: String? = nil, issuer: TestCertificate? = nil, isAuthority: Bool = false,
-        validity: ClosedRange<Int> = -3600...86_400
+        nameConstraints: String? = nil, validity: ClosedRange<Int> = -3600...86_400
     ) throws {
         guard let context = EVP_PKEY_CTX_new_id(EVP_PKEY_ED25519, nil), let certificate = X509_new() else {
             throw PeerError(call: "X509_new")
@@ -34,6 +35,7 @@ final class TestCertificate: @unchecked Sendable {  // not changed after it was 
         X509_set_issuer_name(certificate, X509_get_subject_name(issuer?.certificate ?? certificate))
         add("basicConstraints", isAuthority ? "critical,CA:TRUE" : "critical,CA:FALSE")
         if let alternativeNames { add("subjectAltName", alternativeNames) }
+        if let nameConstraints { add("nameConstraints", nameConstraints) }
         guard X509_sign(certificate, issuer?.key ?? key, nil) > 0 else { throw PeerError(call: "X509_sign") }
     }
 
