@@ -45,6 +45,22 @@ import Testing
         ]
     }
 
+    /// What could not be read once may be there the next time: nothing of it is remembered for the session's life.
+    @Test func trustedCertificatesThatComeLater() async throws {
+        let authority = try CertificateAuthority()
+        let server = try LoopbackServer(tls: try authority.issue()) { _ in .text("a") }
+        defer { server.stop() }
+        let folder = try TemporaryFolder()
+        let path = folder.path + "/roots.pem"
+        let session = makeSession { $0.tlsTrustRoots = .file(path: path) }
+        let request = try BothVersions.request(server, "/")
+        try await withTimeout {
+            #expect(await session.outcome(request) == .failed(.cannotConnectToHost))
+            try authority.certificatePEM.write(toFile: path, atomically: true, encoding: .utf8)
+            #expect(await session.outcome(request) == .ok("a"))
+        }
+    }
+
     @Test func certificates() async throws {
         for test in try Self.certificateCases() {
             let peer = try ScriptedPeer([.expectRequest, .respond("a")], tls: TLSServerOptions(test.identity))

@@ -25,7 +25,7 @@ enum TrustStore {
             }
             try loadSystem(into: try store(of: context))
         case .file(let path):
-            guard X509_STORE_load_file(try store(of: context), path) == 1 else {
+            guard try read(file: path, into: try store(of: context)) else {
                 throw TLSContext.misconfigured("no certificates can be read from \(path) (\(OpenSSLError.text()))")
             }
         case .pem(let text): try add(text, to: try store(of: context))
@@ -67,12 +67,15 @@ enum TrustStore {
     }
 
     /// What the environment names; else the usual places; else what OpenSSL was built with.
-    fileprivate static func loadSystem(into store: OpaquePointer) throws(TransportError) {
+    ///
+    /// The result is kept for the life of the process, so that what cannot be read now alone is a failure, and not passed
+    /// over.
+    static func loadSystem(into store: OpaquePointer) throws(TransportError) {
         defer { ERR_clear_error() }
         let file = environment("SSL_CERT_FILE")
         let directory = environment("SSL_CERT_DIR")
         if file != nil || directory != nil {
-            let readsFile = file.map { X509_STORE_load_file(store, $0) == 1 } ?? false
+            let readsFile = try file.map { path throws(TransportError) in try read(file: path, into: store) } ?? false
             let readsDirectory = directory.map { X509_STORE_load_path(store, $0) == 1 } ?? false
             guard readsFile || readsDirectory else {
                 let text = "no certificates can be read from where SSL_CERT_FILE and SSL_CERT_DIR say"
@@ -82,15 +85,45 @@ enum TrustStore {
         }
         // Of a folder whose files are named by their subjects' hashes only what is needed is read: reading all of them
         // takes longer than a handshake.
-        for path in usualDirectories where isIndexed(path) && X509_STORE_load_path(store, path) == 1 { return }
-        for path in usualFiles where access(path, R_OK) == 0 && X509_STORE_load_file(store, path) == 1 { return }
-        for path in usualDirectories where access(path, R_OK) == 0 && X509_STORE_load_path(store, path) == 1 { return }
+        for path in usualDirectories where try isIndexed(path) && X509_STORE_load_path(store, path) == 1 { return }
+        for path in usualFiles where try read(file: path, into: store) { return }
+        for path in usualDirectories where try canOpen(path) && X509_STORE_load_path(store, path) == 1 { return }
         _ = X509_STORE_set_default_paths(store)
     }
 
+    /// False where there are no certificates to be read. Throws where that may be otherwise the next time.
+    private static func read(file path: String, into store: OpaquePointer) throws(TransportError) -> Bool {
+        guard try canOpen(path) else { return false }
+        if X509_STORE_load_file(store, path) == 1 { return true }
+        // The last descriptor may have gone to another thread just now.
+        let error = ERR_peek_error()
+        if lk_ERR_GET_LIB(error) == ERR_LIB_SYS { try check(lk_ERR_GET_REASON(error), path) }
+        return false
+    }
+
+    private static func canOpen(_ path: String) throws(TransportError) -> Bool {
+        let descriptor = SystemCalls.open(path, O_RDONLY)
+        guard descriptor >= 0 else {
+            try check(Int32(truncatingIfNeeded: -descriptor), path)
+            return false
+        }
+        SystemCalls.close(Int32(truncatingIfNeeded: descriptor))
+        return true
+    }
+
+    /// Throws where an error says nothing of the file, but that the process or the machine is at a limit.
+    private static func check(_ code: Int32, _ path: String) throws(TransportError) {
+        guard [EMFILE, ENFILE, ENOMEM].contains(code) else { return }
+        throw TransportError(.tls, path, .systemCall(.open, errno: code))
+    }
+
     /// Whether a folder has names such as `5ed36f99.0`, as `openssl rehash` makes them.
-    private static func isIndexed(_ directory: String) -> Bool {
-        guard let stream = opendir(directory) else { return false }
+    private static func isIndexed(_ directory: String) throws(TransportError) -> Bool {
+        guard try canOpen(directory) else { return false }
+        guard let stream = opendir(directory) else {
+            try check(errno, directory)
+            return false
+        }
         defer { closedir(stream) }
         while let entry = readdir(stream) {
             let name = withUnsafeBytes(of: entry.pointee.d_name) { $0.prefix { $0 != 0 }.map(\.self) }

@@ -21,7 +21,7 @@ final class ConnectionPool: SessionResource {
     private var origins: [Route: OriginPool] = [:]
     /// Where a connection ended unannounced with requests ahead of their answers: nothing is pipelined there any more.
     private var brokenPipelines: Set<Route> = []
-    private var tls: [TLSOptions: Result<TLSContext, TransportError>] = [:]
+    private var tls: [TLSOptions: TLSContext] = [:]
     /// Where WebSockets cannot be opened over HTTP/1.1.
     private var http2Alone: Set<Route> = []
     private var lastCleartext: (host: String, isAllowed: Bool)?
@@ -176,10 +176,11 @@ final class ConnectionPool: SessionResource {
 
     private func tlsContext(_ offersHTTP2: Bool, for host: String) throws(TransportError) -> TLSContext {
         let options = TLSOptions(settings, host: host, alpn: offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"])
-        if let made = tls[options] { return try made.get() }
-        let made = Result { () throws(TransportError) in try TLSContext(options) }
+        if let made = tls[options] { return made }
+        // A failure is not remembered: there may be a descriptor for the trusted certificates' file the next time.
+        let made = try TLSContext(options)
         tls[options] = made
-        return try made.get()
+        return made
     }
 
     /// An origin has no connection and nobody waiting. Another pool may have taken its place already.

@@ -1,0 +1,35 @@
+import COpenSSL
+import Glibc
+import Testing
+
+@testable import LoadingKitTransport
+
+@Suite struct TrustStoreTests {
+    /// What is read of the system's authorities is kept for the life of the process. Where a file could not be opened for
+    /// want of descriptors the next place would be read instead, or none.
+    @Test(arguments: [EMFILE, ENFILE, ENOMEM])
+    func limitsThatAreReachedAreFailures(code: Int32) throws {
+        let store = try #require(X509_STORE_new())
+        defer { X509_STORE_free(store) }
+        let error = FaultPlan(.open, .from(1), .fail(code)).run {
+            #expect(throws: TransportError.self) { try TrustStore.loadSystem(into: store) }
+        }
+        #expect(error?.cause == .systemCall(.open, errno: code))
+        try TrustStore.loadSystem(into: store)
+    }
+
+    @Test func aFileThatCannotBeOpenedNowIsSaidSo() throws {
+        var options = TLSOptions()
+        options.trustRoots = .file(path: "/etc/hosts")
+        let error = FaultPlan(.open, .nth(1), .fail(EMFILE)).run {
+            #expect(throws: TransportError.self) { try TLSContext(options) }
+        }
+        #expect(error?.cause == .systemCall(.open, errno: EMFILE))
+        // A file without certificates is another matter.
+        let other = #expect(throws: TransportError.self) { try TLSContext(options) }
+        guard case .configuration? = other?.cause else {
+            Issue.record("\(String(describing: other))")
+            return
+        }
+    }
+}
