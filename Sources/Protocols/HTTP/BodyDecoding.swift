@@ -13,8 +13,12 @@ final class BodyDecoding {
     private let buffer: UnsafeMutableRawBufferPointer
 
     /// Nil for a coding that is not built in: the body passes through as it came.
-    init?(_ contentEncoding: String, buffer: UnsafeMutableRawBufferPointer) {
-        guard let decoder = ContentDecoder(contentEncoding: contentEncoding) else { return nil }
+    ///
+    /// - Parameter ratio: how far the body may expand.
+    init?(_ contentEncoding: String, ratio: Int, buffer: UnsafeMutableRawBufferPointer) {
+        var limits = DecompressionLimits()
+        limits.ratio = ratio
+        guard let decoder = ContentDecoder(contentEncoding: contentEncoding, limits: limits) else { return nil }
         self.decoder = decoder
         self.buffer = buffer
     }
@@ -49,7 +53,13 @@ final class BodyDecoding {
         do {
             return try body()
         } catch {
-            throw LoadFailure(.cannotDecodeRawData, error.description)
+            let text =
+                switch error.kind {
+                case .expandsTooFar:
+                    "\(error), more than configuration.maximumDecompressionRatio allows: raise that where the server is trusted"
+                case .corrupt, .truncated, .outOfMemory: error.description
+                }
+            throw LoadFailure(.cannotDecodeRawData, text)
         }
     }
 }

@@ -370,7 +370,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     func deliver(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard let receiver else { return .wait }
         if hasBody, upgrade == nil, let coding = head.fields[.contentEncoding] {
-            decoding = BodyDecoding(coding, buffer: pool.decodeBuffer)
+            decoding = BodyDecoding(
+                coding, ratio: pool.settings.maximumDecompressionRatio, buffer: pool.decodeBuffer)
         }
         let response = HTTPURLResponse(head, to: request, isCoded: decoding != nil)
         self.response = response

@@ -134,6 +134,29 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.httpCookieAcceptPolicy = newValue }
     }
 
+    /// How many bytes a response's body may decode to, for each byte that was received of it, where it has a content
+    /// coding (gzip, deflate). Default 200; `Int.max`: any number.
+    ///
+    /// It counts from 32 MiB of decoded bytes on: what is smaller may expand as far as its coding can, which is 1,032 times
+    /// for one layer of gzip. Of codings one upon the other the result of each counts; more than four are not decoded. A
+    /// body that expands further fails with `URLError.cannotDecodeRawData` when it does, whoever takes its bytes. The
+    /// messages of a WebSocket are bounded by ``URLSessionWebSocketTask/maximumMessageSize`` instead.
+    open var maximumDecompressionRatio: Int {
+        get { settings.maximumDecompressionRatio }
+        set { settings.maximumDecompressionRatio = newValue }
+    }
+
+    /// How many bytes of a response's body, decoded, may be put together in memory: for a completion handler, and for
+    /// `data(for:)`, `data(from:)` and `upload(for:…)`. Default nil: as many as there is memory for.
+    ///
+    /// A longer body fails with `URLError.dataLengthExceedsMaximum`: at once where the response announces its length. Of a
+    /// `multipart/x-mixed-replace` response it holds for each part. What a delegate, `bytes(for:)`, a stream or a download
+    /// takes piece by piece has no such bound.
+    open var maximumCollectedBodySize: Int? {
+        get { settings.maximumCollectedBodySize }
+        set { settings.maximumCollectedBodySize = newValue }
+    }
+
     /// Through which proxies servers are reached, by Apple's keys (``kCFNetworkProxiesHTTPProxy`` and so on).
     ///
     /// Nil, the default: what the environment says in `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads

@@ -10,7 +10,9 @@ struct BodyCollector: ~Copyable {
 
     private var base: UnsafeMutableRawPointer?
     private var capacity = 0
-    private(set) var count = 0
+    private var count = 0
+    /// How many bytes were collected up to now.
+    var size: Int { single?.count ?? count }
     /// The only piece so far, kept as it came.
     private var single: Data?
     private var expected = 0

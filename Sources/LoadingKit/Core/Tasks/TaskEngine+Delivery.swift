@@ -13,7 +13,7 @@ extension TaskEngine {
     func deliver(_ response: URLResponse) {
         switch consumer {
         case .completion, .continuation:
-            collector.expect(response.expectedContentLength)
+            expect(response)
         case .bytes(_, let continuation):
             continuation.resume(with: .success(response), from: loop)
             consumer = consumer.afterResponse
@@ -47,7 +47,7 @@ extension TaskEngine {
     func deliver(_ bytes: UnsafeRawBufferPointer) {
         switch consumer {
         case .completion, .continuation:
-            if !collector.append(bytes) { endOutOfMemory() }
+            collector.append(bytes) ? checkCollectedSize() : endOutOfMemory()
         case .bytes, .reading, .stream, .delegate, .file:
             fillChunk(bytes)
         }
@@ -56,7 +56,7 @@ extension TaskEngine {
     func deliver(_ data: Data) {
         switch consumer {
         case .completion, .continuation:
-            if !collector.append(data) { endOutOfMemory() }
+            collector.append(data) ? checkCollectedSize() : endOutOfMemory()
         case .bytes, .reading, .stream, .delegate, .file:
             flushChunk()
             deliverPiece(data)
@@ -77,10 +77,32 @@ extension TaskEngine {
         switch consumer {
         case .completion, .continuation:
             collector.filled(count)
+            checkCollectedSize()
         case .bytes, .reading, .stream, .delegate, .file:
             chunk?.filled(count)
             flushChunkSoon()
         }
+    }
+
+    // MARK: A whole body
+
+    /// A body that will be too long is not begun. What answers `HEAD`, 204 and 304 announces a body that does not come
+    /// (RFC 9110 §8.6).
+    private func expect(_ response: URLResponse) {
+        let expected = response.expectedContentLength
+        collector.expect(expected)
+        let status = (response as? HTTPURLResponse)?.statusCode
+        guard let limit = collectedLimit, expected > Int64(limit), parts == nil,
+            task.currentRequest?.httpMethod != "HEAD", status != 204, status != 304
+        else { return }
+        end(with: LoadFailure.tooLong(limit))
+    }
+
+    private var collectedLimit: Int? { core.settings.maximumCollectedBodySize.map { max(0, $0) } }
+
+    private func checkCollectedSize() {
+        guard let limit = collectedLimit, collector.size > limit else { return }
+        end(with: LoadFailure.tooLong(limit))
     }
 
     // MARK: Pieces
@@ -214,6 +236,13 @@ extension TaskConsumer {
 }
 
 extension LoadFailure {
+    fileprivate static func tooLong(_ limit: Int) -> LoadFailure {
+        LoadFailure(
+            .dataLengthExceedsMaximum,
+            "the body has more than \(limit) bytes, the most that configuration.maximumCollectedBodySize allows: raise that, "
+                + "or take the body piece by piece, with bytes(for:), a delegate or a download")
+    }
+
     static var withoutResponse: LoadFailure {
         LoadFailure(.badServerResponse, "the load finished without a response")
     }
