@@ -94,8 +94,37 @@ import Testing
         }
     }
 
-    @Test func aStorageOfOnesOwnMayTakeItsTime() async throws {
-        let storage = SlowStorage()
+    /// Overrides nothing that is asked for cookies.
+    private final class AfterThoughtStorage: HTTPCookieStorage, @unchecked Sendable {}  // adds no state
+
+    /// The same in the asynchronous form, which asks its superclass before and after it has thought.
+    private final class AsynchronousStorage: HTTPCookieStorage, @unchecked Sendable {  // adds no state
+        override func cookies(for task: URLSessionTask) async -> [HTTPCookie]? {
+            guard await super.cookies(for: task) != nil else { return nil }
+            await Task.yield()
+            let own = HTTPCookie(properties: [.name: "own", .value: "1", .domain: "localhost", .path: "/"])
+            return (await super.cookies(for: task) ?? []) + (own.map { [$0] } ?? [])
+        }
+    }
+
+    @Test func aStorageOfOnesOwnMayBeAsynchronous() async throws {
+        let storage = AsynchronousStorage()
+        try await BothVersions.withServer("h2", Self.answer, { $0.httpCookieStorage = storage }) { session, server in
+            for expected in ["own=1", "a=1; own=1"] {
+                let outcome = try await Self.outcome(session, server, "/")
+                #expect(outcome == .ok(expected))
+                _ = try await Self.outcome(session, server, "/?a=1")
+            }
+            let task = session.dataTask(with: try BothVersions.request(server, "/"))
+            let names = await storage.cookies(for: task)?.map(\.name)
+            #expect(names == ["a", "own"])
+            let plain = await HTTPCookieStorage().cookies(for: task)
+            #expect(plain?.isEmpty == true)
+        }
+    }
+
+    @Test(arguments: [SlowStorage(), AfterThoughtStorage()])
+    func aStorageOfOnesOwnMayTakeItsTime(_ storage: HTTPCookieStorage) async throws {
         try await BothVersions.withServer("h2", Self.answer, { $0.httpCookieStorage = storage }) { session, server in
             let first = try await Self.outcome(session, server, "/hop?a=1")
             #expect(first == .ok("a=1"))

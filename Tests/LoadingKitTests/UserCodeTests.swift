@@ -63,6 +63,46 @@ private actor Progresses {
     }
 }
 
+/// A delegate of the main actor, which answers there.
+@MainActor private final class Prompt: NSObject, URLSessionDataDelegate {
+    private(set) var asked: [String] = []
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition {
+        MainActor.assertIsolated()
+        asked.append(response.mimeType ?? "")
+        return .cancel
+    }
+
+    func urlSession(
+        _ session: URLSession, didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) { (.cancelAuthenticationChallenge, nil) }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest? { nil }
+}
+
+/// An actor that is a delegate itself.
+private actor Judge: URLSessionDataDelegate {
+    private(set) var statuses: [Int] = []
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition {
+        statuses.append((response as? HTTPURLResponse)?.statusCode ?? 0)
+        return .cancel
+    }
+
+    nonisolated func isEqual(_ object: Any?) -> Bool { (object as AnyObject) === self }
+    nonisolated var hash: Int { ObjectIdentifier(self).hashValue }
+    nonisolated func `self`() -> Self { self }
+    nonisolated func isProxy() -> Bool { false }
+    nonisolated var description: String { "a judge" }
+}
+
 /// What handlers on one queue and a test share.
 private final class Counts: Sendable {
     private let noted = Mutex<[Int]>([])
@@ -120,6 +160,22 @@ private final class Counts: Sendable {
             _ = try await session().data(from: url, delegate: screen)
             await screen.finished.wait()
             #expect(await screen.isFinished)
+        }
+    }
+
+    @Test func delegatesThatAreActorsAnswer() async throws {
+        try await withServer { url in
+            let (prompt, judge) = (await Prompt(), Judge())
+            for delegate in [prompt, judge] as [any URLSessionDataDelegate] {
+                let session = session(delegate)
+                let task = session.dataTask(with: url)
+                task.resume()
+                session.finishTasksAndInvalidate()
+                while task.state != .completed { await Task.yield() }
+                #expect((task.error as? URLError)?.code == .cancelled)
+            }
+            #expect(await prompt.asked == ["text/plain"])
+            #expect(await judge.statuses == [200])
         }
     }
 

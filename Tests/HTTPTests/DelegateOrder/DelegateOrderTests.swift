@@ -11,8 +11,18 @@ import Testing
     static let cases = OrderScenario.all.flatMap { scenario in scenario.versions.map { (scenario, $0) } }
 
     @Test(arguments: cases) func isApples(_ scenario: OrderScenario, _ version: String) async throws {
+        try await check(scenario, version, CompletionOrderRecorder(scenario.answers))
+    }
+
+    @Test("is the same for a delegate of asynchronous methods", arguments: cases)
+    func isApplesForAsynchronousMethods(_ scenario: OrderScenario, _ version: String) async throws {
+        try await check(scenario, version, AsynchronousOrderRecorder(scenario.answers))
+    }
+
+    private func check(
+        _ scenario: OrderScenario, _ version: String, _ recorder: any OrderRecorder & URLSessionDelegate
+    ) async throws {
         let release = Signal()
-        let recorder = OrderRecorder(scenario.answers)
         let loop = scenario.isTimed ? EventLoop.next() : .still()
         defer { if !scenario.isTimed { loop.stop() } }
         let route: LoopbackServer.Route = { try OrderServer.answer($0, release) }
@@ -49,7 +59,7 @@ import Testing
     /// Apple, URLSession.dataTask(with:completionHandler:): the response and the data go to the handler and not to the
     /// delegate, which is told of challenges, redirects and metrics.
     @Test(arguments: BothVersions.all) func aHandlerTakesThePlaceOfWhatItIsGiven(_ version: String) async throws {
-        let recorder = OrderRecorder(OrderRecorder.Answers())
+        let recorder = CompletionOrderRecorder(OrderRecorder.Answers())
         try await BothVersions.withServer(version, { try OrderServer.answer($0, Signal()) }, delegate: recorder) {
             session, server in
             let request = try BothVersions.request(server, "/redirect")
@@ -66,7 +76,7 @@ import Testing
     /// Apple, URLSession.data(for:delegate:): as with a handler. The session has no delegate, so that the challenge of the
     /// server's trust is the task's.
     @Test(arguments: BothVersions.all) func anAwaitingCallerTakesThatPlaceToo(_ version: String) async throws {
-        let recorder = OrderRecorder(OrderRecorder.Answers())
+        let recorder = CompletionOrderRecorder(OrderRecorder.Answers())
         try await BothVersions.withServer(version, { try OrderServer.answer($0, Signal()) }) { session, server in
             let request = try BothVersions.request(server, "/redirect")
             _ = try await session.data(for: request, delegate: recorder)
@@ -85,7 +95,7 @@ import Testing
         defer { proxy.stop() }
         var answers = OrderRecorder.Answers()
         answers.credential = OrderServer.credential
-        let recorder = OrderRecorder(answers)
+        let recorder = CompletionOrderRecorder(answers)
         let session = makeSession(delegate: recorder) {
             $0.urlCache = nil
             $0.connectionProxyDictionary = [
@@ -113,7 +123,7 @@ import Testing
                 try await load.receive(Data("hello".utf8))
             }
         }
-        let recorder = OrderRecorder(OrderRecorder.Answers())
+        let recorder = CompletionOrderRecorder(OrderRecorder.Answers())
         let session = makeSession(delegate: recorder) { $0.protocolClasses = [Greeting.self] }
         defer { session.invalidateAndCancel() }
         try await withTimeout {
@@ -125,7 +135,7 @@ import Testing
 
     /// Apple, URLError.cannotConnectToHost.
     @Test func aRefusedConnection() async throws {
-        let recorder = OrderRecorder(OrderRecorder.Answers())
+        let recorder = CompletionOrderRecorder(OrderRecorder.Answers())
         let session = makeSession(delegate: recorder)
         defer { session.invalidateAndCancel() }
         try await withTimeout {
@@ -149,7 +159,7 @@ import Testing
             task.taskDescription = "configured"
             task.resume()
         }
-        let recorder = OrderRecorder(answers)
+        let recorder = CompletionOrderRecorder(answers)
         let session = makeSession(delegate: recorder)
         defer { session.invalidateAndCancel() }
         try await withTimeout {

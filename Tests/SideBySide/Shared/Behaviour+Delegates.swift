@@ -32,6 +32,13 @@ extension Behaviour {
             site in
             await site.events(try site.request("/redirect/302"), Notes(follows: false)) { $0.dataTask(with: $1) }
         },
+        Behaviour(load: "Delegate: a method in its asynchronous form", "redirect 302, 302") { site in
+            let notes = AsynchronousNotes()
+            let session = URLSession(configuration: Site.configuration(), delegate: notes, delegateQueue: nil)
+            defer { session.finishTasksAndInvalidate() }
+            session.dataTask(with: try site.request("/redirect/302")).resume()
+            return await notes.untilEnd()
+        },
         Behaviour(load: "Delegate: the response is refused", "response 200, complete URLError -999") { site in
             await site.events(try site.request("/hello"), Notes(.cancel)) { $0.dataTask(with: $1) }
         },

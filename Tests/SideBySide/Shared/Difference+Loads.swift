@@ -58,6 +58,10 @@ extension Difference {
             "response, data, complete",
             "Apple, urlSession(_:task:didFinishCollecting:): \"Tells the delegate that the session finished "
                 + "collecting metrics for the task\"; it is never called."),
+        "Delegate: a method in its asynchronous form": .shows(
+            "200",
+            "Apple, urlSession(_:task:willPerformHTTPRedirection:newRequest:): the asynchronous form is the same method; it "
+                + "is never called."),
         "Delegate: the response is refused": .shows(
             "response 200, data hello, complete ok",
             "Apple, URLSession.ResponseDisposition.cancel: cancel the load, the same as calling cancel() on the "

@@ -103,3 +103,27 @@ class Notes: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate, @unch
         events.append("complete \(shown(error))")
     }
 }
+
+/// A delegate with a method in its asynchronous form.
+final class AsynchronousNotes: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // constants
+    private let events = Recorder<String>()
+    private let end = Signal()
+
+    func untilEnd() async -> String {
+        await end.wait()
+        return events.snapshot.joined(separator: ", ")
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest? {
+        events.append("redirect \(response.statusCode)")
+        return nil
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        events.append(shown((task.response as? HTTPURLResponse)?.statusCode))
+        end.fire()
+    }
+}

@@ -7,6 +7,11 @@ extension URLCredentialStorage {
         completionHandler(credentials(for: protectionSpace))
     }
 
+    /// The credentials of a protection space, by user; nil when there are none.
+    public func credentials(
+        for protectionSpace: URLProtectionSpace, task: URLSessionTask
+    ) async -> [String: URLCredential]? { credentials(for: protectionSpace) }
+
     /// Keeps a credential that a task was let pass with.
     public func set(_ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask) {
         set(credential, for: protectionSpace)
@@ -25,6 +30,11 @@ extension URLCredentialStorage {
         for space: URLProtectionSpace, task: URLSessionTask, completionHandler: (URLCredential?) -> Void
     ) {
         completionHandler(defaultCredential(for: space))
+    }
+
+    /// The credential to propose for a protection space, or nil.
+    public func defaultCredential(for space: URLProtectionSpace, task: URLSessionTask) async -> URLCredential? {
+        defaultCredential(for: space)
     }
 
     /// Keeps a credential, and proposes it for the protection space from now on.

@@ -12,6 +12,13 @@ extension URLCache {
         completionHandler(dataTask.currentRequest.flatMap { cachedResponse(for: $0) })
     }
 
+    /// The response stored for what the task loads now; nil where there is none.
+    public func cachedResponse(for dataTask: URLSessionDataTask) async -> CachedURLResponse? {
+        await withCheckedContinuation { continuation in
+            getCachedResponse(for: dataTask) { continuation.resume(returning: $0) }
+        }
+    }
+
     /// Removes the response stored for what the task loads now.
     public func removeCachedResponse(for dataTask: URLSessionDataTask) {
         guard let request = dataTask.currentRequest else { return }

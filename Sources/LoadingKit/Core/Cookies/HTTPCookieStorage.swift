@@ -126,13 +126,32 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         setCookies(cookies, for: request.url, mainDocumentURL: request.mainDocumentURL)
     }
 
-    /// Gives the cookies that go with a task's current request; nil when there is none. Override it to keep tasks' cookies
-    /// apart. The storage calls back before it returns; an override need not.
+    /// Gives the cookies that go with a task's current request; nil when there is none. Override it, or ``cookies(for:)``,
+    /// to keep tasks' cookies apart. The storage calls back before it returns; an override need not.
     open func getCookiesFor(
         _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void
     ) {
+        guard type(of: self) != HTTPCookieStorage.self,
+            !AsynchronousCall.isUnderWay(.taskCookies, of: self, from: .asynchronousForm)
+        else { return completionHandler(storedCookies(for: task)) }
+        // A subclass may override the other form.
+        let call = AsynchronousCall(.taskCookies, self, from: .completionForm)
+        AsynchronousForm.startTask { completionHandler(await call.run { await self.cookies(for: task) }) }
+    }
+
+    /// The asynchronous form of ``getCookiesFor(_:completionHandler:)``. Override either.
+    open func cookies(for task: URLSessionTask) async -> [HTTPCookie]? {
+        if AsynchronousCall.isUnderWay(.taskCookies, of: self, from: .completionForm) {
+            return storedCookies(for: task)
+        }
+        return await AsynchronousForm.byDefault(.taskCookies, of: self, placeholder: nil) {
+            getCookiesFor(task, completionHandler: $0)
+        }
+    }
+
+    private func storedCookies(for task: URLSessionTask) -> [HTTPCookie]? {
         let context = task.currentRequest.flatMap { CookieContext($0) }
-        completionHandler(context.flatMap { records(for: $0) }?.map { HTTPCookie($0) })
+        return context.flatMap { records(for: $0) }?.map { HTTPCookie($0) }
     }
 
     /// How many cookies there are.

@@ -7,6 +7,11 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void)
 
+    /// The asynchronous form of `urlSession(_:dataTask:didReceive:completionHandler:)`.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition
+
     /// The data task has become a download, as `didReceive response` was answered. Nothing more is told of the data task.
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didBecome downloadTask: URLSessionDownloadTask)
@@ -26,18 +31,38 @@ public protocol URLSessionDataDelegate: URLSessionTaskDelegate {
     func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void)
+
+    /// The asynchronous form of `urlSession(_:dataTask:willCacheResponse:completionHandler:)`.
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
+    ) async -> CachedURLResponse?
 }
 
 extension URLSessionDataDelegate {
-    /// Asks the session's delegate; without one, goes on.
+    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, goes on.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
         completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
     ) {
-        guard let next = session.delegate(after: self) as? any URLSessionDataDelegate else {
-            return completionHandler(.allow)
+        @Sendable func passOn() {
+            guard let next = session.delegate(after: self) as? any URLSessionDataDelegate else {
+                return completionHandler(.allow)
+            }
+            next.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
         }
-        next.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
+        guard AsynchronousForm.mayExist(.response, of: self) else { return passOn() }
+        ask(
+            .response, session, { await self.urlSession(session, dataTask: dataTask, didReceive: response) },
+            answer: completionHandler, otherwise: passOn)
+    }
+
+    /// Answers as `urlSession(_:dataTask:didReceive:completionHandler:)` does.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition {
+        await AsynchronousForm.byDefault(.response, of: self, placeholder: .cancel) {
+            urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: $0)
+        }
     }
 
     /// Tells the session's delegate.
@@ -62,16 +87,32 @@ extension URLSessionDataDelegate {
             .urlSession(session, dataTask: dataTask, didReceive: data)
     }
 
-    /// Asks the session's delegate; without one, stores what is proposed.
+    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, stores what is proposed.
     public func urlSession(
         _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
         completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
     ) {
-        guard let next = session.delegate(after: self) as? any URLSessionDataDelegate else {
-            return completionHandler(proposedResponse)
+        @Sendable func passOn() {
+            guard let next = session.delegate(after: self) as? any URLSessionDataDelegate else {
+                return completionHandler(proposedResponse)
+            }
+            next.urlSession(
+                session, dataTask: dataTask, willCacheResponse: proposedResponse, completionHandler: completionHandler)
         }
-        next.urlSession(
-            session, dataTask: dataTask, willCacheResponse: proposedResponse, completionHandler: completionHandler)
+        guard AsynchronousForm.mayExist(.caching, of: self) else { return passOn() }
+        ask(
+            .caching, session,
+            { await self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse) },
+            answer: completionHandler, otherwise: passOn)
+    }
+
+    /// Answers as `urlSession(_:dataTask:willCacheResponse:completionHandler:)` does.
+    public func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse
+    ) async -> CachedURLResponse? {
+        await AsynchronousForm.byDefault(.caching, of: self, placeholder: nil) {
+            urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse, completionHandler: $0)
+        }
     }
 }
 

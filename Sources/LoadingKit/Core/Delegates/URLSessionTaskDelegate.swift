@@ -14,6 +14,11 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void)
 
+    /// The asynchronous form of ``urlSession(_:task:willBeginDelayedRequest:completionHandler:)``.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
+    ) async -> (URLSession.DelayedRequestDisposition, URLRequest?)
+
     /// There is no network that leads to the server, and the task waits for one (`waitsForConnectivity`). Called at most
     /// once for each task.
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask)
@@ -29,16 +34,30 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void)
 
+    /// The asynchronous form of ``urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)``.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest?
+
     /// A server asks for credentials; where they concern a connection, the session's delegate was asked before and has
     /// no opinion.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)
 
+    /// The asynchronous form of ``urlSession(_:task:didReceive:completionHandler:)``.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?)
+
     /// The request's body must be sent again, and was a stream. Give a fresh one, or nil to fail the task.
     func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void)
+
+    /// The asynchronous form of ``urlSession(_:task:needNewBodyStream:)``.
+    func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream?
 
     /// Bytes of the request's body were sent; the expected total is -1 when it is not known.
     func urlSession(
@@ -58,14 +77,30 @@ extension URLSessionTaskDelegate {
         session.delegate(after: self)?.urlSession(session, didCreateTask: task)
     }
 
-    /// Asks the session's delegate; without one, begins.
+    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, begins.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
         completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
     ) {
-        guard let next = session.delegate(after: self) else { return completionHandler(.continueLoading, nil) }
-        next.urlSession(
-            session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
+        @Sendable func passOn() {
+            guard let next = session.delegate(after: self) else { return completionHandler(.continueLoading, nil) }
+            next.urlSession(
+                session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
+        }
+        guard AsynchronousForm.mayExist(.delayedRequest, of: self) else { return passOn() }
+        ask(
+            .delayedRequest, session,
+            { await self.urlSession(session, task: task, willBeginDelayedRequest: request) },
+            answer: { completionHandler($0.0, $0.1) }, otherwise: passOn)
+    }
+
+    /// Answers as ``urlSession(_:task:willBeginDelayedRequest:completionHandler:)`` does.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest
+    ) async -> (URLSession.DelayedRequestDisposition, URLRequest?) {
+        await AsynchronousForm.byDefault(.delayedRequest, of: self, placeholder: (.cancel, nil)) { answer in
+            urlSession(session, task: task, willBeginDelayedRequest: request) { answer(($0, $1)) }
+        }
     }
 
     /// Tells the session's delegate.
@@ -80,33 +115,88 @@ extension URLSessionTaskDelegate {
         session.delegate(after: self)?.urlSession(session, task: task, didReceiveInformationalResponse: response)
     }
 
-    /// Asks the session's delegate; without one, follows the redirect.
+    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, follows the redirect.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        guard let next = session.delegate(after: self) else { return completionHandler(request) }
-        next.urlSession(
-            session, task: task, willPerformHTTPRedirection: response, newRequest: request,
-            completionHandler: completionHandler)
+        @Sendable func passOn() {
+            guard let next = session.delegate(after: self) else { return completionHandler(request) }
+            next.urlSession(
+                session, task: task, willPerformHTTPRedirection: response, newRequest: request,
+                completionHandler: completionHandler)
+        }
+        guard AsynchronousForm.mayExist(.redirection, of: self) else { return passOn() }
+        ask(
+            .redirection, session,
+            {
+                await self.urlSession(
+                    session, task: task, willPerformHTTPRedirection: response, newRequest: request)
+            }, answer: completionHandler, otherwise: passOn)
     }
 
-    /// Asks the session's delegate; without one, leaves the challenge to default handling.
+    /// Answers as ``urlSession(_:task:willPerformHTTPRedirection:newRequest:completionHandler:)`` does.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest? {
+        await AsynchronousForm.byDefault(.redirection, of: self, placeholder: nil) {
+            urlSession(
+                session, task: task, willPerformHTTPRedirection: response, newRequest: request, completionHandler: $0)
+        }
+    }
+
+    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, leaves the challenge to
+    /// default handling.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
     ) {
-        guard let next = session.delegate(after: self) else { return completionHandler(.performDefaultHandling, nil) }
-        next.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
+        @Sendable func passOn() {
+            guard let next = session.delegate(after: self) else {
+                return completionHandler(.performDefaultHandling, nil)
+            }
+            next.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
+        }
+        guard AsynchronousForm.mayExist(.taskChallenge, of: self) else { return passOn() }
+        ask(
+            .taskChallenge, session, { await self.urlSession(session, task: task, didReceive: challenge) },
+            answer: { completionHandler($0.0, $0.1) }, otherwise: passOn)
     }
 
-    /// Asks the session's delegate; without one, there is no new stream.
+    /// Answers as ``urlSession(_:task:didReceive:completionHandler:)`` does.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        await AsynchronousForm.byDefault(
+            .taskChallenge, of: self, placeholder: (.cancelAuthenticationChallenge, nil)
+        ) { answer in
+            urlSession(session, task: task, didReceive: challenge) { answer(($0, $1)) }
+        }
+    }
+
+    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, there is no new stream.
     public func urlSession(
         _ session: URLSession, task: URLSessionTask,
         needNewBodyStream completionHandler: @escaping @Sendable (InputStream?) -> Void
     ) {
-        guard let next = session.delegate(after: self) else { return completionHandler(nil) }
-        next.urlSession(session, task: task, needNewBodyStream: completionHandler)
+        @Sendable func passOn() {
+            guard let next = session.delegate(after: self) else { return completionHandler(nil) }
+            next.urlSession(session, task: task, needNewBodyStream: completionHandler)
+        }
+        guard AsynchronousForm.mayExist(.newBodyStream, of: self) else { return passOn() }
+        ask(
+            .newBodyStream, session, { await self.urlSession(session, needNewBodyStreamForTask: task) },
+            answer: completionHandler, otherwise: passOn)
+    }
+
+    /// Answers as ``urlSession(_:task:needNewBodyStream:)`` does.
+    public func urlSession(
+        _ session: URLSession, needNewBodyStreamForTask task: URLSessionTask
+    ) async -> InputStream? {
+        await AsynchronousForm.byDefault(.newBodyStream, of: self, placeholder: nil) {
+            urlSession(session, task: task, needNewBodyStream: $0)
+        }
     }
 
     /// Tells the session's delegate.

@@ -83,6 +83,11 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
         flush(completionHandler: completionHandler)
     }
 
+    /// Closes idle connections and empties the session's stores; see ``reset(completionHandler:)``.
+    open func reset() async {
+        await withCheckedContinuation { continuation in reset { continuation.resume() } }
+    }
+
     /// Writes cookies, credentials and responses to disk, and makes requests made later open new connections.
     /// The handler is called on the delegate queue, when all is written or could not be.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
@@ -90,6 +95,11 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
             self.core.resetResources()
             self.core.flushStores { self.core.loop.execute { self.core.mailbox.post(completionHandler) } }
         }
+    }
+
+    /// Writes the session's stores to disk; see ``flush(completionHandler:)``.
+    open func flush() async {
+        await withCheckedContinuation { continuation in flush { continuation.resume() } }
     }
 
     /// Gives the tasks that are not over, on the delegate queue.

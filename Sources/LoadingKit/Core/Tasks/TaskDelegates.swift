@@ -3,7 +3,7 @@ import Foundation
 /// The delegates that a task tells: its own, then the session's.
 ///
 /// A method that the task's own delegate does not implement is asked of the session's: the protocols' default
-/// implementations pass the call on (see `URLSession.delegate(after:for:)`).
+/// implementations pass the call on (see `URLSession.delegate(after:)`).
 struct TaskDelegates: Sendable {
     private let base: (any URLSessionDelegate)?
     /// The task's own, which challenges about connections may reach.
