@@ -63,7 +63,9 @@ final class ConnectionPool: SessionResource {
         return target
     }
 
-    func fields(of request: URLRequest, to origin: Origin) -> HTTPFields { requestFields.make(request, origin) }
+    func fields(of request: URLRequest, to origin: Origin, for task: URLSessionTask) -> HTTPFields {
+        requestFields.make(request, origin, for: task)
+    }
 
     /// A request's fields as HTTP/2 has them, which says the host elsewhere.
     func withoutHost(_ fields: HTTPFields) -> RequestFields.WithoutHost { requestFields.withoutHost(fields) }

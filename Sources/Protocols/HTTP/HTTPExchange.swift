@@ -175,7 +175,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     /// What is for the proxy alone goes to it alone; to one that opens tunnels it is said when it opens one.
     private func makeFields(for target: RequestTarget) {
-        fields = pool.fields(of: request, to: target.origin)
+        fields = pool.fields(of: request, to: target.origin, for: resources.task)
         for field in cacheFields {
             fields.remove(name: field.name)
             fields.append(name: field.name, value: field.value)

@@ -128,6 +128,19 @@ struct RequestTarget {
     }
 }
 
+extension URLSessionTask {
+    /// Whether an http or https URL is of the origin that the task was made for.
+    func isFirst(_ url: URL) -> Bool {
+        guard let first = firstURL else { return false }
+        if first == url { return true }
+        let http = WebSocketURL.http(first)
+        guard http.hasScheme("http") || http.hasScheme("https"), let first = try? RequestTarget(http),
+            let target = try? RequestTarget(url)
+        else { return false }
+        return first.origin == target.origin
+    }
+}
+
 extension LoadFailure {
     fileprivate static func badURL(_ reason: String) -> LoadFailure {
         LoadFailure(.badURL, "the URL cannot be loaded: \(reason)")

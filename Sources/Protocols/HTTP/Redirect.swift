@@ -67,9 +67,7 @@ struct Redirect {
     }
 
     private static func removeCredentials(_ request: inout URLRequest) {
-        for name in ["Authorization", "Proxy-Authorization", "Cookie", "Host"] {
-            request.setValue(nil, forHTTPHeaderField: name)
-        }
+        for name in URLRequest.credentialFields + ["Host"] { request.setValue(nil, forHTTPHeaderField: name) }
     }
 }
 

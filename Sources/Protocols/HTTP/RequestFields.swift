@@ -13,10 +13,12 @@ struct RequestFields {
 
     static let userAgent = "\(ProcessInfo.processInfo.processName) LoadingKit/1.0"
 
-    private let settings: SessionSettings
+    private let additional: [(name: String, value: String)]
+    /// The same without credentials: what goes to another origin than the task's own.
+    private let additionalElsewhere: [(name: String, value: String)]
     /// What a request that brings neither fields nor a body is sent with, for the last origin that had one: most do, and
     /// most go where the one before went.
-    private var plain: (origin: Origin, fields: HTTPFields)?
+    private var plain: (origin: Origin, isElsewhere: Bool, fields: HTTPFields)?
 
     /// The last that was asked for.
     private var lastWithoutHost: (given: HTTPFields, made: WithoutHost)?
@@ -27,7 +29,10 @@ struct RequestFields {
         let fields: HTTPFields
     }
 
-    init(_ settings: SessionSettings) { self.settings = settings }
+    init(_ settings: SessionSettings) {
+        additional = settings.httpAdditionalHeaders ?? []
+        additionalElsewhere = additional.filter { !URLRequest.isCredentialField($0.name) }
+    }
 
     /// Most requests have the same fields as the one before, and then the same memory.
     mutating func withoutHost(_ fields: HTTPFields) -> WithoutHost {
@@ -39,23 +44,24 @@ struct RequestFields {
         return made
     }
 
-    mutating func make(_ request: URLRequest, _ origin: Origin) -> HTTPFields {
-        guard request.isPlain else { return assemble(request, origin) }
-        if let plain, plain.origin == origin { return plain.fields }
-        let fields = assemble(request, origin)
-        plain = (origin, fields)
+    /// The session's credentials go to the origin that the task was made for, and to no other that it is led to.
+    mutating func make(_ request: URLRequest, _ origin: Origin, for task: URLSessionTask) -> HTTPFields {
+        let isElsewhere =
+            additional.count != additionalElsewhere.count && request.url.map { task.isFirst($0) } != true
+        guard request.isPlain else { return assemble(request, origin, isElsewhere) }
+        if let plain, plain.origin == origin, plain.isElsewhere == isElsewhere { return plain.fields }
+        let fields = assemble(request, origin, isElsewhere)
+        plain = (origin, isElsewhere, fields)
         return fields
     }
 
-    private func assemble(_ request: URLRequest, _ origin: Origin) -> HTTPFields {
+    private func assemble(_ request: URLRequest, _ origin: Origin, _ isElsewhere: Bool) -> HTTPFields {
         var fields = request.fields
         for name in Self.reserved where fields.contains(name) { fields.remove(name) }
-        for (name, value) in settings.httpAdditionalHeaders ?? [] where !fields.contains(name: name) {
+        for (name, value) in isElsewhere ? additionalElsewhere : additional where !fields.contains(name: name) {
             fields.append(name: name, value: value)
         }
-        for name in Self.reserved where settings.httpAdditionalHeaders != nil && fields.contains(name) {
-            fields.remove(name)
-        }
+        for name in Self.reserved where !additional.isEmpty && fields.contains(name) { fields.remove(name) }
         if !fields.contains(.host) { fields.append(.host, origin.authority) }
         if !fields.contains(.accept) { fields.append(.accept, "*/*") }
         if !fields.contains(.acceptEncoding) { fields.append(.acceptEncoding, ContentDecoder.acceptEncoding) }

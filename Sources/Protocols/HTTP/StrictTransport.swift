@@ -5,7 +5,8 @@ import LoadingKitHTTP1
 /// HTTP Strict Transport Security (RFC 6797).
 enum StrictTransport {
     /// The request as it is to be made: by `https` where the host has said so (§8.3). Port 80 becomes 443, any other stays.
-    static func applied(to request: URLRequest, _ store: StrictTransportStore) -> URLRequest {
+    static func applied(to request: URLRequest, _ resources: LoadResources) -> URLRequest {
+        let store = resources.core.settings.strictTransport
         guard !store.isEmpty, let url = request.url, url.hasScheme("http"), let host = url.host,
             store.requiresSecureConnection(to: host),
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
@@ -13,6 +14,8 @@ enum StrictTransport {
         components.scheme = "https"
         if components.port == 80 { components.port = nil }
         guard let secured = components.url else { return request }
+        // The task's own origin goes along: this is no redirect of a server's.
+        if resources.task.isFirst(url) { resources.task.firstURL = secured }
         var request = request
         request.url = secured
         return request

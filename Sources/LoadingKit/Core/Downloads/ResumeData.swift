@@ -8,6 +8,7 @@ struct ResumeData: Equatable {
     private enum Key {
         static let version = "LoadingKitResumeDataVersion"
         static let url = "NSURLSessionDownloadURL"
+        static let firstURL = "LoadingKitResumeFirstURL"
         static let count = "NSURLSessionResumeBytesReceived"
         static let entityTag = "NSURLSessionResumeEntityTag"
         static let lastModified = "NSURLSessionResumeServerDownloadDate"
@@ -19,6 +20,8 @@ struct ResumeData: Equatable {
     private static let keptFields = ["Accept", "Accept-Language", "User-Agent"]
 
     var url: URL
+    /// What the download was made for, before it was redirected (``URLSessionTask/firstURL``).
+    var firstURL: URL
     var fields: [String: String]
     /// A file of the ``DownloadFolder``.
     var fileName: String
@@ -40,7 +43,9 @@ struct ResumeData: Equatable {
 
     /// Nil where a download cannot be resumed: only a GET over http or https can, of a resource that says which version it
     /// is, and whose bytes come as they are.
-    init?(_ request: URLRequest, _ response: URLResponse?, fileName: String, count: Int64) {
+    ///
+    /// - Parameter firstURL: what the download was made for, where that is another URL than the request's.
+    init?(_ request: URLRequest, _ response: URLResponse?, firstURL: URL?, fileName: String, count: Int64) {
         guard count > 0, let url = request.url, url.hasScheme("http") || url.hasScheme("https"),
             (request.httpMethod ?? "GET") == "GET", let response = response as? HTTPURLResponse,
             response.statusCode == 200 || response.statusCode == 206,
@@ -51,6 +56,7 @@ struct ResumeData: Equatable {
         // A part that the program asked for is not the beginning of the whole.
         if response.statusCode == 206, request.value(forHTTPHeaderField: "If-Range") == nil { return nil }
         self.url = url.withoutCredentials
+        self.firstURL = (firstURL ?? url).withoutCredentials
         self.fileName = fileName
         self.count = count
         self.validator = validator
@@ -82,6 +88,7 @@ struct ResumeData: Equatable {
             throw Self.invalid("it does not say of which version of the resource the bytes are")
         }
         self.url = url
+        firstURL = (list[Key.firstURL] as? String).flatMap { URL(string: $0) } ?? url
         self.count = count
         fileName = name
         let fields = list[Key.fields] as? [String: String] ?? [:]
@@ -98,6 +105,7 @@ struct ResumeData: Equatable {
             Key.version: Self.version, Key.url: url.absoluteString, Key.count: count, Key.fileName: fileName,
             Key.fields: fields,
         ]
+        if firstURL != url { list[Key.firstURL] = firstURL.absoluteString }
         switch validator {
         case .entityTag(let text): list[Key.entityTag] = text
         case .lastModified(let text): list[Key.lastModified] = text

@@ -138,7 +138,8 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
             isBlocked = receiver.receive(cached.response) == .wait
         case .redirect(let request, let response):
             isBlocked = true
-            receiver.redirect(to: request, response: response) { [weak self] follows in
+            let next = request.withoutCredentials(of: self.request)
+            receiver.redirect(to: next, response: response) { [weak self] follows in
                 self?.redirectDecided(follows, response)
             }
         case .challenge(let challenge, let decide):

@@ -91,7 +91,8 @@ extension TaskEngine {
         // Not answered yet: it can be resumed from where this was to go on.
         if let resuming { return resuming.data.encoded }
         guard let request = task.currentRequest else { return nil }
-        return ResumeData(request, task.response, fileName: spool.name, count: spool.count)?.encoded
+        return ResumeData(
+            request, task.response, firstURL: task.firstURL, fileName: spool.name, count: spool.count)?.encoded
     }
 
     /// Tells where the file is, before anything else is told of the end; nobody else has it.

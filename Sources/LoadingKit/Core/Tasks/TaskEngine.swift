@@ -188,6 +188,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         case .useNewRequest:
             let request = other ?? request
             task.currentRequest = request
+            task.firstURL = request.url
             begin(request)
         }
     }

@@ -17,6 +17,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
     ) {
         self.resumption = resumption
         super.init(session, request, identifier: identifier, consumer: consumer)
+        if let data = try? resumption?.get() { firstURL = data.firstURL }
     }
 
     /// A data task goes on as a download.

@@ -11,6 +11,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     struct Shared {
         var lifecycle = TaskLifecycle()
         var originalRequest: URLRequest?
+        /// Nil where it is the original request's.
+        var firstURL: URL?
         var currentRequest: URLRequest?
         var response: URLResponse?
         var error: (any Error)?
@@ -136,6 +138,13 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     /// The request that the task was made with.
     open var originalRequest: URLRequest? { shared.withLock { $0.originalRequest } }
+
+    /// The URL that the task was made for: of the request that it began with, which the delegate may have given; secured
+    /// where its host asks for that. What is for one origin alone, such as a session's credentials, is for that of this URL.
+    package var firstURL: URL? {
+        get { shared.withLock { $0.firstURL ?? $0.originalRequest?.url } }
+        set { shared.withLock { $0.firstURL = newValue } }
+    }
 
     /// The request that is being loaded: after a redirect, the new one.
     open internal(set) var currentRequest: URLRequest? {

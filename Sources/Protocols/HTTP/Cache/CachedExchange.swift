@@ -123,7 +123,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private var sentFields: HTTPFields {
         let pool = ConnectionPool.of(resources.core)
         guard let url = request.url, let target = try? pool.target(of: url) else { return request.fields }
-        return pool.fields(of: request, to: target.origin)
+        return pool.fields(of: request, to: target.origin, for: resources.task)
     }
 
     private func act(on verdict: CacheVerdict) {

@@ -38,7 +38,7 @@ final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `r
         request.httpMethod = "GET"
         request.httpBody = nil
         request.httpBodyStream = nil
-        return StrictTransport.applied(to: request, resources.core.settings.strictTransport)
+        return StrictTransport.applied(to: request, resources)
     }
 
     private var link: WebSocketLink? { (resources.task as? URLSessionWebSocketTask)?.link }

@@ -1,0 +1,32 @@
+import Foundation
+
+/// The fields that say who asks: they are for one origin, and for no other that it leads to.
+extension URLRequest {
+    package static let credentialFields = ["Authorization", "Proxy-Authorization", "Cookie", "Cookie2"]
+
+    package static func isCredentialField(_ name: String) -> Bool {
+        credentialFields.contains { $0.equalsIgnoringASCIICase(name) }
+    }
+
+    /// Without what an earlier request to another origin was sent with, and this one still carries: most who make a request
+    /// of an earlier one change its URL alone. Between requests of other schemes than http and https nothing is removed.
+    func withoutCredentials(of earlier: URLRequest) -> URLRequest {
+        guard let url, url.hasScheme("http") || url.hasScheme("https"), earlier.url?.isSameOrigin(as: url) != true
+        else { return self }
+        var request = self
+        for name in Self.credentialFields {
+            guard let value = value(forHTTPHeaderField: name) else { continue }
+            if value == earlier.value(forHTTPHeaderField: name) { request.setValue(nil, forHTTPHeaderField: name) }
+        }
+        return request
+    }
+}
+
+extension URL {
+    fileprivate func isSameOrigin(as other: URL) -> Bool {
+        scheme?.lowercased() == other.scheme?.lowercased() && host?.lowercased() == other.host?.lowercased()
+            && (port ?? standardPort) == (other.port ?? standardPort)
+    }
+
+    private var standardPort: Int? { hasScheme("http") ? 80 : hasScheme("https") ? 443 : nil }
+}
