@@ -154,6 +154,11 @@ let package = Package(
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
         tests("CommandLineTests", ["loadkit"]),
         tests("LoadingKitTests", ["LoadingKit"]),
+        // What the tests count the instructions of.
+        .executableTarget(
+            name: "GrowthProbe", dependencies: ["LoadingKit", "LoadingKitCore", "LoadingKitTransport"],
+            path: "Tests/GrowthProbe", swiftSettings: settings),
+        tests("GrowthTests", ["GrowthProbe"]),
         // One set of sources, behind a symbolic link in each folder, against one implementation and the other.
         sideBySideTests("LoadingKit", ["LoadingKit"]),
         sideBySideTests("FoundationNetworking", []),

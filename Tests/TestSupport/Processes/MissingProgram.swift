@@ -4,6 +4,11 @@ package struct MissingProgram: Error, Sendable, Equatable, CustomStringConvertib
     /// The package of Debian and Ubuntu that holds it.
     package var aptPackage: String
 
+    package init(program: String, aptPackage: String) {
+        self.program = program
+        self.aptPackage = aptPackage
+    }
+
     package var description: String {
         "\(program) is not installed. Install it with: sudo apt-get install -y \(aptPackage)"
     }
