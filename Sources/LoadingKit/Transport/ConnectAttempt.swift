@@ -141,7 +141,7 @@ package final class ConnectAttempt {
         _ tls: (context: TLSContext, serverName: String)
     ) {
         timings.tlsStart = loop.currentTime
-        let key = "\(tls.serverName) \(endpoint)"
+        let key = "\(tls.serverName) \(endpoint) \(decider?.partition.map { "\($0)" } ?? "")"
         guard
             let session = TLSSession(
                 tls.context, socket: socket, inside: carrier, serverName: tls.serverName, sessionKey: key)

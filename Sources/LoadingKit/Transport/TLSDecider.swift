@@ -6,6 +6,10 @@ package protocol TLSDecider: AnyObject {
     /// Whether it is to be asked about the server's certificates; else the verification's verdict holds.
     var decidesTrust: Bool { get }
 
+    /// Whose connection it is to be, where not all of a session's may use it: TLS sessions of connections of one are not
+    /// continued by those of another. Nil: everybody's.
+    var partition: ObjectIdentifier? { get }
+
     /// Decides about the server's certificates. On a connection that continues an earlier TLS session they are those of
     /// that session: a decision is never skipped because a session is continued.
     func decide(_ trust: TrustEvaluation, _ answer: @escaping (TrustDecision) -> Void)
@@ -34,4 +38,8 @@ package enum IdentityDecision: Sendable {
     case none
     /// The connection is given up.
     case cancel
+}
+
+extension TLSDecider {
+    package var partition: ObjectIdentifier? { nil }
 }

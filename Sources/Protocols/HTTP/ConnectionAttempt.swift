@@ -10,7 +10,7 @@ final class ConnectionAttempt: TunnelOwner {
     }
 
     private weak var pool: OriginPool?
-    let origin: Origin
+    private let route: Route
     /// Whether the server may choose HTTP/2 in the TLS handshake.
     let offersHTTP2: Bool
     let storage: URLCredentialStorage?
@@ -21,15 +21,18 @@ final class ConnectionAttempt: TunnelOwner {
     private(set) var isHeld = false
     var question: Question?
 
-    init(_ pool: OriginPool, _ origin: Origin, offersHTTP2: Bool, storage: URLCredentialStorage?) {
+    init(_ pool: OriginPool, offersHTTP2: Bool, storage: URLCredentialStorage?) {
         self.pool = pool
-        self.origin = origin
+        route = pool.route
         self.offersHTTP2 = offersHTTP2
         self.storage = storage
     }
 
     /// How far it came, once it is over; nil for one through a proxy, which is made of several.
     private(set) var timings: ConnectTimings?
+
+    var origin: Origin { route.origin }
+    var partition: ObjectIdentifier? { route.decidingDelegate.map { ObjectIdentifier($0) } }
 
     var asker: HTTPExchange? {
         if let asked, pool?.isWaiting(asked) == true { return asked }

@@ -70,6 +70,10 @@ final class ConnectionPool: SessionResource {
     /// A request's fields as HTTP/2 has them, which says the host elsewhere.
     func withoutHost(_ fields: HTTPFields) -> RequestFields.WithoutHost { requestFields.withoutHost(fields) }
 
+    /// Whether a delegate may have a say in how a connection to an origin is made: whether the server is trusted, and who
+    /// the client is to it and to a proxy.
+    func mayAskDelegates(about origin: Origin) -> Bool { origin.isSecure || !proxies.isEmpty }
+
     func nextExchangeNumber() -> UInt64 {
         exchangeCount &+= 1
         return exchangeCount

@@ -50,8 +50,10 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// Whether that did not say how long its body is.
     private var isOpenEnded = false
     private var writeError: (any Error)?
-    private var idleSince: MonotonicTime
     private let metrics: ConnectionMetrics
+
+    /// What the connection was authenticated with.
+    private var credentials: BoundCredentials?
 
     /// Among the process's connections; nil as long as this one has not been idle.
     private var membership: IdleConnections.Membership?
@@ -63,7 +65,6 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         self.stream = stream
         self.pool = pool
         loop = stream.loop
-        idleSince = loop.now
         metrics = ConnectionMetrics(
             stream.info, protocolName: stream.info.tls?.alpn ?? "http/1.1", isProxied: pool.isProxied)
         stream.handler = self
@@ -77,6 +78,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         guard case .idle = state, idleUntil > loop.now else { return false }
         return !stream.isDead
     }
+
+    /// Whether the server takes the requests of the connection for those of the user that the exchange is for.
+    func isFor(_ exchange: HTTPExchange) -> Bool { credentials?.mayAuthenticate(exchange) ?? true }
 
     /// No exchange waits for the connection: it is one of the process's idle ones, of which some are closed when they are
     /// many.
@@ -380,7 +384,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         let isReusable =
             sender == nil && writeError == nil && codec.canCarryAnotherRequest && !hasRest && !hasUnexpectedInput
         if isReusable { state = .idle } else { close() }
-        idleSince = loop.now
+        if let bound = exchange.logins.boundCredentials { credentials = bound }
         exchange.ended()
         if isReusable { pool.isFree(self) } else { pool.isGone(self) }
     }
@@ -423,7 +427,6 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         // The person who was asked may have taken longer to answer than the server has waited.
         guard codec.canCarryAnotherRequest, !hasRest, !stream.isDead else { return leave(to: next) }
         state = .idle
-        idleSince = loop.now
         guard let next else { return pool.isFree(self) }
         next.assigned(to: self)
         carry(next, isReused: true)

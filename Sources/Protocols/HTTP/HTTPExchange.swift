@@ -111,7 +111,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             let target = try pool.target(of: url)
             try allow(target.origin)
             self.target = target
-            let delegate = target.origin.isSecure ? receiver.challengeDelegate : nil
+            let delegate = pool.mayAskDelegates(about: target.origin) ? receiver.challengeDelegate : nil
             route = pool.route(to: target.origin, for: request, switching: switching, decidedBy: delegate)
             makeFields(for: target)
             recallLogins(target)

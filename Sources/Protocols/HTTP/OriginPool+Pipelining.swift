@@ -24,7 +24,7 @@ extension OriginPool {
         guard !opensSoon, !pipelined.isEmpty, pool.mayPipeline(route) else { return }
         let share = fairShare
         while let next = waiting.prefix(attempts.count + 1).dropFirst(attempts.count).first, mayBeSentAhead(next),
-            let connection = shortestPipeline(below: share)
+            let connection = shortestPipeline(below: share, for: next.exchange)
         {
             waiting.remove(next.exchange)
             connection.sendAhead(next.exchange)
@@ -43,7 +43,8 @@ extension OriginPool {
         return (count + connections - 1) / connections
     }
 
-    private func shortestPipeline(below limit: Int) -> HTTP1Connection? {
-        pipelined.filter { $0.aheadCount < limit && $0.roomAhead > 0 }.min { $0.aheadCount < $1.aheadCount }
+    private func shortestPipeline(below limit: Int, for exchange: HTTPExchange) -> HTTP1Connection? {
+        pipelined.filter { $0.aheadCount < limit && $0.isFor(exchange) && $0.roomAhead > 0 }
+            .min { $0.aheadCount < $1.aheadCount }
     }
 }

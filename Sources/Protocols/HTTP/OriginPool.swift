@@ -66,7 +66,7 @@ final class OriginPool {
         if waiting.isEmpty, let connection = multiplexed.first(where: { $0.room > 0 }) {
             return carry(exchange, on: connection)
         }
-        if !needsFreshConnection, waiting.isEmpty, let connection = popIdle() {
+        if !needsFreshConnection, waiting.isEmpty, let connection = popIdle(for: exchange) {
             return carry(exchange, on: connection, isReused: true)
         }
         waiting.insert(RequestQueue.Entry(exchange, needsFreshConnection: needsFreshConnection))
@@ -149,8 +149,9 @@ final class OriginPool {
 
     // MARK: Connections
 
-    private func popIdle() -> HTTP1Connection? {
-        while let connection = idle.popLast() {
+    private func popIdle(for exchange: HTTPExchange) -> HTTP1Connection? {
+        while let index = idle.lastIndex(where: { $0.isFor(exchange) }) {
+            let connection = idle.remove(at: index)
             if connection.isUsable { return connection }
             connection.close()
         }
@@ -162,7 +163,7 @@ final class OriginPool {
             busyCount + idle.count + streamTakers + attempts.count < limit || closeOneIdle()
         {
             let attempt = ConnectionAttempt(
-                self, route.origin, offersHTTP2: speaks != .http1, storage: pool.settings.credentialStorage)
+                self, offersHTTP2: speaks != .http1, storage: pool.settings.credentialStorage)
             let key = ObjectIdentifier(attempt)
             attempts[key] = attempt
             if route.origin.isSecure, attempt.decidesTrust { asksPrograms = true }
@@ -347,7 +348,7 @@ final class OriginPool {
     /// The connection has ended its exchange and can carry another.
     func isFree(_ connection: HTTP1Connection) {
         isBusyNoMore(connection)
-        if let next = waiting.first(where: { !$0.needsFreshConnection }) {
+        if let next = waiting.first(where: { !$0.needsFreshConnection && connection.isFor($0.exchange) }) {
             waiting.remove(next.exchange)
             carry(next.exchange, on: connection, isReused: true)
             endSurplusAttempts()

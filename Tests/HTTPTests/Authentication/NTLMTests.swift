@@ -76,6 +76,43 @@ import Testing
         #expect(answerer.seen.snapshot == ["task's session: NTLM - 0 -", "body"])
     }
 
+    /// The connection is the user's that it was authenticated for.
+    @Test func anotherUsersRequestsGoOverAnotherConnection() async throws {
+        let ntlm = NTLMServer()
+        try await Self.withServer(ntlm, SessionChallengeAnswerer("D\\u", "p")) { session, server in
+            let request = try BothVersions.request(server, "/")
+            #expect(await session.outcome(request) == .ok("in"))
+            var other = request
+            other.url = request.url.flatMap { URL(string: $0.absoluteString.replacing("//", with: "//other:q@")) }
+            #expect(await session.outcome(other) != .loaded(status: 401, body: ""))
+            var byHand = request
+            byHand.setValue("Basic b3RoZXI6cQ==", forHTTPHeaderField: "Authorization")
+            #expect(await session.outcome(byHand) == .loaded(status: 401, body: "refused"))
+            #expect(await session.outcome(request) == .ok("in"))
+        }
+        #expect(ntlm.seen.snapshot.count { $0 == "0 0 " } == 2)
+    }
+
+    @Test func aConnectionWithACredentialForOneRequestIsNotUsedAgain() async throws {
+        let ntlm = NTLMServer()
+        let delegate = TrustAnswerer { challenge in
+            guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodNTLM else {
+                return (.performDefaultHandling, nil)
+            }
+            return (.useCredential, URLCredential(user: "D\\u", password: "p", persistence: .none))
+        }
+        let authority = try CertificateAuthority()
+        let tls = TLSServerOptions(try authority.issue())
+        let server = try LoopbackServer(LoopbackServer.Options(tls: tls), route: ntlm.route)
+        defer { server.stop() }
+        let session = makeSession(delegate: delegate) { $0.tlsTrustRoots = .pem(authority.certificatePEM) }
+        try await withTimeout {
+            let request = try BothVersions.request(server, "/")
+            for _ in 0..<2 { #expect(await session.outcome(request) == .ok("in")) }
+        }
+        #expect(ntlm.seen.snapshot == ["0 0 ", "0 1 ", "0 3 ", "1 0 ", "1 1 ", "1 3 "])
+    }
+
     /// Over HTTP/2, whose connections are everyone's, it cannot be used (RFC 9113 has no word for whose a stream is).
     @Test func neverOverHTTP2() async throws {
         let ntlm = NTLMServer()

@@ -133,6 +133,34 @@ import Testing
         }
     }
 
+    @Test("delegates that decide nothing share a connection", arguments: BothVersions.all)
+    func bystanders(version: String) async throws {
+        try await BothVersions.withServer(version, Self.route) { session, server in
+            let request = try BothVersions.request(server, "/")
+            for _ in 0..<5 { #expect(await session.outcome(request, delegate: Bystander()).isLoaded) }
+            for _ in 0..<5 { #expect(await session.outcome(request).isLoaded) }
+            // The first of a class may have had one of its own.
+            #expect(Set(server.requests.snapshot.map(\.connection)).count <= 2)
+        }
+    }
+
+    @Test(
+        "where the session's delegate decides, tasks with delegates of their own share its connections",
+        arguments: BothVersions.all)
+    func sessionDecides(version: String) async throws {
+        let delegate = TrustAnswerer.accepting()
+        try await BothVersions.withServer(version, Self.route, delegate: delegate) {
+            Self.distrust($0)
+        } body: { session, server in
+            let request = try BothVersions.request(server, "/")
+            let own = Decider.refusing
+            for _ in 0..<5 { #expect(await session.outcome(request, delegate: own).isLoaded) }
+            for _ in 0..<5 { #expect(await session.outcome(request).isLoaded) }
+            #expect(own.challenges.count == 0)
+            #expect(Set(server.requests.snapshot.map(\.connection)).count <= 2)
+        }
+    }
+
     @Test("each delegate's client certificate is for its own tasks", arguments: BothVersions.all)
     func identities(version: String) async throws {
         let authority = try CertificateAuthority()

@@ -20,11 +20,16 @@ package enum AsynchronousForm {
 
     private static let facts = Guarded<[ObjectIdentifier: Facts]>([:])
 
+    /// Whether the object's class is known to implement neither form: it was called, and both were the default.
+    static func isKnownMissing(_ method: TwoFormMethod, of object: some AnyObject) -> Bool {
+        let type = ObjectIdentifier(type(of: object))
+        return facts.withLock { $0[type]?.missing ?? 0 } & method.bit != 0
+    }
+
     /// Whether the object's class may implement the asynchronous form. Asked by the default of the other form.
     static func mayExist(_ method: TwoFormMethod, of object: some AnyObject) -> Bool {
-        let type = ObjectIdentifier(type(of: object))
-        if facts.withLock({ $0[type]?.missing ?? 0 }) & method.bit != 0 { return false }
-        return !AsynchronousCall.isUnderWay(method, of: object, from: .asynchronousForm)
+        !isKnownMissing(method, of: object)
+            && !AsynchronousCall.isUnderWay(method, of: object, from: .asynchronousForm)
     }
 
     /// Calls the asynchronous form, and gives its answer. Where that form is the default one, it calls `passOn` instead:

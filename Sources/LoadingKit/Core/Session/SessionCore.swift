@@ -34,6 +34,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     let chunks = ChunkPool()
     private(set) lazy var networks = NetworkMonitor(loop)
     private let identifiers = Atomic<Int>(1)
+    /// Whether the session's delegate has answered a challenge that concerned a connection, by itself.
+    let delegateAnswersChallenges = Atomic<Bool>(false)
     private var entries: [Int: Entry] = [:]
     /// A few: to go through them costs less than to hash.
     private var resources: [any SessionResource] = []

@@ -1,4 +1,5 @@
 import Foundation
+import Synchronization
 
 /// The delegates that a task tells: its own, then the session's.
 ///
@@ -6,8 +7,8 @@ import Foundation
 /// implementations pass the call on (see `URLSession.delegate(after:)`).
 struct TaskDelegates: Sendable {
     private let base: (any URLSessionDelegate)?
-    /// The task's own, which challenges about connections may reach.
-    let ownChallenged: (any URLSessionTaskDelegate)?
+    private let own: (any URLSessionTaskDelegate)?
+    private let core: SessionCore
     private let task: (any URLSessionTaskDelegate)?
     private let data: (any URLSessionDataDelegate)?
     private let download: (any URLSessionDownloadDelegate)?
@@ -17,11 +18,19 @@ struct TaskDelegates: Sendable {
         let own = task.delegate
         let shared = session.delegate
         base = own ?? shared
-        ownChallenged = own
+        self.own = own
+        core = session.core
         self.task = own ?? (shared as? any URLSessionTaskDelegate)
         data = own as? any URLSessionDataDelegate ?? (shared as? any URLSessionDataDelegate)
         download = own as? any URLSessionDownloadDelegate ?? (shared as? any URLSessionDownloadDelegate)
         stream = own as? any URLSessionStreamDelegate ?? (shared as? any URLSessionStreamDelegate)
+    }
+
+    /// The task's own, where a challenge that concerns a connection may reach it: the session's delegate is not known to
+    /// answer such challenges, nor this one to leave them to it.
+    var ownChallenged: (any URLSessionTaskDelegate)? {
+        guard let own, !core.delegateAnswersChallenges.load(ordering: .relaxed) else { return nil }
+        return AsynchronousForm.isKnownMissing(.taskChallenge, of: own) ? nil : own
     }
 
     var exist: Bool { base != nil }
@@ -127,12 +136,19 @@ struct TaskDelegates: Sendable {
         guard challenge.protectionSpace.concernsSession, let shared = session.delegate else {
             return askTask(challenge, session, task, decide)
         }
+        let course = ChallengeCourse()
         // A program may keep the challenge, where its session and task must not be kept.
         let asked = URLAuthenticationChallenge(challenge) { [weak session, weak task] answer in
+            course.isPassedOn.store(true, ordering: .relaxed)
             guard let session, let task else { return answer(.performDefaultHandling, nil) }
             TaskDelegates(session, task).askTask(challenge, session, task, answer)
         }
-        shared.urlSession(session, didReceive: asked, completionHandler: decide)
+        shared.urlSession(session, didReceive: asked) { [core] disposition, credential in
+            if !course.isPassedOn.load(ordering: .relaxed) {
+                core.delegateAnswersChallenges.store(true, ordering: .relaxed)
+            }
+            decide(disposition, credential)
+        }
     }
 
     private func askTask(
@@ -162,4 +178,10 @@ struct TaskDelegates: Sendable {
     func didComplete(_ error: (any Error)?, _ session: URLSession, _ task: URLSessionTask) {
         self.task?.urlSession(session, task: task, didCompleteWithError: error)
     }
+}
+
+/// How a challenge goes that the session's delegate was given.
+private final class ChallengeCourse: Sendable {
+    /// Whether that left it to the task's delegate.
+    let isPassedOn = Atomic<Bool>(false)
 }

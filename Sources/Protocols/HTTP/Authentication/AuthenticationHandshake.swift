@@ -102,6 +102,9 @@ final class AuthenticationHandshake {
 
     var bindsToConnection: Bool { login.map { type(of: $0.scheme).bindsToConnection } ?? false }
 
+    /// The credential that a connection was authenticated with, if that is for all of its requests.
+    var boundCredential: URLCredential? { bindsToConnection ? login?.credential : nil }
+
     /// The request will go out on another connection: what is bound to one begins anew.
     func changesConnection() {
         guard bindsToConnection, let offer = login?.offer else { return }

@@ -1,5 +1,22 @@
+import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
+
+/// With which credentials a connection was authenticated, where that is for the connection (NTLM, Negotiate).
+struct BoundCredentials {
+    let server: URLCredential?
+    let proxy: URLCredential?
+
+    /// Whether another request may be the same user's: the credential is not for one request alone, and the request does
+    /// not name another.
+    func mayAuthenticate(_ exchange: HTTPExchange) -> Bool {
+        if let proxy, proxy.persistence == .none { return false }
+        guard let server else { return true }
+        guard server.persistence != .none, !exchange.fields.contains(.authorization) else { return false }
+        guard let given = exchange.request.url?.credential else { return true }
+        return given.user == server.user && given.password == server.password
+    }
+}
 
 /// Whom an exchange proves itself to: the server, and a proxy that sees the request.
 struct ExchangeLogins {
@@ -34,6 +51,12 @@ struct ExchangeLogins {
 
     var bindsToConnection: Bool {
         server.handshake?.bindsToConnection == true || proxy.handshake?.bindsToConnection == true
+    }
+
+    /// The credentials that the exchange's connection was authenticated with, for all requests that follow on it.
+    var boundCredentials: BoundCredentials? {
+        let (server, proxy) = (server.handshake?.boundCredential, proxy.handshake?.boundCredential)
+        return server == nil && proxy == nil ? nil : BoundCredentials(server: server, proxy: proxy)
     }
 
     /// The request will go out on another connection.

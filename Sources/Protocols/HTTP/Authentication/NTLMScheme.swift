@@ -7,8 +7,7 @@ import LoadingKitCore
 ///
 /// Asked for another message when it is the server's turn, it begins anew.
 ///
-/// Tasks of the session that use the connection later are the same user to the server, whoever they ask for: as on
-/// Apple's systems, sessions keep users apart, not tasks.
+/// The connection is used again for the same user's requests alone (see ``BoundCredentials``).
 struct NTLMScheme: HTTPAuthenticationScheme {
     static let name = "NTLM"
     static let authenticationMethod = NSURLAuthenticationMethodNTLM

@@ -13,6 +13,9 @@ struct ProxyRules: Sendable {
         if let dictionary { self.init(dictionary) } else { self.init(environment: environment()) }
     }
 
+    /// Whether there is none.
+    var isEmpty: Bool { http == nil && https == nil }
+
     /// Nil: the origin is reached directly.
     func proxy(for origin: Origin) -> Proxy? {
         guard let proxy = origin.isSecure ? https : http, !exceptions.contains(origin.host) else { return nil }

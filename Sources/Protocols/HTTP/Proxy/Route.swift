@@ -8,7 +8,7 @@ final class Route: Sendable {
     /// Over which networks.
     let use: NetworkUse
     let switching: Switching
-    /// Nil where the session's delegate, or nobody, decides in TLS handshakes.
+    /// Nil where the session's delegate, or nobody, decides how connections are made.
     private let decider: Decider?
 
     init(
@@ -22,9 +22,8 @@ final class Route: Sendable {
         self.decider = decider
     }
 
-    /// A task's own delegate that may decide in TLS handshakes. Connections that were made under its decisions are for
-    /// tasks with the same delegate alone: another task's would perhaps not have trusted the server, or would have
-    /// identified the client as somebody else.
+    /// A task's own delegate that may decide how connections are made. Those are for tasks with the same delegate alone:
+    /// another task's would perhaps not have trusted the server, or would have identified the client as somebody else.
     final class Decider: @unchecked Sendable {  // the reference is set once; weak references are read atomically
         fileprivate private(set) weak var delegate: AnyObject?
 
@@ -37,6 +36,9 @@ final class Route: Sendable {
             return one === other
         }
     }
+
+    /// Nil also when it is gone.
+    var decidingDelegate: AnyObject? { decider?.delegate }
 
     func isDecided(by delegate: AnyObject?) -> Bool {
         guard let decider else { return delegate == nil }
