@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitTransport
 import Testing
 
 @testable import LoadingKitPersistence

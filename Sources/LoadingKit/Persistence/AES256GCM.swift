@@ -1,5 +1,6 @@
 import COpenSSL
 import Foundation
+import LoadingKitTransport
 
 /// AES-256 in Galois/Counter Mode (NIST SP 800-38D), by OpenSSL: a random nonce, the ciphertext, and the tag.
 struct AES256GCM {
@@ -64,36 +65,6 @@ struct AES256GCM {
                 && before(cipher) && EVP_CipherFinal_ex(cipher, output + Int(length), &length) == 1
         }
         return isDone ? finish(cipher, output.dropLast()) : nil
-    }
-}
-
-/// Random bytes that nobody can guess, by OpenSSL.
-enum SecureRandom {
-    static func bytes(_ count: Int) -> Data? {
-        var bytes = Data(count: count)
-        let isDone = bytes.withUnsafeMutableBytes {
-            RAND_bytes($0.bindMemory(to: UInt8.self).baseAddress, Int32(count)) == 1
-        }
-        return isDone ? bytes : nil
-    }
-}
-
-/// HMAC with SHA-256 (RFC 2104), by OpenSSL.
-enum HMACSHA256 {
-    /// Nil where OpenSSL fails.
-    static func code(_ message: Data, key: Data) -> Data? {
-        var code = Data(count: 32)
-        var count = 0
-        let isDone = code.withUnsafeMutableBytes { code in
-            key.withUnsafeBytes { key in
-                message.withBytes { message_ in
-                    EVP_Q_mac(
-                        nil, "HMAC", nil, "SHA256", nil, key.baseAddress, key.count, message_, message.count,
-                        code.bindMemory(to: UInt8.self).baseAddress, code.count, &count) != nil
-                }
-            }
-        }
-        return isDone && count == 32 ? code : nil
     }
 }
 
