@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitPrimitives
+import LoadingKitTransport
 import Testing
 
 @testable import LoadingKitCore
@@ -13,6 +14,7 @@ import Testing
 
         func entries(for key: CacheKey) -> [CacheEntry] { entries.withLock { $0[key] ?? [] } }
         var usage: Int { entries.withLock { $0.values.joined().reduce(0) { $0 + $1.cost } } }
+        func keyedHash() -> KeyedHash? { nil }
         func store(_ entry: CacheEntry, for key: CacheKey) {
             entries.withLock { $0[key] = [entry] + ($0[key] ?? []).filter { !entry.replaces($0) } }
         }

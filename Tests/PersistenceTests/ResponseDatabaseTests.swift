@@ -10,13 +10,46 @@
 
     @Suite("ResponseDatabase")
     struct ResponseDatabaseTests {
+        /// Of those it is not known with whose credentials they were obtained, and they may have these in clear.
+        @Test("what the first version stored is gone, in the file too")
+        func firstVersion() async throws {
+            let test = try CacheFolder()
+            try StoreFolder.make(test.bodies)
+            try Data("hidden body".utf8).write(to: test.bodies.appendingPathComponent("0000000000000007"))
+            let file = test.url.appendingPathComponent("Responses.sqlite")
+            let queue = try DatabaseQueue(path: file.path)
+            try await queue.write { database in
+                try database.execute(sql: ResponseIndex.schema.steps[0])
+                for index in 0..<100 {
+                    try database.execute(
+                        sql:
+                            "INSERT INTO response (method, url, selecting, head, body, size, digest, cost, stored, used) "
+                            + "VALUES ('GET', ?, 'hidden', 'hidden', 7, 11, '', 20, 0, 0)",
+                        arguments: ["http://hidden@h.example/path/\(index)"])
+                }
+                try database.execute(sql: "PRAGMA user_version = 1")
+            }
+            try queue.close()
+            let store = test.store()
+            #expect(test.contents(store, 1).isEmpty && store.usage == 0)
+            store.store(test.entry("new"), for: test.key(1))
+            await test.flush(store)
+            #expect(test.contents(store, 1) == ["new"])
+            #expect(try test.bodyCount() == 1)
+            let kept = try DatabaseQueue(path: file.path)
+            try await kept.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
+            let data = try Data(contentsOf: file)
+            #expect(data.range(of: Data("hidden".utf8)) == nil)
+        }
+
         @Test("what is stored is there again, as it was")
         func roundTrip() async throws {
             let test = try CacheFolder()
             let metadata = CacheMetadata(
                 requestTime: Date(timeIntervalSince1970: 1.25), responseTime: Date(timeIntervalSince1970: 2.5),
                 selectingFields: [.init(name: "a", value: nil), .init(name: "é", value: "")],
-                part: .init(start: 3, total: nil), lacksContent: true)
+                owner: .init(credentials: Data([1, 2]), cookies: Data()), part: .init(start: 3, total: nil),
+                lacksContent: true)
             let url = try #require(URL(string: "http://h/a?ü#f"))
             var fields = HTTPFields()
             for (name, value) in [("Content-Type", "text/plain"), ("X", "1"), ("X", ""), ("x-é", "ÿ")] {

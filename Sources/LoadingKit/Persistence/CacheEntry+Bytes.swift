@@ -4,7 +4,7 @@ import LoadingKitPrimitives
 
 /// A response's head as bytes: all of an entry but its content. The format is this library's own, and has a version.
 extension CacheEntry {
-    private static let version: UInt8 = 1
+    private static let version: UInt8 = 2
 
     private enum Kind: UInt8 {
         case http = 0
@@ -31,7 +31,7 @@ extension CacheEntry {
     }
 
     private static func put(_ response: URLResponse, under key: CacheKey, _ writer: inout ByteWriter) -> Bool {
-        guard let url = response.url?.absoluteString else { return false }
+        guard let url = response.url.map({ CacheKey.withoutCredentials($0.absoluteString) }) else { return false }
         let own = url == key.url ? nil : url
         if let http = response as? HTTPURLResponse, type(of: http) == HTTPURLResponse.self {
             writer.put(Kind.http.rawValue)
@@ -111,25 +111,29 @@ extension ByteWriter {
             writer.put(part.start)
             writer.put(part.total) { $0.put($1) }
         }
-        put(metadata.selectingFields)
+        put(metadata.variant)
     }
 
-    mutating func put(_ fields: [CacheMetadata.SelectingField]) {
-        put(Int64(fields.count))
-        for field in fields {
+    mutating func put(_ variant: CacheMetadata.Variant) {
+        put(Int64(variant.selectingFields.count))
+        for field in variant.selectingFields {
             put(field.name)
             put(field.value) { $0.put($1) }
         }
+        put(variant.owner.credentials) { $0.put($1) }
+        put(variant.owner.cookies) { $0.put($1) }
     }
 }
 
 extension ByteReader {
     fileprivate mutating func metadata() -> CacheMetadata? {
         guard let requestTime = date(), let responseTime = date(), let lacksContent = flag(),
-            let part = optional({ $0.part() }), let fields = selectingFields()
+            let part = optional({ $0.part() }), let fields = selectingFields(),
+            let credentials = optional({ $0.data() }), let cookies = optional({ $0.data() })
         else { return nil }
         return CacheMetadata(
-            requestTime: requestTime, responseTime: responseTime, selectingFields: fields, part: part,
+            requestTime: requestTime, responseTime: responseTime, selectingFields: fields,
+            owner: CacheMetadata.Owner(credentials: credentials, cookies: cookies), part: part,
             lacksContent: lacksContent)
     }
 

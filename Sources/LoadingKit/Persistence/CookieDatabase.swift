@@ -8,6 +8,8 @@
     package final class CookieDatabase: CookiePersistence {
         private let database: StoreDatabase
 
+        package var identity: String? { database.url.absoluteString }
+
         /// - Parameter url: The file; it is made with the first cookie.
         package init(url: URL, log: StoreLog = StoreLog()) {
             database = StoreDatabase(url: url, schema: Self.schema, log: log)

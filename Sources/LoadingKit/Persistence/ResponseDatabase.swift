@@ -40,6 +40,8 @@
             if files.noteUse(of: key) { add(.tidy) }
         }
 
+        package func keyedHash() -> KeyedHash? { files.keyedHash() }
+
         package var usage: Int {
             writes.drain()
             return files.usage

@@ -63,7 +63,7 @@
             else { return .change(.remove(key)) }
             let selecting = entry.response.metadata.map { metadata in
                 var writer = ByteWriter()
-                writer.put(metadata.selectingFields)
+                writer.put(metadata.variant)
                 return writer.data
             }
             return .insert(

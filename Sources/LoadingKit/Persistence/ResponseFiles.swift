@@ -132,6 +132,18 @@
             }
         }
 
+        /// Under a key of the folder's own, which lies beside the database. Blocks.
+        func keyedHash() -> KeyedHash? {
+            guard !isOff else { return nil }
+            do {
+                let file = KeyFile(url: folder.appendingPathComponent("Responses.key"), size: KeyedHash.keySize)
+                return KeyedHash(key: try file.readOrMake())
+            } catch {
+                database.report(error, "responses that were obtained with credentials are not found by later processes")
+                return nil
+            }
+        }
+
         private func cleanUp() throws {
             let kept = try database.write { database in
                 try ResponseIndex.recount(database)

@@ -20,7 +20,13 @@
                 BEGIN UPDATE usage SET bytes = bytes + NEW.cost; END;
             CREATE TRIGGER responseRemoved AFTER DELETE ON response
                 BEGIN UPDATE usage SET bytes = bytes - OLD.cost; END;
+            """,
+            // Of what was stored before it is not known with whose credentials it was obtained, and some rows have these in
+            // clear: nothing of them is to be left in the file.
             """
+            PRAGMA secure_delete = ON;
+            DELETE FROM response;
+            """,
         ])
 
         /// How many responses of one URL are kept, the last stored first, as memory has it.

@@ -18,7 +18,13 @@ extension ConnectionAttempt: TLSDecider {
         let space = URLProtectionSpace(
             tlsHost: origin.host, port: Int(origin.port), distinguishedNames: authorities.map { Data($0) })
         let proposed = storage?.defaultIdentity(for: space)
-        ask(space, proposing: proposed) { answer(IdentityDecision($0, $1, proposed: proposed)) }
+        ask(space, proposing: proposed) { [weak self] disposition, credential in
+            let decision = IdentityDecision(disposition, credential, proposed: proposed)
+            if let self, case .send(let identity) = decision {
+                pool?.pool.logins.willAuthenticateConnection(to: origin, as: identity)
+            }
+            answer(decision)
+        }
     }
 
     private func ask(

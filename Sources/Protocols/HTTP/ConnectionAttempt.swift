@@ -9,7 +9,7 @@ final class ConnectionAttempt: TunnelOwner {
         let answer: ChallengeDecision
     }
 
-    private weak var pool: OriginPool?
+    private(set) weak var pool: OriginPool?
     private let route: Route
     /// Whether the server may choose HTTP/2 in the TLS handshake.
     let offersHTTP2: Bool

@@ -67,6 +67,9 @@ final class ConnectionPool: SessionResource {
         requestFields.make(request, origin, for: task)
     }
 
+    /// Whether requests may be sent with credentials that they do not have themselves.
+    var mayAddCredentials: Bool { requestFields.addsCredentials || !logins.isEmpty }
+
     /// A request's fields as HTTP/2 has them, which says the host elsewhere.
     func withoutHost(_ fields: HTTPFields) -> RequestFields.WithoutHost { requestFields.withoutHost(fields) }
 

@@ -14,9 +14,10 @@ extension HTTPExchange {
     /// Puts the session's cookies on the request and goes on: at once, unless the program has a storage of its own that
     /// takes its time.
     func addCookies(then next: AfterCookies) {
+        sendsStoredCookies = false
         guard pool.settings.httpShouldSetCookies, let storage = cookieStorage, !storage.isEmpty,
             !fields.contains(.cookie),
-            let context = cookieContext
+            let context = CookieContext(request, for: resources.task)
         else { return proceed(next) }
         storage.getCookieField(for: context, of: resources.task) { [loop] value in
             if loop.isCurrent {
@@ -28,7 +29,10 @@ extension HTTPExchange {
     }
 
     private func add(cookies value: String?, _ next: AfterCookies) {
-        if let value { fields.append(.cookie, value) }
+        if let value {
+            fields.append(.cookie, value)
+            sendsStoredCookies = true
+        }
         proceed(next)
     }
 
@@ -40,19 +44,27 @@ extension HTTPExchange {
     }
 
     func storeCookies(of head: ResponseHead) {
-        guard head.fields.contains(.setCookie), let storage = cookieStorage, let context = cookieContext else { return }
+        guard head.fields.contains(.setCookie), let storage = cookieStorage,
+            let context = CookieContext(request, for: resources.task)
+        else { return }
         storage.storeCookies(
             in: head.fields, of: context, for: resources.task, policy: pool.settings.httpCookieAcceptPolicy)
     }
 
-    private var cookieStorage: HTTPCookieStorage? {
-        request.httpShouldHandleCookies ? pool.settings.httpCookieStorage : nil
-    }
+    private var cookieStorage: HTTPCookieStorage? { pool.settings.cookieStorage(for: request) }
+}
 
+extension SessionSettings {
+    func cookieStorage(for request: URLRequest) -> HTTPCookieStorage? {
+        request.httpShouldHandleCookies ? httpCookieStorage : nil
+    }
+}
+
+extension CookieContext {
     /// A task whose first request was for the very page that the user is to see leads there.
-    private var cookieContext: CookieContext? {
-        let original = resources.task.originalRequest
+    init?(_ request: URLRequest, for task: URLSessionTask) {
+        let original = task.originalRequest
         let isTopLevel = original?.mainDocumentURL != nil && original?.mainDocumentURL == original?.url
-        return CookieContext(request, isTopLevelNavigation: isTopLevel)
+        self.init(request, isTopLevelNavigation: isTopLevel)
     }
 }

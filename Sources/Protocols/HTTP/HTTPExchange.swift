@@ -42,12 +42,14 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     private(set) var target: RequestTarget?
     private(set) var route: Route?
     var fields = HTTPFields()
+    /// Whether the cookies among them are the storage's, and not the program's own.
+    var sendsStoredCookies = false
+    /// Whether the server's certificate was accepted though it failed: what comes is not for those who would not accept it.
+    private(set) var isServerUntrusted = false
     /// The request's body, whether or not it is sent now.
     var content: RequestBody
     var logins = ExchangeLogins()
     private(set) var expectsContinue = false
-    /// False where a program has accepted the server of the connection against the rules.
-    private(set) var isServerVerified = true
     private(set) var isInQueue = false
     /// The exchange's number among the session's, in the order in which they were made.
     let number: UInt64
@@ -228,7 +230,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// What is known of the connection that the request is about to be sent on. Says last what is sent.
     func use(_ connection: ConnectionInfo, _ metrics: ConnectionMetrics, isReused: Bool) {
         timings.beginRequest(on: metrics, isReused: isReused, at: loop.now)
-        isServerVerified = connection.tls?.certificateFailure == nil
+        isServerUntrusted = connection.tls?.certificateFailure != nil
         logins.authorize(&fields, on: connection)
     }
 
@@ -256,7 +258,12 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         guard case .active(let stream) = state else { return .wait }
         timings.responseStart = loop.now
         storeCookies(of: head)
-        if let target, isServerVerified { StrictTransport.note(head, from: target.origin, in: pool) }
+        if fields.contains(.authorization) || fields.contains(.cookie) || head.fields.contains(.setCookie)
+            || !pool.logins.isEmpty
+        {
+            resources.task.isPersonal = true
+        }
+        if let target, !isServerUntrusted { StrictTransport.note(head, from: target.origin, in: pool) }
         if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream, head) }
         do {
             if head.status == 101, switching == .never { throw LoadFailure.switchedUnasked }

@@ -44,10 +44,12 @@ struct RequestFields {
         return made
     }
 
+    /// Whether the session has credentials to add.
+    var addsCredentials: Bool { additional.count != additionalElsewhere.count }
+
     /// The session's credentials go to the origin that the task was made for, and to no other that it is led to.
     mutating func make(_ request: URLRequest, _ origin: Origin, for task: URLSessionTask) -> HTTPFields {
-        let isElsewhere =
-            additional.count != additionalElsewhere.count && request.url.map { task.isFirst($0) } != true
+        let isElsewhere = addsCredentials && request.url.map { task.isFirst($0) } != true
         guard request.isPlain else { return assemble(request, origin, isElsewhere) }
         if let plain, plain.origin == origin, plain.isElsewhere == isElsewhere { return plain.fields }
         let fields = assemble(request, origin, isElsewhere)

@@ -2,6 +2,7 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -18,6 +19,7 @@ import Testing
             isReady.waitBlocking()
             return entries.withLock { $0[key] ?? [] }
         }
+        func keyedHash() -> KeyedHash? { nil }
         var usage: Int { 0 }
         func store(_ entry: CacheEntry, for key: CacheKey) { entries.withLock { $0[key] = [entry] } }
         func remove(_ key: CacheKey) { entries.withLock { $0[key] = nil } }

@@ -1,5 +1,7 @@
 import Foundation
+import LoadingKitCore
 import LoadingKitPrimitives
+import LoadingKitTransport
 import Testing
 
 @testable import LoadingKitHTTP
@@ -83,22 +85,31 @@ import Testing
         #expect(try Self.matches(test.vary, test.stored, test.later) == test.matches, "\(test)")
     }
 
-    private static func matches(
-        _ vary: String, _ first: [String], _ later: [String], control: String = ""
-    ) throws -> Bool {
-        let response = HTTPFields.lines("Vary: \(vary)", "Cache-Control: \(control)")
-        let kept = SelectingFields.of(.lines(first), credentials: .lines(first), for: response)
-        let stored = try stored(200, response.asLines, selecting: kept)
-        return SelectingFields.match(stored, credentials: .lines(later), sent: { .lines(later) })
+    private static func matches(_ vary: String, _ first: [String], _ later: [String]) throws -> Bool {
+        let hash = try #require(KeyedHash.random())
+        let kept = try #require(SelectingFields.of(requester(first), for: .lines("Vary: \(vary)"), hash))
+        return SelectingFields.match(kept, requester(later), hash)
     }
 
-    @Test("is as if said of credentials", arguments: ["Authorization", "Cookie"])
-    func credentials(_ name: String) throws {
-        let (one, two) = (["\(name): one"], ["\(name): two"])
-        #expect(try Self.matches("", one, one))
-        #expect(try !Self.matches("", one, two) && !Self.matches("", [], one) && !Self.matches("", one, []))
-        for (first, later) in [(one, two), ([], one), (one, [])] {
-            #expect(try Self.matches("", first, later, control: "public"))
-        }
+    private static func requester(_ lines: [String]) -> Requester {
+        let fields = HTTPFields.lines(lines)
+        return Requester(
+            fields, CacheCredentials(authorization: fields[.authorization].map { .field($0) } ?? .none))
+    }
+
+    /// What may be a secret is kept as a hash that nobody can make without the key, and not at all where there is none.
+    @Test func secrets() throws {
+        let names = ["Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key", "Accept-Language", "User-Agent"]
+        let request = Self.requester(names.map { "\($0): hidden" })
+        let response = HTTPFields.lines("Vary: \(names.joined(separator: ", ")), X-None")
+        let (key, other) = (try #require(KeyedHash.random()), try #require(KeyedHash.random()))
+        let kept = try #require(SelectingFields.of(request, for: response, key))
+        #expect(kept.filter { $0.value == "hidden" }.map(\.name) == ["accept-language", "user-agent"])
+        #expect(kept.filter { $0.value == nil }.map(\.name) == ["x-none"])
+        #expect(Set(kept.compactMap(\.value)).count == 5)
+        #expect(SelectingFields.match(kept, request, key) && !SelectingFields.match(kept, request, other))
+        #expect(SelectingFields.of(request, for: response, nil) == nil && !SelectingFields.match(kept, request, nil))
+        let harmless = HTTPFields.lines("Vary: Accept-Language")
+        #expect(SelectingFields.of(request, for: harmless, nil)?.map(\.value) == ["hidden"])
     }
 }

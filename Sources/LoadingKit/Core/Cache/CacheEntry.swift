@@ -15,7 +15,7 @@ package struct CacheEntry: Sendable {
     /// Whether this one takes the other's place under the same key. One that a program stored stands for all requests.
     package func replaces(_ other: CacheEntry) -> Bool {
         guard let mine = response.metadata, let others = other.response.metadata else { return true }
-        return mine.selectingFields == others.selectingFields
+        return mine.variant == others.variant
     }
 
     /// What it takes of a capacity, in bytes; the key's part not counted.
@@ -28,6 +28,9 @@ package struct CacheEntry: Sendable {
         }
         return cost
     }
+
+    /// Whether it is for everybody, as far as that is known without the request's credentials and cookies.
+    var isForEverybody: Bool { response.metadata.map { $0.owner.isNobody && $0.selectingFields.isEmpty } ?? true }
 
     /// Whether a program that asks for the response gets it: a part of one is for loaders alone.
     var isComplete: Bool { response.metadata.map { $0.part == nil && !$0.lacksContent } ?? true }

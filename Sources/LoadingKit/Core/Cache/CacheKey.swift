@@ -1,6 +1,7 @@
 import Foundation
 
-/// What responses are found by: method and target URI (RFC 9111 §2), which has no fragment.
+/// What responses are found by: method and target URI (RFC 9111 §2), which has no fragment, and neither user nor password
+/// (RFC 9110 §4.2.4).
 package struct CacheKey: Hashable, Sendable, Codable {
     package let method: String
     package let url: String
@@ -8,7 +9,17 @@ package struct CacheKey: Hashable, Sendable, Codable {
     package init(method: String, url: URL) {
         self.method = method
         let text = url.absoluteString
-        self.url = text.utf8.firstIndex(of: UInt8(ascii: "#")).map { String(text[..<$0]) } ?? text
+        // One look at the bytes: most URLs have neither.
+        let sign = text.utf8.firstIndex { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "@") }
+        self.url = sign == nil ? text : Self.withoutCredentials(String(text.prefix { $0 != "#" }))
+    }
+
+    /// A URL's text without what stands before the host's name.
+    package static func withoutCredentials(_ text: String) -> String {
+        guard let scheme = text.firstRange(of: "://") else { return text }
+        let authority = text[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        guard let at = authority.lastIndex(of: "@") else { return text }
+        return String(text[..<scheme.upperBound] + text[text.index(after: at)...])
     }
 
     /// - Parameter text: A URL as a key has it.

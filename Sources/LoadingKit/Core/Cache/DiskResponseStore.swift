@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitTransport
 
 /// Where a cache keeps responses beyond its memory and the process's life.
 ///
@@ -17,6 +18,10 @@ package protocol DiskResponseStore: AnyObject, Sendable {
 
     /// What all of them take, in bytes. May block.
     var usage: Int { get }
+
+    /// What secrets are hashed with, of which nothing else is kept: under the store's own key, which is made where there is
+    /// none. Nil where that cannot be had. May block.
+    func keyedHash() -> KeyedHash?
 
     /// Keeps a response in place of those under the key that it replaces (``CacheEntry/replaces(_:)``). When there is
     /// too much, what was not used for longest goes.

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitPrimitives
+import LoadingKitTransport
 
 /// Keeps responses to requests.
 ///
@@ -7,6 +8,12 @@ import LoadingKitPrimitives
 /// capacity; the least recently used of them go first when a capacity is reached. A response is found again for a request
 /// with the same method and the same URL, whatever its fragment. Where a server chooses between several by the request's
 /// fields (`Vary`), a session finds the right one, and a program the last that was stored.
+///
+/// Sessions that share a cache may be several users'. What was obtained with credentials (`Authorization` or `Cookie` set by
+/// hand or by the configuration, a challenge that was answered, a client's certificate) is found again with the same
+/// credentials alone, unless the response is `Cache-Control: public`; what was obtained with cookies of a storage, or set
+/// some, by sessions with that storage alone. What a program stores itself is for everybody. No credential is kept, but a
+/// keyed hash of it.
 ///
 /// On disk a cache is a folder, which only its user can read: an SQLite database, and a file for each content. It is
 /// written behind the program's back; ``flush()`` waits for it. Processes may share a folder. What is damaged in it counts
@@ -34,6 +41,8 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         var place: Place
         var disk: (any DiskResponseStore)?
         var reads = DiskReads()
+        /// What secrets are hashed with, once it is known.
+        var hash: KeyedHash?
     }
 
     /// Where responses are kept beyond memory.
@@ -44,6 +53,10 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
     }
 
     private static let sharedCache = Guarded<URLCache?>(nil)
+    /// For what is not to outlive the process.
+    private static let processHash = KeyedHash.random()
+    /// Whether a session asks, by way of a subclass of the program's: it looks itself at whose a response is.
+    @TaskLocal private static var isAskedBySession = false
     package static let defaultMemoryCapacity = 4 << 20
     package static let defaultDiskCapacity = 20 << 20
 
@@ -121,15 +134,33 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
             return
         }
         made.setCapacity(capacity)
-        state.withLock { $0.disk = $0.disk ?? made }
+        state.withLock { state in
+            state.disk = state.disk ?? made
+            // What is in memory was hashed with another.
+            state.hash = nil
+        }
     }
 
     // MARK: Responses
 
     /// The response kept for a request, or nil.
+    ///
+    /// One that was obtained with credentials is found where the request's own fields have them; those that a session would
+    /// add are not known here.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         guard let key = CacheKey(request) else { return nil }
-        return keptEntries(for: key).first(where: \.isComplete)?.response
+        let entries = keptEntries(for: key).filter(\.isComplete)
+        if Self.isAskedBySession { return entries.first?.response }
+        return entries.first { isOpen($0, to: request) }?.response
+    }
+
+    private func isOpen(_ entry: CacheEntry, to request: URLRequest) -> Bool {
+        guard let owner = entry.response.metadata?.owner.credentials else { return true }
+        let credentials = CacheCredentials(
+            authorization: request.value(forHTTPHeaderField: "Authorization").map { .field($0) } ?? .none,
+            cookie: request.value(forHTTPHeaderField: "Cookie"))
+        guard !credentials.isEmpty, let hash = loadKeyedHash() else { return false }
+        return credentials.identity(hash) == owner
     }
 
     /// Keeps a response for a request in place of an earlier one.
@@ -228,7 +259,8 @@ extension URLCache {
     }
 
     private func customEntries(for key: CacheKey) -> [CacheEntry] {
-        guard let found = key.request.flatMap(cachedResponse) else { return [] }
+        let found = Self.$isAskedBySession.withValue(true) { key.request.flatMap(cachedResponse) }
+        guard let found else { return [] }
         return [CacheEntry(response: found, date: found.metadata?.responseTime ?? .distantPast)]
     }
 
@@ -256,6 +288,22 @@ extension URLCache {
         }
         withExtendedLifetime(gone) {}
         return read
+    }
+
+    /// What secrets are hashed with; nil while that is not known, as the disk's key has not been read.
+    package var keyedHash: KeyedHash? {
+        state.withLock { $0.hash ?? ($0.disk == nil ? Self.processHash : nil) }
+    }
+
+    /// The same, where it is not known read from the disk. What is stored there with a key that cannot be kept is found by
+    /// this process alone. Nil where there are no random numbers.
+    package func loadKeyedHash() -> KeyedHash? {
+        if let keyedHash { return keyedHash }
+        let read = disk?.keyedHash() ?? Self.processHash
+        return state.withLock { state in
+            state.hash = state.hash ?? read
+            return state.hash
+        }
     }
 
     /// The most bytes that a session's response may have to be kept anywhere.

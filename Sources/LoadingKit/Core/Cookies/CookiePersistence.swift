@@ -2,12 +2,19 @@
 ///
 /// The storage calls one method at a time. Cookies that end with the session never come here.
 package protocol CookiePersistence: Sendable {
+    /// What tells it from others, in other processes too; nil where nothing does.
+    var identity: String? { get }
+
     /// Gives what is kept, in any order. May block.
     func load() throws -> [CookieRecord]
 
     /// Keeps changes, all of them or none, and says when they are safe, or what went wrong. Does not block; calls back
     /// once, from any thread.
     func write(_ batch: CookieBatch, completion: @escaping @Sendable ((any Error)?) -> Void)
+}
+
+extension CookiePersistence {
+    package var identity: String? { nil }
 }
 
 /// Changes that are written together.

@@ -4,7 +4,10 @@ import LoadingKitPrimitives
 /// What HTTP asks of a storage, for each request and each response: also those of redirects.
 extension HTTPCookieStorage {
     /// Whether it is plain that no cookie goes with any request.
-    package var isEmpty: Bool { type(of: self) == HTTPCookieStorage.self && state.withLock { $0.jar.count == 0 } }
+    package var isEmpty: Bool { !isCustomized && state.withLock { $0.jar.count == 0 } }
+
+    /// Whether the program's own code decides which cookies go with a task's requests.
+    package var isCustomized: Bool { type(of: self) != HTTPCookieStorage.self }
 
     /// Gives the value of a request's `Cookie` field, nil when no cookie goes with it.
     ///
@@ -16,7 +19,7 @@ extension HTTPCookieStorage {
     package func getCookieField(
         for context: CookieContext, of task: URLSessionTask?, _ completion: @escaping @Sendable (String?) -> Void
     ) {
-        guard let task, type(of: self) != HTTPCookieStorage.self else {
+        guard let task, isCustomized else {
             return completion(Self.field(records(for: context) ?? []))
         }
         getCookiesFor(task) { cookies in completion(Self.field(cookies?.map(\.record) ?? [])) }
@@ -30,7 +33,7 @@ extension HTTPCookieStorage {
     ) {
         guard fields.contains(.setCookie) else { return }
         let cookies = HTTPCookie.cookies(in: fields, for: context.url, now: now())
-        guard let task, type(of: self) != HTTPCookieStorage.self else {
+        guard let task, isCustomized else {
             return store(cookies, from: context, policy: policy)
         }
         if !cookies.isEmpty, context.isAccepted(by: policy) { storeCookies(cookies, for: task) }

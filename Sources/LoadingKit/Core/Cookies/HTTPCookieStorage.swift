@@ -17,6 +17,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
     let persistence: (any CookiePersistence)?
     private let acceptance: CookieAcceptance
     let now: @Sendable () -> Date
+    /// What tells it from other storages: where its cookies are kept, in other processes too.
+    package let identity: String
 
     /// Makes an empty storage that keeps its cookies in memory alone.
     public override init() {
@@ -24,6 +26,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         acceptance = CookieAcceptance(limits: CookieLimits())
         persistence = nil
         now = { Date() }
+        identity = UUID().uuidString
     }
 
     /// Makes a storage with what `persistence` has kept, which is read here and now. Where it cannot be read, the storage
@@ -39,6 +42,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
         acceptance = CookieAcceptance(limits: limits)
         self.persistence = persistence
         self.now = now
+        identity = persistence?.identity ?? UUID().uuidString
     }
 
     // MARK: All cookies

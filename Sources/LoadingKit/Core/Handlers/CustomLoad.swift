@@ -126,7 +126,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     private func hand(_ event: Event, to receiver: any LoadReceiver) {
         switch event {
         case .response(let response, let policy):
-            recording = CustomRecording(response, policy, request, resources.core.settings)
+            recording = CustomRecording(response, policy, request, resources)
             isBlocked = receiver.receive(response) == .wait
         case .data(let data):
             recording?.recorder.append(data)
@@ -143,6 +143,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
                 self?.redirectDecided(follows, response)
             }
         case .challenge(let challenge, let decide):
+            resources.task.isPersonal = true
             receiver.challenge(challenge, decide: decide)
         case .end(nil):
             recording?.store(receiver)

@@ -1,6 +1,7 @@
 import Foundation
 
-/// A response that an author's handler wants kept in the session's cache.
+/// A response that an author's handler wants kept in the session's cache. It is kept as one that was obtained without
+/// credentials, and so not at all where it may be one person's.
 struct CustomRecording {
     let recorder: ResponseRecorder
     private let response: URLResponse
@@ -8,12 +9,14 @@ struct CustomRecording {
     private let request: URLRequest
     private let cache: URLCache
     private let clock: WallClock
+    private let task: URLSessionTask
 
     /// Nil when it may not be kept, or there is nowhere to keep it.
     init?(
-        _ response: URLResponse, _ policy: URLCache.StoragePolicy, _ request: URLRequest, _ settings: SessionSettings
+        _ response: URLResponse, _ policy: URLCache.StoragePolicy, _ request: URLRequest, _ resources: LoadResources
     ) {
-        guard policy != .notAllowed, let cache = settings.urlCache,
+        let settings = resources.core.settings
+        guard policy != .notAllowed, !request.hasCredentials, let cache = settings.urlCache,
             let recorder = ResponseRecorder(expecting: response.expectedContentLength, limit: cache.largestResponse)
         else { return nil }
         self.recorder = recorder
@@ -22,12 +25,16 @@ struct CustomRecording {
         self.request = request
         self.cache = cache
         clock = settings.wallClock
+        task = resources.task
     }
 
     func store(_ receiver: any LoadReceiver) {
-        guard let data = recorder.take() else { return }
-        let proposed = CachedURLResponse(response: response, data: data, storagePolicy: policy)
-        receiver.willCache(proposed) { [cache, request, date = clock.now] decided in
+        guard !task.isPersonal, let data = recorder.take() else { return }
+        let date = clock.now
+        let proposed = CachedURLResponse(
+            response: response, data: data, userInfo: nil, storagePolicy: policy,
+            metadata: CacheMetadata(requestTime: date, responseTime: date))
+        receiver.willCache(proposed) { [cache, request] decided in
             if let decided { cache.store(decided, for: request, date: date) }
         }
     }

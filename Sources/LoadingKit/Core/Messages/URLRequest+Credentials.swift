@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 
 /// The fields that say who asks: they are for one origin, and for no other that it leads to.
 extension URLRequest {
@@ -6,6 +7,11 @@ extension URLRequest {
 
     package static func isCredentialField(_ name: String) -> Bool {
         credentialFields.contains { $0.equalsIgnoringASCIICase(name) }
+    }
+
+    /// Whether the request itself says who asks, in its fields or its URL.
+    var hasCredentials: Bool {
+        Self.credentialFields.contains { fields.contains(name: $0) } || url?.user != nil || url?.password != nil
     }
 
     /// Without what an earlier request to another origin was sent with, and this one still carries: most who make a request
@@ -19,6 +25,16 @@ extension URLRequest {
             if value == earlier.value(forHTTPHeaderField: name) { request.setValue(nil, forHTTPHeaderField: name) }
         }
         return request
+    }
+}
+
+extension SessionSettings {
+    /// Whether the session has credentials that may go with a request.
+    func addsCredentials(to request: URLRequest) -> Bool {
+        guard let httpAdditionalHeaders, let url = request.url, url.hasScheme("http") || url.hasScheme("https") else {
+            return false
+        }
+        return httpAdditionalHeaders.contains { URLRequest.isCredentialField($0.0) }
     }
 }
 

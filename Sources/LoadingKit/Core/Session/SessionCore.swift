@@ -185,13 +185,15 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         }
     }
 
-    /// What an author's handler gets to see of the cache. What only the disk has is not waited for on the loop.
+    /// What an author's handler gets to see of the cache: what is for everybody. What only the disk has is not waited for on
+    /// the loop.
     private func stored(for request: URLRequest) -> CachedURLResponse? {
+        guard !request.hasCredentials, !settings.addsCredentials(to: request) else { return nil }
         switch settings.cachePolicy(of: request) {
         case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: return nil
         case .useProtocolCachePolicy, .returnCacheDataElseLoad, .returnCacheDataDontLoad, .reloadRevalidatingCacheData:
             guard let key = CacheKey(request) else { return nil }
-            return settings.urlCache?.entriesInMemory(for: key)?.first(where: \.isComplete)?.response
+            return settings.urlCache?.entriesInMemory(for: key)?.first { $0.isComplete && $0.isForEverybody }?.response
         }
     }
 

@@ -51,6 +51,10 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Runs the load. Touched on the session's event loop alone.
     nonisolated(unsafe) var engine: (any TaskRunner)?
 
+    /// Whether credentials or cookies went with one of its requests, or came with a response: what is made of that is not for
+    /// others. Touched on the session's event loop alone.
+    nonisolated(unsafe) package var isPersonal = false
+
     /// A number that is unique among the session's tasks.
     public let taskIdentifier: Int
 

@@ -17,7 +17,7 @@ struct AuthenticationContext {
     /// What is remembered is not for a URL that names somebody else. A proxy's settings may be out of date.
     func isFor(_ credential: URLCredential) -> Bool {
         guard let givenCredential, !site.isProxy else { return true }
-        return credential.user == givenCredential.user && credential.password == givenCredential.password
+        return credential.isSameLogin(as: givenCredential)
     }
 
     /// What to propose to the program for a protection space: the URL's or the settings' own, else what is stored as

@@ -76,6 +76,7 @@ final class AuthenticationHandshake {
     func authorization(on connection: ConnectionInfo) -> String? {
         guard var login else { return nil }
         login.sendings += 1
+        if bindsToConnection { context.memory.willAuthenticateConnection(to: context.site, as: login.credential) }
         if login.isRemembered,
             let known = context.memory.authorization(
                 for: context.request, with: login.credential, in: login.offer.space, at: context.site)
@@ -95,6 +96,11 @@ final class AuthenticationHandshake {
     /// The user and the password for the connection that is about to be made; nil for none.
     func credential(on connection: ConnectionInfo) -> URLCredential? {
         authorization(on: connection) == nil ? nil : login?.credential
+    }
+
+    /// The credential in use, and by which scheme; nil where none is, or the last was refused.
+    var current: (scheme: String, credential: URLCredential)? {
+        login.map { (type(of: $0.scheme).name, $0.credential) }
     }
 
     /// Whether the request is expected to be let pass, so that its body is sent with it.

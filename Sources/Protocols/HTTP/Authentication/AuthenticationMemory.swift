@@ -1,4 +1,6 @@
+import Foundation
 import LoadingKitCore
+import LoadingKitTransport
 
 /// What servers and proxies have accepted in a session, so that they need not ask again: a request within a protection space is sent
 /// with the credential that worked there (RFC 7617 §2.2, RFC 7616 §3.6).
@@ -16,14 +18,53 @@ final class AuthenticationMemory {
         var paths: [String]
     }
 
+    /// As whom a session's connections to an origin are authenticated.
+    enum ConnectionIdentity: Equatable {
+        case one(Data)
+        /// Some as one, some as another: of a response it is not known which.
+        case several
+    }
+
     private let storage: URLCredentialStorage?
     private var entries: [AuthenticationSite: [Entry]] = [:]
+    /// By certificates, and by schemes that bind to a connection. Kept as long as the session: connections may be open.
+    private var connections: [Origin: ConnectionIdentity] = [:]
 
     init(_ storage: URLCredentialStorage?) { self.storage = storage }
 
     func knows(_ site: AuthenticationSite) -> Bool { !entries.isEmpty && entries[site] != nil }
 
     func reset() { entries = [:] }
+
+    /// Whether nobody has proved to anybody who the client is.
+    var isEmpty: Bool { entries.isEmpty && connections.isEmpty }
+
+    // MARK: Connections
+
+    func connectionIdentity(at origin: Origin) -> ConnectionIdentity? {
+        connections.isEmpty ? nil : connections[origin]
+    }
+
+    /// A certificate is sent in a TLS handshake.
+    func willAuthenticateConnection(to origin: Origin, as identity: TLSIdentity) {
+        note(Data(identity.certificate.der), origin)
+    }
+
+    /// A credential is used with a scheme that binds to a connection.
+    func willAuthenticateConnection(to site: AuthenticationSite, as credential: URLCredential) {
+        guard case .server(let origin) = site else { return }
+        note(Data("\(credential.user ?? "")\n\(credential.password ?? "")".utf8), origin)
+    }
+
+    private func note(_ identity: Data, _ origin: Origin) {
+        switch connections[origin] {
+        case nil: connections[origin] = .one(identity)
+        case .one(identity)?, .several?: break
+        case .one?: connections[origin] = .several
+        }
+    }
+
+    // MARK: Protection spaces
 
     /// What is remembered for a target: for the longest of the paths that it begins with.
     func login(

@@ -8,3 +8,8 @@ extension URL {
         return URLCredential(user: user, password: password(percentEncoded: false) ?? "", persistence: .forSession)
     }
 }
+
+extension URLCredential {
+    /// Whether both name the same user with the same password, for however long.
+    func isSameLogin(as other: URLCredential) -> Bool { user == other.user && password == other.password }
+}

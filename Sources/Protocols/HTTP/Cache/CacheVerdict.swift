@@ -17,11 +17,8 @@ enum CacheVerdict {
     /// The policy forbids to ask the server.
     case unavailable
 
-    /// - Parameters:
-    ///   - stored: what is stored under the request's key.
-    ///   - sent: the request's fields as they are sent, for what the server chose the response by.
-    init(_ query: CacheQuery, _ stored: [StoredResponse], sent: () -> HTTPFields, now: Date) {
-        let chosen = query.isLookedUp ? Self.choose(query, stored, sent) : nil
+    /// - Parameter chosen: what is stored for the request, if anything.
+    init(_ query: CacheQuery, _ chosen: StoredResponse?, now: Date) {
         switch query.policy {
         case .returnCacheDataElseLoad:
             self =
@@ -38,12 +35,6 @@ enum CacheVerdict {
                 self = query.control.has(.onlyIfCached) ? .gatewayTimeout : verdict
             }
         }
-    }
-
-    private static func choose(
-        _ query: CacheQuery, _ stored: [StoredResponse], _ sent: () -> HTTPFields
-    ) -> StoredResponse? {
-        stored.first { SelectingFields.match($0, credentials: query.fields, sent: sent) }
     }
 
     private static func byRules(_ query: CacheQuery, _ stored: StoredResponse, _ now: Date) -> CacheVerdict {

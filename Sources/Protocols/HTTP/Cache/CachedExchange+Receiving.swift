@@ -9,7 +9,9 @@ extension CachedExchange: LoadReceiver {
         guard case .loading(var attempt) = state, let receiver else { return .wait }
         guard let query, let response = response as? HTTPURLResponse else { return receiver.receive(response) }
         if let completion = attempt.completion {
-            if let part = completion.part(response) { return complete(completion, part, attempt, query) }
+            if let part = completion.part(response), session.mayAnswer(attempt.exchange, with: completion.stored) {
+                return complete(completion, part, attempt, query)
+            }
             if response.statusCode == 206 || response.statusCode == 416 { return loadAll(insteadOf: attempt) }
             attempt.completion = nil
         }
@@ -17,6 +19,10 @@ extension CachedExchange: LoadReceiver {
         attempt.receipt = receipt
         if let stored = attempt.stored {
             if response.statusCode == 304, !RequestConditions.areConditional(query.fields) {
+                // Another credential was sent in the end, whose answer may have the same tag.
+                guard session.mayAnswer(attempt.exchange, with: stored) else {
+                    return loadAll(insteadOf: attempt)
+                }
                 return confirm(stored, attempt, receipt)
             }
             if ReuseRule.isServerError(response.statusCode), serveInstead(of: attempt) { return .wait }
@@ -58,9 +64,11 @@ extension CachedExchange: LoadReceiver {
         return receiver.receive(beginning)
     }
 
-    /// The server has sent a part that goes with nothing, or none: it is asked for what the program wants.
+    /// The server has sent a part that goes with nothing, or none, or has spoken of another's response: it is asked for what
+    /// the program wants.
     private func loadAll(insteadOf attempt: Attempt) -> Flow {
         attempt.exchange.end()
+        settle(.open)
         load(nil)
         return .wait
     }
@@ -69,7 +77,7 @@ extension CachedExchange: LoadReceiver {
         _ response: HTTPURLResponse, _ attempt: Attempt, _ query: CacheQuery
     ) -> SessionCache.Receipt {
         SessionCache.Receipt(
-            query: query, request: request, response: response, requestFields: attempt.exchange.fields,
+            query: query, request: request, response: response, exchange: attempt.exchange,
             requestTime: attempt.requestTime, responseTime: session.now)
     }
 
@@ -88,6 +96,7 @@ extension CachedExchange: LoadReceiver {
         guard let stored = attempt.stored, let query,
             ReuseRule.mayServeOnError(
                 stored.freshness(now: session.now), stored.control, request: query.control),
+            session.mayAnswer(attempt.exchange, with: stored),
             let answer = StoredAnswer(stored, to: query, now: session.now, isValidated: false)
         else { return false }
         attempt.exchange.end()
@@ -149,9 +158,18 @@ extension CachedExchange: LoadReceiver {
             attempt.exchange.end()
             return serveConfirmed(confirmed)
         }
-        if let receipt = attempt.receipt, let data = attempt.recorder?.take() {
-            session.store(receipt, data, joining: attempt.completion?.stored, asking: receiver)
+        guard let receipt = attempt.receipt, let data = attempt.recorder?.take() else { return receiver.finish() }
+        guard session.lacksHash(for: receipt) else { return store(receipt, data, attempt, receiver) }
+        session.withHash { [weak self] _ in
+            guard let self, case .loading = state, let receiver = self.receiver else { return }
+            store(receipt, data, attempt, receiver)
         }
+    }
+
+    private func store(
+        _ receipt: SessionCache.Receipt, _ data: Data, _ attempt: Attempt, _ receiver: any LoadReceiver
+    ) {
+        session.store(receipt, data, joining: attempt.completion?.stored, asking: receiver)
         receiver.finish()
     }
 

@@ -109,21 +109,23 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     private func look() {
         guard let query else { return }
-        guard query.isLookedUp else {
-            return act(on: CacheVerdict(query, [], sent: { HTTPFields() }, now: session.now))
-        }
+        guard query.isLookedUp else { return act(on: CacheVerdict(query, nil, now: session.now)) }
         state = .waiting
         session.find(query) { [weak self] stored in
             guard let self, case .waiting = state else { return }
-            act(on: CacheVerdict(query, stored, sent: { self.sentFields }, now: session.now))
+            choose(from: stored, query)
         }
     }
 
-    /// The request's fields as they would be sent, by which a server chooses between responses.
-    private var sentFields: HTTPFields {
-        let pool = ConnectionPool.of(resources.core)
-        guard let url = request.url, let target = try? pool.target(of: url) else { return request.fields }
-        return pool.fields(of: request, to: target.origin, for: resources.task)
+    private func choose(from stored: [StoredResponse], _ query: CacheQuery) {
+        guard let first = stored.first else { return act(on: CacheVerdict(query, nil, now: session.now)) }
+        if first.isForEverybody, stored.count == 1, !Requester.mayHaveCredentials(request, resources) {
+            return act(on: CacheVerdict(query, first, now: session.now))
+        }
+        session.choose(from: stored, for: request, resources) { [weak self] chosen in
+            guard let self, case .waiting = state else { return }
+            act(on: CacheVerdict(query, chosen, now: session.now))
+        }
     }
 
     private func act(on verdict: CacheVerdict) {
@@ -224,6 +226,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     }
 
     private func deliverHead(of answer: StoredAnswer) {
+        if !answer.stored.metadata.owner.isNobody { resources.task.isPersonal = true }
         state = .serving(answer, .head)
         if receiver?.receive(answer.response) == .more { deliverContent(of: answer) }
     }

@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
+import LoadingKitTransport
 
 /// The request's fields that a response was chosen by, as its `Vary` names them (RFC 9111 §4.1).
 enum SelectingFields {
@@ -10,39 +11,44 @@ enum SelectingFields {
         return names(response).contains("*")
     }
 
-    /// What to keep of a request beside its response.
-    ///
-    /// Credentials that a program puts into a request by hand count as if every response named them, but for those that
-    /// are `public`: a program may act for several people, whose responses a private cache would not tell apart.
-    ///
-    /// - Parameters:
-    ///   - request: its fields as they were sent.
-    ///   - credentials: the program's own.
+    /// What to keep of a request beside its response; nil where there are secrets and nothing to hash them with.
     static func of(
-        _ request: HTTPFields, credentials: HTTPFields, for response: HTTPFields
-    ) -> [CacheMetadata.SelectingField] {
-        let isPublic = CacheControl(response).has(.isPublic)
-        let implicit = isPublic ? [] : credentialFields.filter { credentials.contains($0.known) }.map(\.name)
-        guard response.contains(.vary) || !implicit.isEmpty else { return [] }
-        return Set(names(response) + implicit).sorted().map {
-            CacheMetadata.SelectingField(name: $0, value: normalized(request, $0))
+        _ requester: Requester, for response: HTTPFields, _ hash: KeyedHash?
+    ) -> [CacheMetadata.SelectingField]? {
+        guard response.contains(.vary) else { return [] }
+        var kept: [CacheMetadata.SelectingField] = []
+        for name in Set(names(response)).sorted() {
+            guard let value = value(name, requester, hash) else { return nil }
+            kept.append(CacheMetadata.SelectingField(name: name, value: value))
         }
+        return kept
     }
 
     /// Whether a later request would have been answered by the same response.
-    static func match(_ stored: StoredResponse, credentials: HTTPFields, sent: () -> HTTPFields) -> Bool {
-        let selecting = stored.metadata.selectingFields
-        for (known, name) in credentialFields where credentials.contains(known) && !stored.control.has(.isPublic) {
-            guard selecting.contains(where: { $0.name == name }) else { return false }
-        }
-        guard !selecting.isEmpty else { return true }
-        let request = sent()
-        return selecting.allSatisfy { $0.value == normalized(request, $0.name) }
+    static func match(_ stored: [CacheMetadata.SelectingField], _ requester: Requester, _ hash: KeyedHash?) -> Bool {
+        stored.allSatisfy { field in value(field.name, requester, hash).map { $0 == field.value } ?? false }
     }
 
-    private static let credentialFields: [(known: KnownField, name: String)] = [
-        (.authorization, "authorization"), (.cookie, "cookie"),
-    ]
+    /// Whether a field's value is kept hashed alone: it may be anything but those that are known to say nothing of the user.
+    static func isSecret(_ name: String) -> Bool { !negotiating.contains(name) && !harmless.contains(name) }
+
+    /// Whether secrets of the request are kept beside the response.
+    static func haveSecrets(_ response: HTTPFields) -> Bool {
+        response.contains(.vary) && names(response).contains(where: isSecret)
+    }
+
+    /// What is kept of a field: nil inside where the request had none, nil outside where it cannot be kept.
+    private static func value(_ name: String, _ requester: Requester, _ hash: KeyedHash?) -> String?? {
+        // What a scheme sends is another value with each request.
+        if name == "authorization" {
+            guard let credentials = requester.credentials else { return nil }
+            guard credentials.authorization != .none else { return .some(nil) }
+            return hash.flatMap { credentials.authorizationIdentity($0) }?.base64EncodedString()
+        }
+        guard let value = normalized(requester.fields, name) else { return .some(nil) }
+        guard isSecret(name) else { return value }
+        return hash?.hash(of: Data("\(name): \(value)".utf8))?.base64EncodedString()
+    }
 
     private static func names(_ response: HTTPFields) -> [String] {
         response.values(of: .vary).flatMap { $0.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" } }
@@ -60,6 +66,7 @@ enum SelectingFields {
     }
 
     private static let negotiating: Set = ["accept", "accept-charset", "accept-encoding", "accept-language"]
+    private static let harmless: Set = ["host", "origin", "range", "user-agent", "x-requested-with"]
 }
 
 extension String {

@@ -9,16 +9,30 @@ extension SessionCache {
         let query: CacheQuery
         let request: URLRequest
         let response: HTTPURLResponse
-        /// As they were sent.
-        let requestFields: HTTPFields
+        let requester: Requester
+        /// Whether the server is who it says; else what it says is for nobody else.
+        let isTrusted: Bool
         let requestTime: Date
         let responseTime: Date
+
+        init(
+            query: CacheQuery, request: URLRequest, response: HTTPURLResponse, exchange: HTTPExchange,
+            requestTime: Date, responseTime: Date
+        ) {
+            self.query = query
+            self.request = request
+            self.response = response
+            requester = Requester(of: exchange, answered: response.statusCode)
+            isTrusted = !exchange.isServerUntrusted
+            self.requestTime = requestTime
+            self.responseTime = responseTime
+        }
     }
 
     /// Whether the response may be stored, once it is there whole.
     func mayStore(_ receipt: Receipt) -> Bool {
         let fields = receipt.response.fields
-        guard !receipt.query.hasBody,
+        guard !receipt.query.hasBody, receipt.isTrusted,
             StoragePermission.mayStore(
                 method: receipt.query.method, requestControl: receipt.query.control,
                 status: receipt.response.statusCode, fields: fields, control: CacheControl(fields))
@@ -31,13 +45,18 @@ extension SessionCache {
     /// - Parameters:
     ///   - isCutOff: it has not come whole; it is stored where the rest can be asked for.
     ///   - stored: what is stored already, and goes with it.
+    ///
+    /// Nothing is stored that is somebody's while the disk's key has not been read (``lacksHash(for:)``).
     func store(
         _ receipt: Receipt, _ data: Data, lacksContent: Bool = false, isCutOff: Bool = false,
         joining stored: StoredResponse? = nil, asking receiver: any LoadReceiver
     ) {
         let part = isCutOff ? cutOffPart(of: receipt) : part(of: receipt)
         if isCutOff, part == nil { return }
-        guard let proposed = proposal(receipt, data, part, lacksContent, stored) else { return }
+        guard let proposed = proposal(receipt, data, part, lacksContent, stored) else {
+            // The next one can be stored then.
+            return lacksHash(for: receipt) ? withHash { _ in } : ()
+        }
         receiver.willCache(proposed) { [cache] decided in
             guard let decided else { return }
             let kept =
@@ -54,11 +73,12 @@ extension SessionCache {
         _ receipt: Receipt, _ data: Data, _ part: CacheMetadata.Part?, _ lacksContent: Bool, _ stored: StoredResponse?
     ) -> CachedURLResponse? {
         let fields = StoragePermission.storableFields(receipt.response.fields)
+        guard let owner = owner(of: receipt, CacheControl(fields)),
+            let selecting = SelectingFields.of(receipt.requester, for: fields, cache.keyedHash)
+        else { return nil }
         let metadata = CacheMetadata(
-            requestTime: receipt.requestTime, responseTime: receipt.responseTime,
-            selectingFields: SelectingFields.of(
-                receipt.requestFields, credentials: receipt.query.fields, for: fields), part: part,
-            lacksContent: lacksContent)
+            requestTime: receipt.requestTime, responseTime: receipt.responseTime, selectingFields: selecting,
+            owner: owner, part: part, lacksContent: lacksContent)
         let whole = CachedURLResponse(
             response: receipt.response.with(fields: fields), data: data, userInfo: nil, storagePolicy: .allowed,
             metadata: metadata)
@@ -99,7 +119,7 @@ extension SessionCache {
         // What was read from the disk need not be in memory any more.
         let known = entries.compactMap { StoredResponse($0) } + (stored.map { [$0] } ?? [])
         let others = known.filter {
-            $0.metadata.selectingFields == metadata.selectingFields
+            $0.metadata.variant == metadata.variant
                 && PartialContent.belongTogether($0.fields, head.fields)
         }
         if others.contains(where: \.isWhole) { return nil }
@@ -133,13 +153,29 @@ extension SessionCache {
         // The server says that what was asked about is current, but calls it by another name: it answers this request,
         // and is asked about again for the next.
         guard StoredUpdate.applies(update, to: stored) else { return stored }
-        let updated = stored.updated(
-            fields: StoredUpdate.merged(stored.fields, update), requestTime: receipt.requestTime,
-            responseTime: receipt.responseTime)
-        if !CacheControl(update).has(.noStore) {
-            cache.store(updated.cached, for: receipt.request, date: receipt.responseTime)
+        let (updated, isStored) = updated(stored, receipt)
+        if isStored, !CacheControl(update).has(.noStore) {
+            store(updated, of: stored, receipt, method: receipt.query.method)
         }
         return updated
+    }
+
+    /// A stored response with what a receipt says of it now, and whether that can be stored.
+    private func updated(_ stored: StoredResponse, _ receipt: Receipt) -> (StoredResponse, isStored: Bool) {
+        let fields = StoredUpdate.merged(stored.fields, receipt.response.fields)
+        let owner = owner(of: receipt, CacheControl(fields), updating: stored)
+        let updated = stored.updated(
+            fields: fields, owner: owner ?? stored.metadata.owner, requestTime: receipt.requestTime,
+            responseTime: receipt.responseTime)
+        return (updated, owner != nil && receipt.isTrusted)
+    }
+
+    private func store(_ updated: StoredResponse, of stored: StoredResponse, _ receipt: Receipt, method: String) {
+        var request = receipt.request
+        request.httpMethod = method
+        // What was for everybody is for one from now on, or the other way round: it must not stay what it was beside that.
+        if updated.metadata.variant != stored.metadata.variant, let key = CacheKey(request) { cache.remove(key) }
+        cache.store(updated.cached, for: request, date: receipt.responseTime)
     }
 
     /// What an answer to HEAD, or to a method that changes something, makes of what is stored.
@@ -154,10 +190,7 @@ extension SessionCache {
     /// RFC 9111 §4.3.5.
     private func noteHead(_ receipt: Receipt) {
         find("GET", receipt.query.url) { [self] stored in
-            for response in stored
-            where SelectingFields.match(
-                response, credentials: receipt.query.fields, sent: { receipt.requestFields })
-            {
+            for response in stored where mayAnswer(receipt.requester, with: response) {
                 noteHead(receipt, of: response)
             }
         }
@@ -167,12 +200,8 @@ extension SessionCache {
         guard StoredUpdate.headAgrees(receipt.response.fields, with: stored) else {
             return forget(receipt.query.url)
         }
-        var request = receipt.request
-        request.httpMethod = "GET"
-        let updated = stored.updated(
-            fields: StoredUpdate.merged(stored.fields, receipt.response.fields), requestTime: receipt.requestTime,
-            responseTime: receipt.responseTime)
-        cache.store(updated.cached, for: request, date: receipt.responseTime)
+        let (updated, isStored) = updated(stored, receipt)
+        if isStored { store(updated, of: stored, receipt, method: "GET") }
     }
 
     private func forget(_ url: URL) {

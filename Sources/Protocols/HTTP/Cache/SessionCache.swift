@@ -23,6 +23,7 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     let loop: EventLoop
     private let clock: WallClock
     private var inquiries: [ObjectIdentifier: Inquiry] = [:]
+    var identities = CacheIdentities()
     private var background: [ObjectIdentifier: BackgroundValidation] = [:]
 
     private init(_ cache: URLCache, _ core: SessionCore) {

@@ -8,12 +8,15 @@ struct StoredResponse {
     let response: HTTPURLResponse
     let metadata: CacheMetadata
     let control: CacheControl
+    /// Whether a program has stored it, which means it for all requests.
+    var isPrograms = false
 
     /// Nil for what is no response of HTTP. One that a program stored counts as received when it was stored.
     init?(_ entry: CacheEntry) {
         guard let response = entry.response.response as? HTTPURLResponse else { return nil }
         let metadata = entry.response.metadata ?? CacheMetadata(requestTime: entry.date, responseTime: entry.date)
         self.init(entry.response, response, metadata)
+        isPrograms = entry.response.metadata == nil
     }
 
     init(_ cached: CachedURLResponse, _ response: HTTPURLResponse, _ metadata: CacheMetadata) {
@@ -38,9 +41,20 @@ struct StoredResponse {
             responseTime: metadata.responseTime, now: now)
     }
 
+    /// Whether it answers whoever sends no credentials, with whatever fields.
+    var isForEverybody: Bool { metadata.owner.isNobody && metadata.selectingFields.isEmpty }
+
+    /// Whether it can be told only by hashing whom it is for.
+    var hasSecrets: Bool {
+        !metadata.owner.isNobody || metadata.selectingFields.contains { SelectingFields.isSecret($0.name) }
+    }
+
     /// The same with other fields, received at another time.
-    func updated(fields: HTTPFields, requestTime: Date, responseTime: Date) -> StoredResponse {
+    func updated(
+        fields: HTTPFields, owner: CacheMetadata.Owner, requestTime: Date, responseTime: Date
+    ) -> StoredResponse {
         var metadata = metadata
+        metadata.owner = owner
         metadata.requestTime = requestTime
         metadata.responseTime = responseTime
         let response = response.with(fields: fields)
