@@ -59,6 +59,9 @@ let package = Package(
             name: "CPSL", path: "Sources/LoadingKit/System/CPSL", pkgConfig: "libpsl",
             providers: [.apt(["libpsl-dev"])]),
         .target(name: "CLoadingKitShims", path: "Sources/LoadingKit/System/CLoadingKitShims"),
+        // What every module that calls OpenSSL itself depends on, or on a module that does.
+        .target(
+            name: "COpenSSLStart", dependencies: ["COpenSSL"], path: "Sources/LoadingKit/System/COpenSSLStart"),
 
         // Each module may import those above it, never those below or beside it.
         module("LoadingKitPrimitives", at: "LoadingKit/Primitives", ["CLoadingKitShims"]),
@@ -69,11 +72,12 @@ let package = Package(
             "LoadingKitHTTP2", at: "Protocols/HTTP2", ["LoadingKitPrimitives", "LoadingKitHPACK", "CLoadingKitShims"]),
         module("LoadingKitContentCoding", at: "Protocols/ContentCoding", ["LoadingKitPrimitives", "CZlib"]),
         module(
-            "LoadingKitWebSocket", at: "Protocols/WebSocket", ["LoadingKitPrimitives", "CZlib", "COpenSSL"]),
+            "LoadingKitWebSocket", at: "Protocols/WebSocket",
+            ["LoadingKitPrimitives", "CZlib", "COpenSSL", "COpenSSLStart"]),
         module(
             "LoadingKitTransport", at: "LoadingKit/Transport",
             [
-                "LoadingKitPrimitives", "COpenSSL", "CLoadingKitShims",
+                "LoadingKitPrimitives", "COpenSSL", "COpenSSLStart", "CLoadingKitShims",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         module(
@@ -149,7 +153,12 @@ let package = Package(
         .executableTarget(
             name: "NetworkProbe", dependencies: ["LoadingKit", "CTestNetworks"], path: "Tests/NetworkProbe",
             swiftSettings: settings),
-        tests("HTTPTests", ["LoadingKitHTTP", "LoadingKitHTTP2", "LoadingKitWebSocket", "LoadingKit", "NetworkProbe"]),
+        // What the tests start again and again, and which ends while it loads.
+        .executableTarget(
+            name: "ExitProbe", dependencies: ["LoadingKit"], path: "Tests/ExitProbe", swiftSettings: settings),
+        tests(
+            "HTTPTests",
+            ["LoadingKitHTTP", "LoadingKitHTTP2", "LoadingKitWebSocket", "LoadingKit", "NetworkProbe", "ExitProbe"]),
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
         tests("CommandLineTests", ["loadkit"]),

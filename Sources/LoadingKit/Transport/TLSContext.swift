@@ -1,5 +1,6 @@
 import CLoadingKitShims
 import COpenSSL
+import COpenSSLStart
 
 /// What TLS connections of the same options share: the trusted authorities, and sessions to continue.
 package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_CTX; `sessions` has a lock
@@ -9,6 +10,7 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
     let keyLog: KeyLog?
 
     package init(_ options: TLSOptions) throws(TransportError) {
+        lk_openssl_start()
         ERR_clear_error()
         guard let context = SSL_CTX_new(TLS_client_method()) else { throw Self.misconfigured(OpenSSLError.text()) }
         self.context = context

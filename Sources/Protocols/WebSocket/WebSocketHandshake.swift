@@ -1,4 +1,5 @@
 import COpenSSL
+import COpenSSLStart
 
 /// A client's request for a WebSocket connection, and whether a response grants it (RFC 6455 §4.1, RFC 8441 §5).
 public struct WebSocketHandshake: Sendable {
@@ -68,6 +69,7 @@ public struct WebSocketHandshake: Sendable {
     }
 
     private static func base64(_ bytes: ArraySlice<UInt8>) -> String {
+        lk_openssl_start()
         let bytes = Array(bytes)
         var text = [UInt8](repeating: 0, count: bytes.count * 2 + 4)
         let count = EVP_EncodeBlock(&text, bytes, Int32(clamping: bytes.count))
