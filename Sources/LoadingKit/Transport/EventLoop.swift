@@ -60,6 +60,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// Until when the loop's thread waits, unless it is woken.
     private var waitsUntil = MonotonicTime.distantFuture
     private var ready: Deque<Work> = []
+    /// Whether bulk work has had its share of this turn: sockets and timers come next.
+    private var isShareUsed = false
     private let outbox = Outbox()
     /// Whether the thread that has taken the turn may be borrowed, and by what it was.
     private var isThreadLent = false
@@ -75,6 +77,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     private static let maximumEvents = 64
     /// After so many pieces of work the loop looks at its sockets and timers again.
     private static let maximumTurns = 1024
+    /// So does it after so many nanoseconds, which it looks at after each few pieces or timers.
+    private static let longestTurn: UInt64 = 2_000_000
+    private static let piecesBetweenLooks = 32
+    /// For so many nanoseconds of a turn a session's bulk work may go on.
+    private static let bulkShare: UInt64 = 1_000_000
     /// After so many another thread, which has work of its own, leaves the rest to the loop's.
     private static let maximumTurnsInPlace = 32
     /// The epoll data of the loop's own eventfd; no slot has this number.
@@ -148,6 +155,22 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     package func executeLater(_ work: @escaping () -> Void) {
         preconditionCurrent()
         ready.append(.closure(work))
+    }
+
+    /// Does bulk work a piece at a time, for a short while in each turn, so that nothing else on the loop waits for all of
+    /// it. On the loop only.
+    ///
+    /// - Parameter piece: does the next piece, and says whether there may be more.
+    package func executeInShares(_ piece: @escaping () -> Bool) {
+        preconditionCurrent()
+        // By the system's clock in any case: a time that stands still says nothing of how long others wait.
+        let end = TimeSource.system.now.advanced(byNanoseconds: Self.bulkShare)
+        while piece() {
+            guard TimeSource.system.now < end else {
+                isShareUsed = true
+                return executeLater { self.executeInShares(piece) }
+            }
+        }
     }
 
     /// Runs `work` when all that this turn of the loop brings is done. Waking other threads then, in one burst, lets each
@@ -304,8 +327,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     private func runReady() {
         var turns = Self.maximumTurns
-        while turns > 0, let work = ready.popFirst() {
+        while turns > 0, !isShareUsed, let work = ready.popFirst() {
             turns -= 1
+            if turns % Self.piecesBetweenLooks == 0, isTurnLong { turns = 0 }
             switch work {
             case .closure(let body): body()
             case .job(let job):
@@ -315,7 +339,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
                 job.runSynchronously(on: executor.asUnownedTaskExecutor())
             }
         }
+        isShareUsed = false
     }
+
+    private var isTurnLong: Bool { isRealTime && currentTime.nanoseconds(since: now) > Self.longestTurn }
 
     private func openDescriptors() {
         let epoll = SystemCalls.epollCreate()
@@ -335,7 +362,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     private func end() {
         let dropped = timers.removeAll()
-        for timer in dropped { timer.cancel() }
+        for case let timer as LoopTimer in dropped { timer.cancel() }
         lk_set_thread_fault_plan(nil)
         faultPlan = nil
         if epollDescriptor >= 0 { SystemCalls.close(epollDescriptor) }
@@ -394,13 +421,17 @@ extension EventLoop {
     private func finishInPlace() -> Int32 {
         var turns = Self.maximumTurnsInPlace
         while true {
-            while turns > 0, case .closure(let body)? = ready.first {
+            while turns > 0, !isShareUsed, case .closure(let body)? = ready.first {
                 turns -= 1
                 ready.removeFirst()
                 body()
             }
             if ready.isEmpty { outbox.tell() }
-            if let wakeUp = giveTurnBack(unlessWorkFor: turns) { return wakeUp }
+            if isShareUsed { turns = 0 }
+            if let wakeUp = giveTurnBack(unlessWorkFor: turns) {
+                isShareUsed = false
+                return wakeUp
+            }
         }
     }
 
@@ -425,20 +456,36 @@ extension EventLoop {
 extension EventLoop {
     /// Runs `work` at `time` (as soon as possible, when that has passed). On the loop only.
     package func schedule(at time: MonotonicTime, _ work: @escaping () -> Void) -> LoopTimer {
-        assert(isCurrent)
         let timer = LoopTimer(loop: self, work: work)
-        timers.insert(timer, at: time)
+        schedule(timer, at: time)
         return timer
     }
 
-    /// Runs the timers that are due at `limit`, in order. When the clock was moved by a test, each of them sees its
-    /// own time.
+    /// Calls `deadline` at `time` (as soon as possible, when that has passed), and not at the time that was set before. Holds
+    /// it until then. On the loop only.
+    package func schedule(_ deadline: LoopDeadline, at time: MonotonicTime) {
+        assert(isCurrent)
+        timers.remove(deadline)
+        timers.insert(deadline, at: time)
+    }
+
+    /// Does not call `deadline`, and lets go of it. On the loop only.
+    package func unschedule(_ deadline: LoopDeadline) {
+        assert(isCurrent)
+        timers.remove(deadline)
+    }
+
+    /// Runs the timers that are due at `limit`, in order; or some of them, where they take long. When the clock was moved by
+    /// a test, each of them sees its own time.
     func runTimers(upTo limit: MonotonicTime) {
         // A timer that is set again for a time that has passed waits for the next turn.
         let sequence = limit > now ? .max : timers.nextSequence
+        var count = 0
         while let due = timers.popDue(limit, before: sequence) {
             now = max(now, due.time)
-            due.timer.fire()
+            due.deadline.deadlineDidPass()
+            count += 1
+            if count % Self.piecesBetweenLooks == 0, isTurnLong { break }
         }
         now = max(now, limit)
     }

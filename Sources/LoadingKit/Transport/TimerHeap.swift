@@ -1,13 +1,13 @@
 import LoadingKitPrimitives
 
-/// A binary heap of timers, each of which knows its place, so that it is removed in O(log n) and leaves nothing behind.
-/// Timers of the same time come out in the order in which they were set.
+/// A binary heap of deadlines, each of which knows its place, so that it is removed in O(log n) and leaves nothing behind.
+/// Those of the same time come out in the order in which they were set.
 struct TimerHeap: ~Copyable {
     private struct Entry {
         var time: MonotonicTime
         var sequence: UInt64
         /// Retained while it is in the heap; unmanaged, so that sifting counts no references.
-        var timer: Unmanaged<LoopTimer>
+        var deadline: Unmanaged<LoopDeadline>
 
         static func < (a: Entry, b: Entry) -> Bool {
             a.time == b.time ? a.sequence < b.sequence : a.time < b.time
@@ -15,52 +15,54 @@ struct TimerHeap: ~Copyable {
     }
 
     private var entries: [Entry] = []
-    /// The number that the next timer set gets.
+    /// The number that the next one set gets.
     private(set) var nextSequence: UInt64 = 0
 
     var count: Int { entries.count }
-    /// When the next timer is due.
+    /// When the next is due.
     var nextTime: MonotonicTime? { entries.first?.time }
 
     deinit {
-        for entry in entries { entry.timer.release() }
+        for entry in entries { entry.deadline.release() }
     }
 
-    mutating func insert(_ timer: LoopTimer, at time: MonotonicTime) {
-        let entry = Entry(time: time, sequence: nextSequence, timer: .passRetained(timer))
+    mutating func insert(_ deadline: LoopDeadline, at time: MonotonicTime) {
+        let entry = Entry(time: time, sequence: nextSequence, deadline: .passRetained(deadline))
         nextSequence &+= 1
         entries.append(entry)
         siftUp(entries.count - 1, entry)
     }
 
-    mutating func remove(_ timer: LoopTimer) {
-        let index = timer.heapIndex
+    mutating func remove(_ deadline: LoopDeadline) {
+        let index = deadline.heapIndex
         guard index >= 0 else { return }
-        timer.heapIndex = -1
+        deadline.heapIndex = -1
         guard let last = entries.popLast() else { return }
         guard index < entries.count else {
-            last.timer.release()
+            last.deadline.release()
             return
         }
         let removed = entries[index]
         if index > 0, last < entries[(index - 1) / 2] { siftUp(index, last) } else { siftDown(index, last) }
-        removed.timer.release()
+        removed.deadline.release()
     }
 
-    /// Takes out the earliest timer, when it is due at `time` and was set before the number `sequence` was given.
-    mutating func popDue(_ time: MonotonicTime, before sequence: UInt64) -> (timer: LoopTimer, time: MonotonicTime)? {
+    /// Takes out the earliest, when it is due at `time` and was set before the number `sequence` was given.
+    mutating func popDue(
+        _ time: MonotonicTime, before sequence: UInt64
+    ) -> (deadline: LoopDeadline, time: MonotonicTime)? {
         guard let first = entries.first, first.time <= time, first.sequence < sequence else { return nil }
-        let timer = first.timer.takeUnretainedValue()
-        remove(timer)
-        return (timer, first.time)
+        let deadline = first.deadline.takeUnretainedValue()
+        remove(deadline)
+        return (deadline, first.time)
     }
 
-    /// Takes out all timers.
-    mutating func removeAll() -> [LoopTimer] {
-        let timers = entries.map { $0.timer.takeRetainedValue() }
+    /// Takes out all.
+    mutating func removeAll() -> [LoopDeadline] {
+        let deadlines = entries.map { $0.deadline.takeRetainedValue() }
         entries.removeAll()
-        for timer in timers { timer.heapIndex = -1 }
-        return timers
+        for deadline in deadlines { deadline.heapIndex = -1 }
+        return deadlines
     }
 
     private mutating func siftUp(_ start: Int, _ entry: Entry) {
@@ -89,6 +91,6 @@ struct TimerHeap: ~Copyable {
 
     private mutating func place(_ entry: Entry, at index: Int) {
         entries[index] = entry
-        entry.timer._withUnsafeGuaranteedRef { $0.heapIndex = index }
+        entry.deadline._withUnsafeGuaranteedRef { $0.heapIndex = index }
     }
 }
