@@ -86,6 +86,7 @@ let package = Package(
                 "LoadingKitTransport", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitWebSocket",
                 "LoadingKitPrimitives", "CPSL",
                 .product(name: "DequeModule", package: "swift-collections"),
+                .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
             ]),
         module(

@@ -10,7 +10,8 @@ import Testing
     /// A row of `GrowthProbe`, and a number of elements that is large enough for a square to show at ten times as many.
     static let rows: [(name: String, count: Int)] = [
         ("tasks", 100), ("redirects", 100), ("cancelled-first-to-last", 100), ("cancelled-last-to-first", 100),
-        ("all-tasks", 100), ("sessions", 10), ("origins", 20), ("origins-refused", 50),
+        ("tasks-invalidated", 100), ("tasks-invalidated-when-finished", 100), ("deadlines", 100), ("all-tasks", 100),
+        ("sessions", 10), ("origins", 20), ("origins-refused", 50),
     ]
 
     private static let counter = Result { try InstructionCounter() }

@@ -219,15 +219,25 @@ final class ConnectionPool: SessionResource {
     // MARK: SessionResource
 
     func reset() {
-        logins.reset()
-        http2Alone = []
-        brokenPipelines = []
+        forget()
         for pool in Array(origins.values) { pool.closeIdle(before: .distantFuture) }
     }
 
+    private func forget() {
+        logins.reset()
+        http2Alone = []
+        brokenPipelines = []
+    }
+
+    /// Not all at once: there may be connections to a thousand hosts.
     func close() {
         isClosed = true
         sweepTimer?.cancel()
-        reset()
+        forget()
+        var pools = Array(origins.values)
+        loop.executeInShares {
+            pools.popLast()?.closeIdle(before: .distantFuture)
+            return !pools.isEmpty
+        }
     }
 }

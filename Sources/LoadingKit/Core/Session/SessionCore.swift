@@ -1,4 +1,6 @@
+import DequeModule
 import Foundation
+import HeapModule
 import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
@@ -17,6 +19,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case open
         /// No new tasks; invalidated when the last one is over.
         case finishing(URLSession)
+        /// Those there are are being cancelled; none starts any more.
+        case cancelling(URLSession)
         case invalidated
     }
 
@@ -41,9 +45,6 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private var resources: [any SessionResource] = []
     private var phase = Phase.open
     private let delegateBox: DelegateBox
-    /// The time at which the first of the tasks' clocks is to be looked at, or one before it.
-    private var nextLook = MonotonicTime.distantFuture
-    private var lookTimer: LoopTimer?
 
     init(_ settings: SessionSettings, _ queue: OperationQueue?, _ delegate: DelegateBox, _ loop: EventLoop) {
         self.settings = settings
@@ -107,7 +108,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         switch phase {
         case .open: break
         case .finishing where entries[task.taskIdentifier] != nil: break
-        case .finishing, .invalidated:
+        case .cancelling where entries[task.taskIdentifier] != nil: return engine.cancel()
+        case .finishing, .cancelling, .invalidated:
             return engine.end(with: LoadFailure(.cancelled, "the session was invalidated before the task was made"))
         }
         entries[task.taskIdentifier] = Entry(running: task)
@@ -126,26 +128,14 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     private func cancel(_ task: URLSessionTask) {
         let task = successor(of: task)
+        // It is already, where the program has cancelled it.
+        _ = task.shared.withLock { $0.lifecycle.cancel() }
         if let engine = task.engine { return engine.cancel() }
         // An asynchronous caller's task that has not begun yet is ended when it does; one that is over needs nothing.
         guard let session = task.session, let consumer = task.consumer, task.state != .completed else { return }
         let engine = makeRunner(task, session, consumer)
         task.engine = engine
         engine.cancel()
-    }
-
-    /// A task's clock is to be looked at then. One timer serves all tasks: most end long before their time is over.
-    func look(at time: MonotonicTime) {
-        guard time < nextLook else { return }
-        nextLook = time
-        lookTimer?.cancel()
-        lookTimer = loop.schedule(at: time) { self.lookAtClocks() }
-    }
-
-    private func lookAtClocks() {
-        nextLook = .distantFuture
-        let engines = entries.values.compactMap { $0.running?.engine }
-        if let next = engines.map({ $0.lookAtClock() }).min() { look(at: next) }
     }
 
     /// A task goes on as another of the same number.
@@ -205,9 +195,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         return made
     }
 
-    var allTasks: [URLSessionTask] {
-        entries.sorted { $0.key < $1.key }.compactMap(\.value.task).filter { $0.state != .completed }
-    }
+    /// The tasks there are, as they come; some may be over by the time that they are looked at.
+    var tasks: [URLSessionTask] { entries.values.compactMap(\.task) }
 
     func resetResources() { for resource in resources { resource.reset() } }
 
@@ -230,14 +219,37 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         invalidateIfDone()
     }
 
+    /// Cancels the tasks in the order in which they were made, but first those that wait for a connection: one that is let
+    /// go would be used for the next of them, whose request would be sent for nothing.
     func cancelTasks(_ session: URLSession) {
-        if case .open = phase { phase = .finishing(session) }
-        for task in allTasks { task.cancel() }
+        switch phase {
+        case .open, .finishing: phase = .cancelling(session)
+        case .cancelling, .invalidated: return
+        }
+        var waiting = Heap(entries.keys)
+        var others: Deque<Int> = []
+        loop.executeInShares { [self] in
+            if let next = waiting.popMin() {
+                guard let task = entries[next]?.task else { return true }
+                if task.engine?.isQueued ?? true { cancel(task) } else { others.append(next) }
+                return true
+            }
+            guard let next = others.popFirst() else { return false }
+            if let task = entries[next]?.task { cancel(task) }
+            return true
+        }
         invalidateIfDone()
     }
 
     private func invalidateIfDone() {
-        guard case .finishing(let session) = phase, allTasks.isEmpty else { return }
+        guard entries.isEmpty else { return }
+        switch phase {
+        case .finishing(let session), .cancelling(let session): invalidate(session)
+        case .open, .invalidated: return
+        }
+    }
+
+    private func invalidate(_ session: URLSession) {
         phase = .invalidated
         close()
         mailbox.post { [delegateBox] in
@@ -251,9 +263,6 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         let closing = resources
         resources = []
         for resource in closing { resource.close() }
-        lookTimer?.cancel()
-        lookTimer = nil
-        nextLook = .distantFuture
     }
 }
 

@@ -105,18 +105,24 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     /// Gives the tasks that are not over, on the delegate queue.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         core.loop.execute {
-            let tasks = self.core.allTasks
-            self.core.mailbox.post { completionHandler(tasks) }
+            let tasks = self.core.tasks
+            self.core.mailbox.post { completionHandler(Self.inOrder(tasks)) }
         }
     }
 
     /// The tasks that are not over.
     open var allTasks: [URLSessionTask] {
         get async {
-            await withCheckedContinuation { continuation in
-                core.loop.execute { continuation.resume(returning: self.core.allTasks) }
+            let tasks = await withCheckedContinuation { continuation in
+                core.loop.execute { continuation.resume(returning: self.core.tasks) }
             }
+            return Self.inOrder(tasks)
         }
+    }
+
+    /// Off the loop, where many are sorted.
+    private static func inOrder(_ tasks: [URLSessionTask]) -> [URLSessionTask] {
+        tasks.filter { $0.state != .completed }.sorted { $0.taskIdentifier < $1.taskIdentifier }
     }
 
     /// Gives the data, upload and download tasks that are not over, on the delegate queue.

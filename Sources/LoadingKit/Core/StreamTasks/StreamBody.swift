@@ -16,8 +16,6 @@ final class StreamBody: StreamChannel, @unchecked Sendable {  // confined to the
     private var holdsBack = false
     private var end: Result<Void, any Error>?
     private var willTell = false
-    /// Looks at the load's clock when no session does any more.
-    private var clockTimer: LoopTimer?
     private(set) var isClosed = false
     var handler: (any StreamChannelHandler)?
 
@@ -40,7 +38,6 @@ final class StreamBody: StreamChannel, @unchecked Sendable {  // confined to the
     func finish(_ error: (any Error)?) {
         end = error.map { .failure($0) } ?? .success(())
         load = nil
-        clockTimer?.cancel()
         tellLater()
     }
 
@@ -97,14 +94,7 @@ final class StreamBody: StreamChannel, @unchecked Sendable {  // confined to the
     /// The task was suspended or resumed.
     func followState() { load?.followState() }
 
-    /// The load's time goes on: without it, who reads from a server that says nothing more would wait for ever.
-    func leaveTask() {
-        guard let next = load?.lookAtClock(), load != nil, next < .distantFuture else { return }
-        clockTimer = loop.schedule(at: next) { [weak self] in self?.leaveTask() }
-    }
-
     func close() {
-        clockTimer?.cancel()
         isClosed = true
         handler = nil
         pieces = []

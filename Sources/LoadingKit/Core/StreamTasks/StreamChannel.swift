@@ -20,8 +20,6 @@ protocol StreamChannel: AnyObject {
     /// Gives away the connection, for TLS to be put on it.
     func handOver() throws(LoadFailure) -> ByteStream
     func followState()
-    /// The task is over; the channel goes on without it.
-    func leaveTask()
     func close()
 }
 

@@ -73,8 +73,6 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
 
     func followState() {}
 
-    func leaveTask() {}
-
     func close() {
         handler = nil
         early = []

@@ -10,7 +10,6 @@ extension StreamEngine {
         guard let input, let output else { return }
         pump.start()
         finish(nil, tellsEnd: false)
-        channel.leaveTask()
         let streams = LoopTransfer((input, output))
         core.mailbox.post { [delegate, session, task] in
             delegate.didBecome(streams.value.0, streams.value.1, session, task)

@@ -72,7 +72,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     func cancel() { end(with: URLError(.cancelled)) }
 
-    func lookAtClock() -> MonotonicTime { load?.lookAtClock() ?? .distantFuture }
+    var isQueued: Bool { false }
 
     private func networksChanged() {
         guard case .open(let channel) = state, channel.isBetterRouted else { return }

@@ -5,7 +5,10 @@ import Synchronization
 
 /// Runs one task on its session's event loop, whatever the scheme: finds the handler, follows redirects, keeps the
 /// time, and tells the task's consumer. It is the one owner of the task's state.
-final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.loop`
+///
+/// The loop calls it when its clock is to be looked at. Until it is over that goes on, also where the load outlives its
+/// task, as the body of streams that a program has captured does.
+final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // confined to `core.loop`
     /// Redirects that a task follows; one more is `URLError.httpTooManyRedirects`.
     static let maximumRedirects = 20
 
@@ -79,8 +82,6 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     private var transactions: [TransactionRecord] = []
     private var loadNotes: LoadNotes?
     private var clock: TaskClock
-    /// When the session is to have a look at the clock.
-    private var nextLook = MonotonicTime.distantFuture
     /// Whether a task waits for the result.
     private var isAwaited = false
     /// Fires when a task with an `earliestBeginDate` is to begin.
@@ -93,6 +94,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         core = session.core
         delegate = TaskDelegates(session, task)
         clock = TaskClock(idle: 0, whole: 0, now: core.loop.now)
+        super.init()
         if case .continuation = consumer {
             isAwaited = true
             loop.awaitedResults += 1
@@ -147,6 +149,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     private func proceed() {
         guard hold.contains(.suspended) else { return }
         clock.proceed(loop.now)
+        if !isScheduled { look(at: clock.firstLook) }
         flushChunk()
         release(.suspended)
         loadPostponed()
@@ -162,6 +165,8 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
     var isOver: Bool {
         if case .ended = stage { true } else { false }
     }
+
+    var isQueued: Bool { clock.isQueued }
 
     func cancel() { end(with: URLError(.cancelled)) }
 
@@ -208,23 +213,15 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         if !hold.contains(.suspended) { load(request) }
     }
 
-    private func look(at time: MonotonicTime) {
-        nextLook = time
-        core.look(at: time)
-    }
+    private func look(at time: MonotonicTime) { if time < .distantFuture { loop.schedule(self, at: time) } }
 
-    /// Ends the task when its time is over; gives when to look again.
-    func lookAtClock() -> MonotonicTime {
-        guard !isOver, nextLook <= loop.now else { return nextLook }
-        if clock.isPaused {
-            nextLook = loop.now.advanced(bySeconds: 60)
-        } else {
-            switch clock.check(loop.now) {
-            case .expired(let failure): end(with: failure)
-            case .look(let time): nextLook = time
-            }
+    /// Ends the task when its time is over.
+    override func deadlineDidPass() {
+        guard !isOver, !clock.isPaused else { return }
+        switch clock.check(loop.now) {
+        case .expired(let failure): end(with: failure)
+        case .look(let time): look(at: time)
         }
-        return nextLook
     }
 
     private func load(_ request: URLRequest) {
@@ -355,7 +352,7 @@ final class TaskEngine: TaskRunner, @unchecked Sendable {  // confined to `core.
         openQuestions?.closeAll()
         if isAwaited { loop.awaitedResults -= 1 }
         isAwaited = false
-        nextLook = .distantFuture
+        loop.unschedule(self)
         timer?.cancel()
         timer = nil
         stopWaitingForNetwork()

@@ -1,5 +1,3 @@
-import LoadingKitPrimitives
-
 /// Runs one task on its session's event loop: the one owner of the task's state.
 protocol TaskRunner: AnyObject {
     func start()
@@ -7,6 +5,6 @@ protocol TaskRunner: AnyObject {
     func followState()
     func cancel()
     func end(with error: any Error)
-    /// Ends the task when its time is over; gives when to look again.
-    func lookAtClock() -> MonotonicTime
+    /// Whether the task waits its turn for a connection.
+    var isQueued: Bool { get }
 }

@@ -1,0 +1,163 @@
+import Foundation
+import LoadingKit
+import LoadingKitCore
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import LoadingKitTransport
+import TestSupport
+import Testing
+
+/// The end of a session that has many tasks.
+@Suite struct InvalidationTests {
+    /// More than are cancelled at once.
+    private static let count = 3000
+
+    struct Case: Sendable, CustomTestStringConvertible {
+        let testDescription: String
+        /// What the delegate does when the first task has ended.
+        let meanwhile: @Sendable (URLSession, [URLSessionTask]) -> Void
+    }
+
+    static let cases = [
+        Case(testDescription: "nothing") { _, _ in },
+        Case(testDescription: "invalidateAndCancel again") { session, _ in session.invalidateAndCancel() },
+        Case(testDescription: "finishTasksAndInvalidate") { session, _ in session.finishTasksAndInvalidate() },
+        Case(testDescription: "resumes tasks") { _, tasks in for task in tasks { task.resume() } },
+        Case(testDescription: "cancels tasks") { _, tasks in for task in tasks { task.cancel() } },
+        Case(testDescription: "suspends tasks") { _, tasks in for task in tasks { task.suspend() } },
+        Case(testDescription: "asks for the tasks") { session, _ in session.getAllTasks { _ in } },
+    ]
+
+    @Test(arguments: cases) func eachTaskEndsOnceAndThenTheSession(_ meanwhile: Case) async throws {
+        try await withTimeout {
+            let events = InvalidationRecorder(meanwhile.meanwhile)
+            let session = makeSession(events)
+            let tasks = (0..<Self.count).map { _ in session.dataTask(with: SilentHandler.url) }
+            // The others are made, and wait to be resumed.
+            for task in tasks where task.taskIdentifier % 2 == 0 { task.resume() }
+            events.tasks = tasks
+            session.invalidateAndCancel()
+            let ends = await events.ends.contents { $0.last == "invalid" }
+            #expect(ends.count == Self.count + 1)
+            #expect(Set(ends) == Set(tasks.map { "\($0.taskIdentifier) \(URLError.cancelled.rawValue)" } + ["invalid"]))
+            #expect(tasks.allSatisfy { $0.state == .completed })
+        }
+    }
+
+    @Test func tasksEndInTheOrderInWhichTheyWereMade() async throws {
+        try await withTimeout {
+            let events = InvalidationRecorder()
+            let session = makeSession(events)
+            let tasks = (0..<Self.count).map { _ in session.dataTask(with: SilentHandler.url) }
+            for task in tasks { task.resume() }
+            session.invalidateAndCancel()
+            let ends = await events.ends.contents { $0.last == "invalid" }
+            #expect(ends == tasks.map { "\($0.taskIdentifier) \(URLError.cancelled.rawValue)" } + ["invalid"])
+        }
+    }
+
+    @Test func noTaskBeginsOnceTheSessionIsInvalidated() async throws {
+        try await withTimeout {
+            let events = InvalidationRecorder { session, _ in
+                session.dataTask(with: SilentHandler.url) { _, _, error in
+                    #expect((error as? URLError)?.code == .cancelled)
+                }.resume()
+            }
+            let session = makeSession(events)
+            for _ in 0..<Self.count { session.dataTask(with: SilentHandler.url).resume() }
+            session.invalidateAndCancel()
+            _ = await events.ends.contents { $0.last == "invalid" }
+            await #expect(throws: URLError.self) { try await session.data(from: SilentHandler.url) }
+        }
+    }
+
+    @Test func tasksThatWereToFinishCanBeCancelled() async throws {
+        try await withTimeout {
+            let events = InvalidationRecorder()
+            let session = makeSession(events)
+            for _ in 0..<10 { session.dataTask(with: SilentHandler.url).resume() }
+            session.finishTasksAndInvalidate()
+            session.invalidateAndCancel()
+            let ends = await events.ends.contents { $0.last == "invalid" }
+            #expect(ends.count == 11)
+        }
+    }
+
+    /// The loop that they share does the one's bulk work a share at a time.
+    @Test func anotherSessionGoesOnMeanwhile() async throws {
+        try await withTimeout {
+            let loop = EventLoop(name: "shared")
+            let events = InvalidationRecorder()
+            let session = makeSession(events, on: loop)
+            let tasks = (0..<Self.count).map { _ in session.dataTask(with: SilentHandler.url) }
+            for task in tasks { task.resume() }
+            session.invalidateAndCancel()
+            let running = await withCheckedContinuation { continuation in
+                loop.execute { continuation.resume(returning: tasks.count { $0.state == .running }) }
+            }
+            #expect(running > 0)
+            _ = await events.ends.contents { $0.last == "invalid" }
+        }
+    }
+
+    /// A connection that is let go is not used for the next request, which is about to be cancelled, too.
+    @Test func requestsThatWaitAreNotSent() async throws {
+        let server = try LoopbackServer { request in
+            try request.exchange.waitUntilClientCloses()
+            return .text("")
+        }
+        defer { server.stop() }
+        try await withTimeout {
+            let events = InvalidationRecorder()
+            let session = makeSession(events)
+            let url = try #require(URL(string: server.url("/")))
+            for _ in 0..<5 { session.dataTask(with: url).resume() }
+            _ = await server.requests.element(at: 0)
+            session.invalidateAndCancel()
+            _ = await events.ends.contents { $0.last == "invalid" }
+            _ = await server.endings.count(reaches: 1)
+            #expect(server.openings.count == 1)
+        }
+    }
+
+    private func makeSession(_ delegate: (any URLSessionDelegate)?, on loop: EventLoop = .next()) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [SilentHandler.self]
+        configuration.httpMaximumConnectionsPerHost = 1
+        return URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil, loop: loop)
+    }
+}
+
+/// The ends of tasks and of their session, in order.
+private final class InvalidationRecorder: NSObject, URLSessionTaskDelegate, @unchecked Sendable {  // set first
+    let ends = Recorder<String>()
+    var tasks: [URLSessionTask] = []
+    private let meanwhile: @Sendable (URLSession, [URLSessionTask]) -> Void
+
+    init(_ meanwhile: @escaping @Sendable (URLSession, [URLSessionTask]) -> Void = { _, _ in }) {
+        self.meanwhile = meanwhile
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        ends.append("\(task.taskIdentifier) \((error as? URLError)?.code.rawValue ?? 0)")
+        if ends.count == 1 { meanwhile(session, tasks) }
+    }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) { ends.append("invalid") }
+}
+
+/// Never answers, and holds nothing.
+private final class SilentHandler: URLProtocolHandler, LoopNativeHandler, @unchecked Sendable {  // stateless
+    static var url: URL { URL(string: "silent:") ?? URL(fileURLWithPath: "/") }
+
+    override class func canInit(with request: URLRequest) -> Bool { request.url?.hasScheme("silent") ?? false }
+
+    static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler { SilentLoad() }
+}
+
+private final class SilentLoad: LoopHandler {
+    func begin(_ receiver: any LoadReceiver) {}
+    func end() {}
+    func receiverIsBusy() {}
+    func receiverIsReady() {}
+}
