@@ -164,28 +164,4 @@ import Testing
             #expect(results == [true, true, true, true])
         }
     }
-
-    @Test func theBlockingPoolRunsAllAndGrowsToItsLimit() async {
-        let pool = BlockingPool(maximumThreads: 3)
-        let running = Guarded((now: 0, most: 0))
-        let started = Semaphore()
-        let gate = Semaphore()
-        let finished = Semaphore()
-        for _ in 0..<12 {
-            pool.run {
-                running.withLock {
-                    $0.now += 1
-                    $0.most = max($0.most, $0.now)
-                }
-                started.signal()
-                _ = gate.wait(seconds: 120)
-                running.withLock { $0.now -= 1 }
-                finished.signal()
-            }
-        }
-        for _ in 0..<3 { #expect(started.wait(seconds: 120)) }
-        for _ in 0..<12 { gate.signal() }
-        for _ in 0..<12 { #expect(finished.wait(seconds: 120)) }
-        #expect(running.withLock { $0.most } == 3)
-    }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import LoadingKitPrimitives
 import LoadingKitTransport
 import Testing
@@ -140,6 +141,136 @@ import Testing
             gate.open()
             // Shares the lookups, so that they are over when this is.
             _ = await resolve("a.test", resolver, loop)
+        }
+    }
+
+    // MARK: Silent servers
+
+    /// Names that begin with `silent` are not answered before the gate is open.
+    private final class Silence: Sendable {
+        let gate = Semaphore()
+        let asked = Guarded<[String]>([])
+
+        var lookup: Resolver.Lookup {
+            { name, family in
+                self.asked.withLock { $0.append(name) }
+                guard name.hasPrefix("silent") else { return .success([family == .v4 ? .v4(7) : .loopback6]) }
+                _ = self.gate.wait(seconds: 120)
+                return .failure(.failed("silent"))
+            }
+        }
+
+        func asks(_ name: String) -> Int { asked.withLock { $0.count { $0 == name } } }
+
+        func end() { for _ in 0..<1000 { gate.signal() } }
+    }
+
+    /// Asks, and gives what cancels the request and what waits for its two answers.
+    private func begin(
+        _ name: String, _ resolver: Resolver, _ loop: EventLoop, _ answered: Semaphore
+    ) async -> OnLoop<Resolver.Request> {
+        await loop.run {
+            OnLoop(resolver.resolve(name, on: loop) { _, _ in answered.signal() })
+        }
+    }
+
+    @Test(arguments: [4, 40]) func silentNamesHoldUpNobodyElse(count: Int) async {
+        let (time, silence) = (ManualTime(), Silence())
+        let resolver = Resolver(time: .manual(time), lookup: silence.lookup)
+        await withLoop(.manual(time)) { loop in
+            let unanswered = Semaphore()
+            var requests: [OnLoop<Resolver.Request>] = []
+            // Several ask for each of them.
+            for number in 0..<count * 3 {
+                requests.append(await begin("silent\(number % count).test", resolver, loop, unanswered))
+            }
+            let loud = Guarded(0)
+            for number in 0..<50 {
+                await loop.run {
+                    _ = resolver.resolve("loud\(number).test", on: loop) { _, answer in
+                        if case .success = answer { loud.withLock { $0 += 1 } }
+                    }
+                }
+            }
+            while loud.withLock({ $0 }) < 100 {
+                time.advance(byNanoseconds: Resolver.interval)
+                await loop.run {}
+            }
+            #expect(resolver.threadCount <= count * 2 + Resolver.limits.usualThreads)
+            #expect(resolver.waitingCount == 0)
+            #expect((0..<count).allSatisfy { silence.asks("silent\($0).test") == 2 })
+            silence.end()
+            for _ in 0..<count * 6 { #expect(unanswered.wait(seconds: 120)) }
+            withExtendedLifetime(requests) {}
+        }
+    }
+
+    /// At the bound lookups wait in order; more are refused; those that nobody wants any more make room.
+    @Test func lookupsWaitAtTheBound() async {
+        let (time, silence) = (ManualTime(), Silence())
+        let limits = BlockingPool.Limits(
+            usualThreads: 2, maximumThreads: 6, slowAfter: Resolver.interval, maximumWaiting: 4)
+        let resolver = Resolver(limits: limits, time: .manual(time), lookup: silence.lookup)
+        await withLoop(.manual(time)) { loop in
+            let (unanswered, answered) = (Semaphore(), Semaphore())
+            var requests: [OnLoop<Resolver.Request>] = []
+            for number in 0..<3 {
+                requests.append(await begin("silent\(number).test", resolver, loop, unanswered))
+                while resolver.waitingCount > 0 {
+                    time.advance(byNanoseconds: Resolver.interval)
+                    await loop.run {}
+                }
+            }
+            #expect(resolver.threadCount == 6)
+            let first = await begin("first.test", resolver, loop, answered)
+            let second = await begin("second.test", resolver, loop, answered)
+            let again = await begin("FIRST.test", resolver, loop, answered)
+            time.advance(byNanoseconds: Resolver.interval)
+            await loop.run {}
+            #expect(resolver.waitingCount == 4 && resolver.threadCount == 6)
+            let refused = await resolveFailing("third.test", resolver, loop)
+            #expect(refused == .failed("the lookup cannot begin: 4 others wait already"))
+            // Somebody else wants the same.
+            await loop.run { first.value.cancel() }
+            #expect(resolver.waitingCount == 4)
+            await loop.run { again.value.cancel() }
+            #expect(resolver.waitingCount == 2)
+            let fourth = await begin("fourth.test", resolver, loop, answered)
+            silence.end()
+            for _ in 0..<4 { #expect(answered.wait(seconds: 120)) }
+            for _ in 0..<6 { #expect(unanswered.wait(seconds: 120)) }
+            #expect(silence.asks("first.test") == 0 && silence.asks("third.test") == 0)
+            #expect(silence.asks("second.test") == 2 && silence.asks("fourth.test") == 2)
+            // What was refused was not learned.
+            #expect(await resolve("third.test", resolver, loop) == Answers(v4: [.v4(7)], v6: [.loopback6]))
+            withExtendedLifetime((second, fourth)) {}
+            withExtendedLifetime(requests) {}
+        }
+    }
+
+    @Test func withoutAThreadALookupFails() async {
+        let silence = Silence()
+        let resolver = Resolver(lookup: silence.lookup)
+        await withLoop { loop in
+            loop.attach(FaultPlan(.createThread, .from(1), .fail(EAGAIN)))
+            let failure = await resolveFailing("a.test", resolver, loop)
+            #expect("\(failure)".contains("the system has no thread for it (Resource temporarily unavailable)"))
+            loop.attach(nil)
+            #expect(await resolve("a.test", resolver, loop) == Answers(v4: [.v4(7)], v6: [.loopback6]))
+        }
+    }
+
+    private func resolveFailing(
+        _ name: String, _ resolver: Resolver, _ loop: EventLoop
+    ) async -> ResolverFailure {
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                let failures = OnLoop<[ResolverFailure]>([])
+                _ = resolver.resolve(name, on: loop) { _, answer in
+                    if case .failure(let failure) = answer { failures.value.append(failure) }
+                    if failures.value.count == 2 { continuation.resume(returning: failures.value[0]) }
+                }
+            }
         }
     }
 

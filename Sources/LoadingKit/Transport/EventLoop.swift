@@ -233,7 +233,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     private func startThread(_ inbox: inout Inbox) {
         guard inbox.thread == nil, inbox.phase == .running else { return }
-        inbox.thread = NativeThread.start(name: name) { self.run() }
+        inbox.thread = try? NativeThread.start(name: name) { self.run() }.get()
     }
 
     private func run() {

@@ -5,16 +5,18 @@ import Glibc
 struct NativeThread {
     private let handle: pthread_t
 
-    /// Starts a thread; `nil` when the system has none to give. `name` is cut to 15 bytes.
-    static func start(name: String, _ body: @escaping @Sendable () -> Void) -> NativeThread? {
+    /// Starts a thread, where the system has one to give. `name` is cut to 15 bytes.
+    static func start(
+        name: String, _ body: @escaping @Sendable () -> Void
+    ) -> Result<NativeThread, SystemCallFailure> {
         let start = Unmanaged.passRetained(Start(name: name, body: body))
         var handle = pthread_t()
-        let result = pthread_create(&handle, nil, threadMain, start.toOpaque())
-        guard result == 0 else {
+        let result = SystemCalls.createThread(&handle, threadMain, start.toOpaque())
+        guard result >= 0 else {
             start.release()
-            return nil
+            return .failure(SystemCallFailure(name: .createThread, code: Int32(clamping: -result)))
         }
-        return NativeThread(handle: handle)
+        return .success(NativeThread(handle: handle))
     }
 
     /// Waits until the thread has ended. Each thread is either joined or detached, once.

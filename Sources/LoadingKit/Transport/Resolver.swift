@@ -1,10 +1,15 @@
 import Glibc
 import LoadingKitPrimitives
+import Synchronization
 
 /// Finds the addresses of names.
 ///
 /// Each family is a lookup of its own, so that the first to answer can be used (RFC 8305 §3). Answers are kept for a
-/// short time; whoever asks for a name that is being looked up shares that lookup.
+/// short time; a request for a name that is being looked up shares that lookup, so that no name has more than one thread
+/// for each family.
+///
+/// Name servers that are silent hold up the threads that ask them, and those alone: a lookup that takes long makes room for
+/// another one, up to a bound. At the bound lookups wait in order, for as long as somebody wants them.
 package final class Resolver: Sendable {
     package typealias Family = IPAddress.Family
     package typealias Answer = Result<[IPAddress], ResolverFailure>
@@ -13,19 +18,52 @@ package final class Resolver: Sendable {
 
     /// A question that may be taken back.
     package final class Request {
-        fileprivate var isCancelled = false
+        private let resolver: Resolver
+        fileprivate let number: UInt64
+        fileprivate private(set) var isCancelled = false
+        /// The lookups that it waits for.
+        fileprivate var keys: [Key] = []
+        /// While a lookup has not begun for want of a thread.
+        fileprivate var timer: LoopTimer?
+
+        fileprivate init(_ resolver: Resolver, _ number: UInt64) {
+            self.resolver = resolver
+            self.number = number
+        }
+
         /// No answers any more. On the loop of the request.
-        package func cancel() { isCancelled = true }
+        package func cancel() {
+            isCancelled = true
+            for key in keys { resolver.withdraw(self, key) }
+            keys = []
+            stopTimer()
+        }
+
+        fileprivate func stopTimer() {
+            timer?.cancel()
+            timer = nil
+        }
     }
 
-    private struct Key: Hashable {
+    fileprivate struct Key: Hashable {
         var name: String
         var family: Family
     }
 
-    private enum Entry {
-        case pending([@Sendable (Answer) -> Void])
-        case answered(Answer, until: MonotonicTime)
+    private struct Pending {
+        let work: BlockingPool.Work
+        /// By the request's number.
+        var waiting: [UInt64: @Sendable (Answer) -> Void]
+    }
+
+    private struct Known {
+        let answer: Answer
+        let until: MonotonicTime
+    }
+
+    private struct Names {
+        var pending: [Key: Pending] = [:]
+        var known: [Key: Known] = [:]
     }
 
     /// How long an answer is used. The system's interface does not tell the record's time to live.
@@ -35,24 +73,37 @@ package final class Resolver: Sendable {
     /// More names than this are not kept.
     package static let maximumNames = 256
 
+    /// Threads of its own, so that a name server that hangs does not keep files waiting. A lookup of the system's takes some
+    /// milliseconds where it is answered, and up to about half a minute where it is not.
+    package static let limits = BlockingPool.Limits(
+        usualThreads: 32, maximumThreads: 128, slowAfter: 500_000_000, maximumWaiting: 2048)
+
     /// The process's own, with the system's lookup.
     package static let shared = Resolver()
 
-    /// Threads of its own, so that a name server that hangs does not keep files waiting.
-    private static let namePool = BlockingPool(maximumThreads: 8)
+    /// Those that wait look this often whether another thread may be started, in nanoseconds.
+    package static let interval: UInt64 = 250_000_000
 
     private let pool: BlockingPool
     private let time: TimeSource
     private let lookup: Lookup
-    private let entries = Guarded<[Key: Entry]>([:])
+    private let names = Guarded(Names())
+    private let lastNumber = Atomic<UInt64>(0)
 
     package init(
-        pool: BlockingPool? = nil, time: TimeSource = .system, lookup: @escaping Lookup = Resolver.systemLookup
+        limits: BlockingPool.Limits = Resolver.limits, time: TimeSource = .system,
+        lookup: @escaping Lookup = Resolver.systemLookup
     ) {
-        self.pool = pool ?? Self.namePool
+        pool = BlockingPool(name: "LoadingKit-name", limits, time: time)
         self.time = time
         self.lookup = lookup
     }
+
+    /// How many threads look names up.
+    package var threadCount: Int { pool.threadCount }
+
+    /// How many lookups wait for a thread.
+    package var waitingCount: Int { pool.waitingCount }
 
     /// Calls `answer` once for each family, on `loop`, which is the caller's: at once for literals, `localhost` and what
     /// is known, else later.
@@ -60,7 +111,7 @@ package final class Resolver: Sendable {
         _ host: String, on loop: EventLoop, answer: @escaping (Family, Answer) -> Void
     ) -> Request {
         loop.preconditionCurrent()
-        let request = Request()
+        let request = Request(self, lastNumber.wrappingAdd(1, ordering: .relaxed).newValue)
         if let known = Self.addressesWithoutLookup(of: host) {
             for family in Family.allCases where !request.isCancelled {
                 let addresses = known.filter { $0.family == family }
@@ -73,7 +124,7 @@ package final class Resolver: Sendable {
             return request
         }
         let box = LoopConfined(Waiter(request: request, answer: answer))
-        for family in Family.allCases {
+        for family in Family.allCases where !request.isCancelled {
             ask(Key(name: host.lowercased(), family: family), box, loop)
         }
         return request
@@ -83,30 +134,66 @@ package final class Resolver: Sendable {
         let request: Request
         let answer: (Family, Answer) -> Void
 
-        func deliver(_ family: Family, _ result: Answer) {
-            if !request.isCancelled { answer(family, result) }
+        func deliver(_ key: Key, _ result: Answer) {
+            request.keys.removeAll { $0 == key }
+            if request.keys.isEmpty { request.stopTimer() }
+            if !request.isCancelled { answer(key.family, result) }
         }
     }
 
+    private enum Standing {
+        case known(Answer)
+        /// Somebody else has asked.
+        case pending
+        case asked(BlockingPool.Work)
+    }
+
     private func ask(_ key: Key, _ waiter: LoopConfined<Waiter>, _ loop: EventLoop) {
+        let request = waiter.value.request
+        let standing = note(key, request.number) { result in
+            loop.execute { waiter.value.deliver(key, result) }
+        }
+        if case .known(let answer) = standing { return waiter.value.deliver(key, answer) }
+        request.keys.append(key)
+        if case .asked(let work) = standing { pool.run(work) }
+        if pool.waitingCount > 0 { lookAgain(request, loop) }
+    }
+
+    private func note(_ key: Key, _ number: UInt64, _ deliver: @escaping @Sendable (Answer) -> Void) -> Standing {
         let now = time.now
-        let deliver: @Sendable (Answer) -> Void = { result in
-            loop.execute { waiter.value.deliver(key.family, result) }
-        }
-        let (known, isFirst) = entries.withLock { entries -> (Answer?, Bool) in
-            switch entries[key] {
-            case .answered(let answer, let until) where now < until: return (answer, false)
-            case .pending(var waiters):
-                waiters.append(deliver)
-                entries[key] = .pending(waiters)
-                return (nil, false)
-            case .answered, nil:
-                entries[key] = .pending([deliver])
-                return (nil, true)
+        return names.withLock { names in
+            if let known = names.known[key], now < known.until { return .known(known.answer) }
+            if names.pending[key] != nil {
+                names.pending[key]?.waiting[number] = deliver
+                return .pending
             }
+            let work = BlockingPool.Work(
+                { self.finish(key, self.lookup(key.name, key.family)) }, orElse: { self.refuse(key, $0) })
+            names.pending[key] = Pending(work: work, waiting: [number: deliver])
+            return .asked(work)
         }
-        if let known { waiter.value.deliver(key.family, known) }
-        if isFirst { pool.run { self.finish(key, self.lookup(key.name, key.family)) } }
+    }
+
+    /// As long as lookups wait for a thread, and this request for one of them perhaps.
+    private func lookAgain(_ request: Request, _ loop: EventLoop) {
+        request.timer?.cancel()
+        let next = loop.now.advanced(byNanoseconds: Self.interval)
+        request.timer = loop.schedule(at: next) { [weak self, weak request] in
+            guard let self, let request, pool.lookAfterWaiting() else { return }
+            lookAgain(request, loop)
+        }
+    }
+
+    /// A request does not wait for a lookup any more. One that nobody waits for does not begin; one that has begun cannot be
+    /// stopped, counts as the others, and its answer is kept.
+    private func withdraw(_ request: Request, _ key: Key) {
+        names.withLock { [number = request.number] names in
+            guard var pending = names.pending[key] else { return }
+            pending.waiting[number] = nil
+            // In the lock: nobody may come to wait for what is just being taken back.
+            let isOver = pending.waiting.isEmpty && pool.cancel(pending.work)
+            names.pending[key] = isOver ? nil : pending
+        }
     }
 
     private func finish(_ key: Key, _ answer: Answer) {
@@ -115,29 +202,34 @@ package final class Resolver: Sendable {
         case .success: lifetime = Self.lifetime
         case .failure: lifetime = Self.failureLifetime
         }
-        let now = time.now
-        let waiters = entries.withLock { entries -> [@Sendable (Answer) -> Void] in
-            defer {
-                entries[key] = .answered(answer, until: now.advanced(byNanoseconds: lifetime))
-                Self.trim(&entries, now)
-            }
-            guard case .pending(let waiters) = entries[key] else { return [] }
-            return waiters
-        }
-        for waiter in waiters { waiter(answer) }
+        let until = time.now.advanced(byNanoseconds: lifetime)
+        tell(key, answer, Known(answer: answer, until: until))
     }
 
-    /// Keeps the number of names bounded: what is over goes first, then what is over soonest.
-    private static func trim(_ entries: inout [Key: Entry], _ now: MonotonicTime) {
-        let limit = maximumNames * Family.allCases.count
-        guard entries.count > limit else { return }
-        let answered = entries.compactMap { key, entry -> (Key, MonotonicTime)? in
-            guard case .answered(_, let until) = entry else { return nil }
-            return (key, until)
+    /// The lookup does not take place: what stood in its way may be gone when the name is asked for again.
+    private func refuse(_ key: Key, _ refusal: BlockingPool.Refusal) {
+        tell(key, .failure(.failed("the lookup cannot begin: \(refusal)")), nil)
+    }
+
+    private func tell(_ key: Key, _ answer: Answer, _ known: Known?) {
+        let pending = names.withLock { names in
+            if let known {
+                names.known[key] = known
+                Self.trim(&names.known)
+            }
+            return names.pending.removeValue(forKey: key)
         }
+        guard let pending else { return }
+        for waiter in pending.waiting.values { waiter(answer) }
+    }
+
+    /// Keeps the number of names bounded: what is over soonest goes first.
+    private static func trim(_ known: inout [Key: Known]) {
+        let limit = maximumNames * Family.allCases.count
+        guard known.count > limit else { return }
         // A quarter more than needed, so that this is not done for each new name.
-        let excess = entries.count - limit + limit / 4
-        for (key, _) in answered.sorted(by: { $0.1 < $1.1 }).prefix(excess) { entries[key] = nil }
+        let excess = known.count - limit + limit / 4
+        for (key, _) in known.sorted(by: { $0.value.until < $1.value.until }).prefix(excess) { known[key] = nil }
     }
 
     /// Literals, and the names that mean this machine (RFC 6761 §6.3).

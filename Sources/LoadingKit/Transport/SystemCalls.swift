@@ -14,6 +14,7 @@ package enum SystemCalls {
         case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fallocate, fsync, unlink, rename, mkdir,
             rmdir, poll
         case flock, link
+        case createThread
     }
 
     /// Whether a fault plan is attached to this thread: then a short result need not be the system's.
@@ -228,6 +229,22 @@ extension SystemCalls {
         var one: UInt64 = 1
         // Cannot be short, and fails only when the counter is full, when the loop is awake anyway.
         _ = Glibc.write(eventDescriptor, &one, 8)
+    }
+}
+
+// MARK: - Threads
+
+extension SystemCalls {
+    static func createThread(
+        _ handle: inout pthread_t, _ main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
+        _ argument: UnsafeMutableRawPointer
+    ) -> Int {
+        call(.createThread) {
+            let code = pthread_create(&handle, nil, main, argument)
+            // It gives the error instead of setting it.
+            if code != 0 { errno = code }
+            return code == 0 ? 0 : -1
+        }
     }
 }
 

@@ -2,13 +2,18 @@ import Foundation
 import LoadingKitCore
 
 /// Loads `data:` URLs.
-public final class DataURLHandler: URLProtocolHandler, @unchecked Sendable {  // stateless
+public final class DataURLHandler: URLProtocolHandler, LoopAwareHandler, @unchecked Sendable {  // stateless
+    /// URLs of more bytes take too long to decode on the session's event loop.
+    private static let longest = 64 * 1024
+
     /// Whether the URL's scheme is `data`.
     public override class func canInit(with request: URLRequest) -> Bool { request.url?.hasScheme("data") ?? false }
 
     /// Gives the URL's own bytes, with the type that it names.
     public override func load(_ load: LoadContext) async throws {
-        guard let data = DataURL(load.url.absoluteString) else {
+        let text = load.url.absoluteString
+        let isLong = text.utf8.count > Self.longest
+        guard let data = isLong ? try await load.offLoop({ DataURL(text) }) : DataURL(text) else {
             throw LoadFailure(.badURL, "this is no data: URL: it has no comma, or its base64 is none")
         }
         try await load.receive(

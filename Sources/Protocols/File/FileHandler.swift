@@ -2,11 +2,11 @@ import Foundation
 import LoadingKitCore
 
 /// Loads `file:` URLs: regular files of this machine, whole or a range.
-public final class FileHandler: URLProtocolHandler, @unchecked Sendable {  // stateless
+public final class FileHandler: URLProtocolHandler, LoopAwareHandler, @unchecked Sendable {  // stateless
     /// Whether the URL's scheme is `file`.
     public override class func canInit(with request: URLRequest) -> Bool { request.url?.hasScheme("file") ?? false }
 
-    /// Reads the file a piece at a time, off the session's event loop, as fast as the receiver takes it.
+    /// Reads the file a piece at a time, on the threads for what blocks, as fast as the receiver takes it.
     ///
     /// A request's `Range` field of one range is honoured; the response's length is then the range's.
     public override func load(_ load: LoadContext) async throws {

@@ -31,6 +31,13 @@ final class BoundInputStream: InputStream {
         return count
     }
 
+    /// Gives the next bytes, at most so many, when there are some; nil at the end. Blocks no thread. One at a time.
+    func read(atMost limit: Int, _ done: @escaping BoundPipe.Reader) {
+        open()
+        guard end.isOpen else { return done(.success(nil)) }
+        end.pipe.read(atMost: limit, done)
+    }
+
     override func getBuffer(
         _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
     ) -> Bool { false }

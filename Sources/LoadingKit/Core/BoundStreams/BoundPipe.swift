@@ -4,10 +4,18 @@ import LoadingKitPrimitives
 /// What a pair of bound streams shares: a bounded buffer between the one who writes and the one who reads.
 ///
 /// A condition rather than an event loop, as `InputStream.read` and `OutputStream.write` block the threads they are called
-/// on, whichever those are.
+/// on, whichever those are. A session reads with ``read(atMost:_:)``, which blocks none.
 final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condition`
     enum Side {
         case reading, writing
+    }
+
+    /// Is told of the next bytes, of none at the end, or of why there will be no more.
+    typealias Reader = @Sendable (Result<Data?, any Error>) -> Void
+
+    private struct WaitingReader {
+        let limit: Int
+        let done: Reader
     }
 
     private let condition = NSCondition()
@@ -18,6 +26,7 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
     private var isWriterClosed = false
     private var failureOfWriter: (any Error)?
     private var onChange: [Side: @Sendable () -> Void] = [:]
+    private var reader: WaitingReader?
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
 
@@ -68,6 +77,20 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         }
     }
 
+    /// Gives the next bytes when there are some, without waiting: at once, or in the thread that writes them. One at a time.
+    func read(atMost limit: Int, _ done: @escaping Reader) {
+        change(nil) { reader = WaitingReader(limit: max(1, limit), done: done) }
+    }
+
+    /// What the reader that waits for bytes is to be told, if anything.
+    private func takeForReader() -> (Reader, Result<Data?, any Error>)? {
+        guard let waiting = reader, count > 0 || isWriterClosed || isReaderClosed else { return nil }
+        reader = nil
+        if count > 0, !isReaderClosed { return (waiting.done, .success(Data(take(min(count, waiting.limit))))) }
+        if let failureOfWriter, !isReaderClosed { return (waiting.done, .failure(failureOfWriter)) }
+        return (waiting.done, .success(nil))
+    }
+
     /// Waits for room, and gives how many bytes were taken; -1 when nobody will read them.
     func write(_ buffer: UnsafeBufferPointer<UInt8>) -> Int {
         change(.reading) {
@@ -94,14 +117,21 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         }
     }
 
-    /// Tells the other side when the lock is let go of.
-    private func change<Result>(_ other: Side, _ body: () -> Result) -> Result {
-        let (result, tell) = condition.withLock { () -> (Result, (@Sendable () -> Void)?) in
-            let result = body()
+    /// Tells the other side, and the reader that waits, when the lock is let go of.
+    private func change<Value>(_ other: Side?, _ body: () -> Value) -> Value {
+        let (value, read, tellReading, tellWriting) = condition.withLock {
+            let value = body()
+            let before = count
+            let read = takeForReader()
             condition.broadcast()
-            return (result, onChange[other])
+            return (
+                value, read, other == .reading ? onChange[.reading] : nil,
+                other == .writing || count < before ? onChange[.writing] : nil
+            )
         }
-        tell?()
-        return result
+        tellReading?()
+        tellWriting?()
+        if let (reader, result) = read { reader(result) }
+        return value
     }
 }

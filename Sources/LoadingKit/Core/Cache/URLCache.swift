@@ -241,7 +241,7 @@ extension URLCache {
     private static let diskShare = 20
 
     /// Whether the program's own code decides what is found and kept.
-    private var isCustomized: Bool { type(of: self) != URLCache.self }
+    package var isCustomized: Bool { type(of: self) != URLCache.self }
 
     /// Calls back, from any thread, when all that was stored or removed so far is on disk or could not be written.
     package func flush(_ completion: @escaping @Sendable () -> Void) {

@@ -18,7 +18,7 @@ package final class OpenFile: Sendable {
     deinit { SystemCalls.close(descriptor) }
 
     package static func open(_ path: FilePath) async throws -> OpenFile {
-        try await onPool { try open(path.path) }
+        try await BlockingPool.shared.result { try open(path.path) }
     }
 
     static func open(_ path: String) throws -> OpenFile {
@@ -62,7 +62,7 @@ package final class OpenFile: Sendable {
 
     /// The next bytes, at most ``pieceSize``; none at the file's end.
     package func read(at position: Int64, upTo end: Int64) async throws -> Data {
-        try await Self.onPool { try self.read(at: position, upTo: end) }
+        try await BlockingPool.shared.result { try self.read(at: position, upTo: end) }
     }
 
     func read(at position: Int64, upTo end: Int64) throws -> Data {
@@ -73,11 +73,5 @@ package final class OpenFile: Sendable {
             throw LoadFailure(.cannotOpenFile, "the file cannot be read: \(reason)")
         }
         return piece.prefix(result)
-    }
-
-    private static func onPool<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
-        try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Value, any Error>) in
-            BlockingPool.shared.run { continuation.resume(with: Result { try body() }) }
-        }
     }
 }

@@ -2,7 +2,7 @@ import Foundation
 
 /// Gives a request's body a piece at a time, without blocking who asks.
 package protocol BodySource: AnyObject, Sendable {
-    /// Gives the next piece, on a thread that may block; nil at the end. One at a time.
+    /// Gives the next piece, on any thread, the caller's as well; nil at the end. One at a time.
     func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void)
 }
 

@@ -2,7 +2,8 @@ import Foundation
 import LoadingKitTransport
 import Synchronization
 
-/// Reads an `InputStream`, which may block, on the pool of threads for that.
+/// Reads an `InputStream`. A bound pair's tells when it has bytes; any other may block, and has a thread for code of the
+/// program's while it is read.
 package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread
     /// Bytes asked of the stream at a time.
     package static let pieceSize = 64 * 1024
@@ -27,10 +28,28 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
     /// Closes a bound pair's stream, whose other end somebody may be writing to.
     static func close(_ stream: InputStream?) { if stream is BoundInputStream { stream?.close() } }
 
-    /// Gives the next piece, on a thread of the pool; nil at the end.
+    /// Gives the next piece, on any thread; nil at the end.
     package func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void) {
         hasRead.store(true, ordering: .relaxed)
-        BlockingPool.shared.run { done(Result { try self.readBlocking() }) }
+        if let stream = stream as? BoundInputStream {
+            return stream.read(atMost: Self.pieceSize) { done(self.closingAtEnd($0)) }
+        }
+        let work = BlockingPool.Work({ done(Result { try self.readBlocking() }) }) { refusal in
+            done(.failure(LoadFailure(.resourceUnavailable, "the request's body stream cannot be read: \(refusal)")))
+        }
+        BlockingPool.userCode.run(work)
+    }
+
+    private func closingAtEnd(_ result: Result<Data?, any Error>) -> Result<Data?, any Error> {
+        switch result {
+        case .success(.some): return result
+        case .success(nil):
+            stream.close()
+            return result
+        case .failure(let error):
+            stream.close()
+            return .failure(Self.failure(error))
+        }
     }
 
     private func readBlocking() throws -> Data? {
@@ -45,7 +64,11 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
         let error = stream.streamStatus == .error ? stream.streamError : nil
         stream.close()
         if count == 0 && error == nil { return nil }
-        throw LoadFailure(
+        throw Self.failure(error)
+    }
+
+    private static func failure(_ error: (any Error)?) -> LoadFailure {
+        LoadFailure(
             .requestBodyStreamExhausted,
             "the request's body stream failed: \(error.map { String(describing: $0) } ?? "no reason given")")
     }

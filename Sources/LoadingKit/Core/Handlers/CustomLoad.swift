@@ -41,7 +41,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         self.request = request
         self.resources = resources
         loop = resources.loop
-        starter = HandlerStarter(handler)
+        starter = HandlerStarter(handler, on: loop)
     }
 
     // MARK: From the receiver, on the loop
@@ -51,7 +51,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         let client = HandlerClient(self)
         self.client = client
         handler.attach(to: resources.task, client)
-        starter.start(LoadContext(request: request, run: self), on: loop)
+        if starter.start(LoadContext(request: request, run: self)) { receiver.setQueued(true) }
     }
 
     func end() {

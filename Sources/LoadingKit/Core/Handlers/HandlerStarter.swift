@@ -4,14 +4,16 @@ import LoadingKitTransport
 
 /// Starts and stops an author's handler off the event loop, whichever of its two shapes it has.
 ///
-/// A handler of Apple's shape may block in `startLoading()`, so it gets a thread that may be blocked; one with
-/// `load(_:)` gets a Swift task. Which shape a class has shows when its `startLoading()` is first called: only the
-/// base class's leads to `load(_:)`. From then on the class's handlers start in a task at once.
+/// A handler of Apple's shape may block in `startLoading()`, and in `stopLoading()`: each has a thread for code of the
+/// program's while it runs. One with `load(_:)` gets a Swift task. An override of `startLoading()` that calls the base
+/// class's has the thread first, and then the task.
 final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its mutex
     private enum Phase {
         case new
+        /// `startLoading()` has a thread soon, or waits until one is free.
+        case waiting(BlockingPool.Work, isQueued: Bool)
         /// `startLoading()` runs; whether it asked for `load(_:)`.
-        case starting(LoadContext, wantsLoad: Bool)
+        case starting(wantsLoad: Bool)
         /// `startLoading()` has returned; the handler tells its client from wherever it likes.
         case started
         /// `load(_:)` runs in a task, which calls `stopLoading()` at its end.
@@ -27,53 +29,93 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         var isStopped = false
     }
 
-    private static let loadShaped = Guarded<Set<ObjectIdentifier>>([])
+    /// How long `stopLoading()` waits before it asks again for a thread that the system did not have, in nanoseconds.
+    private static let retryInterval: UInt64 = 100_000_000
 
     private let state = Guarded(State())
     private let handler: URLProtocolHandler
+    private let loop: EventLoop
 
-    init(_ handler: URLProtocolHandler) { self.handler = handler }
+    init(_ handler: URLProtocolHandler, on loop: EventLoop) {
+        self.handler = handler
+        self.loop = loop
+    }
 
-    private var shape: ObjectIdentifier { ObjectIdentifier(type(of: handler)) }
+    // MARK: On the loop
 
-    func start(_ context: LoadContext, on loop: EventLoop) {
-        state.withLock { $0.phase = .starting(context, wantsLoad: false) }
-        if Self.loadShaped.withLock({ $0.contains(shape) }) {
-            startTask(on: loop)
-        } else {
-            BlockingPool.shared.run { self.runOnThread() }
+    /// - Returns: whether the handler waits until a thread is free; then it tells the context when it begins.
+    func start(_ context: LoadContext) -> Bool {
+        guard HandlerMethod.startLoading.isOverridden(by: handler) else {
+            state.withLock { $0.phase = .starting(wantsLoad: false) }
+            startTask(context)
+            return false
+        }
+        let work = BlockingPool.Work({ self.runOnThread(context) }) { refusal in
+            context.end(LoadFailure(.resourceUnavailable, "startLoading() cannot be called: \(refusal)"))
+        }
+        state.withLock { $0.phase = .waiting(work, isQueued: false) }
+        guard BlockingPool.userCode.run(work) == .waits else { return false }
+        return state.withLock { state in
+            guard case .waiting(let work, _) = state.phase else { return false }
+            state.phase = .waiting(work, isQueued: true)
+            return true
         }
     }
 
     /// Of nobody's: the task that happens to have started the load is no parent of the handler's. Where that task awaits the
     /// load, its thread can begin with the handler's part at once, which saves waking another.
-    private func startTask(on loop: EventLoop) {
+    private func startTask(_ context: LoadContext) {
+        if handler is any LoopAwareHandler {
+            return adopt(Task.detached(executorPreference: loop.executor) { await self.runInTask(context) })
+        }
         #if compiler(>=6.2)
-            if loop.borrowThread({ self.adopt(Task.immediateDetached { await self.runInTask() }) }) { return }
+            if loop.borrowThread({ self.adopt(Task.immediateDetached { await self.runInTask(context) }) }) { return }
         #endif
-        adopt(Task.detached { await self.runInTask() })
+        adopt(Task.detached { await self.runInTask(context) })
     }
 
     /// Called once, by the load's end.
     func stop() {
-        let (isStarted, task) = state.withLock { state -> (Bool, Task<Void, Never>?) in
+        let (isStarted, task, work) = state.withLock { state in
             state.isStopped = true
-            guard case .started = state.phase else { return (false, state.task) }
-            state.phase = .stopped
-            return (true, nil)
+            switch state.phase {
+            case .waiting(let work, _):
+                state.phase = .stopped
+                return (false, state.task, work as BlockingPool.Work?)
+            case .started:
+                state.phase = .stopped
+                return (true, nil, nil)
+            case .new, .starting, .loading, .stopped: return (false, state.task, nil)
+            }
         }
         task?.cancel()
-        if isStarted { BlockingPool.shared.run { [handler] in handler.stopLoading() } }
+        if let work { BlockingPool.userCode.cancel(work) }
+        if isStarted { stopOnThread() }
     }
+
+    /// The base class's does not block.
+    private func stopOffTask() {
+        if HandlerMethod.stopLoading.isOverridden(by: handler) { stopOnThread() } else { handler.stopLoading() }
+    }
+
+    private func stopOnThread() {
+        let work = BlockingPool.Work({ self.handler.stopLoading() }) { _ in
+            // It has to be called: the handler may hold something until then.
+            self.loop.execute {
+                let next = self.loop.now.advanced(byNanoseconds: Self.retryInterval)
+                _ = self.loop.schedule(at: next) { self.stopOnThread() }
+            }
+        }
+        BlockingPool.userCode.run(work)
+    }
+
+    // MARK: From any thread
 
     /// The base class's `startLoading()` was reached: the handler is one with `load(_:)`.
     func baseStartLoading() {
         state.withLock { state in
-            guard case .starting(let context, _) = state.phase else { return }
-            state.phase = .starting(context, wantsLoad: true)
+            if case .starting = state.phase { state.phase = .starting(wantsLoad: true) }
         }
-        let shape = shape
-        Self.loadShaped.withLock { _ = $0.insert(shape) }
     }
 
     /// The base class's `stopLoading()`.
@@ -87,30 +129,38 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         if isStopped { task.cancel() }
     }
 
-    private func runInTask() async {
+    private func runInTask(_ context: LoadContext) async {
         handler.startLoading()
-        if let context = startReturned() { await load(context) }
+        if startReturned() { await load(context) }
     }
 
-    private func runOnThread() {
+    private func runOnThread(_ context: LoadContext) {
+        let wasQueued = state.withLock { state -> Bool? in
+            guard case .waiting(_, let isQueued) = state.phase else { return nil }
+            state.phase = .starting(wantsLoad: false)
+            return isQueued
+        }
+        // A load that has ended while it waited has nothing to start, or to stop.
+        guard let wasQueued else { return }
+        if wasQueued { context.leaveQueue() }
         handler.startLoading()
-        guard let context = startReturned() else { return }
+        guard startReturned() else { return }
         adopt(Task { await self.load(context) })
     }
 
-    /// Gives the context when `load(_:)` is to run.
-    private func startReturned() -> LoadContext? {
-        let (context, stops) = state.withLock { state -> (LoadContext?, Bool) in
-            guard case .starting(let context, let wantsLoad) = state.phase else { return (nil, false) }
+    /// Whether `load(_:)` is to run.
+    private func startReturned() -> Bool {
+        let (wantsLoad, stops) = state.withLock { state -> (Bool, Bool) in
+            guard case .starting(let wantsLoad) = state.phase else { return (false, false) }
             if state.isStopped {
                 state.phase = .stopped
-                return (nil, true)
+                return (false, true)
             }
             state.phase = wantsLoad ? .loading : .started
-            return (wantsLoad ? context : nil, false)
+            return (wantsLoad, false)
         }
-        if stops { handler.stopLoading() }
-        return context
+        if stops { stopOffTask() }
+        return wantsLoad
     }
 
     private func load(_ context: LoadContext) async {
@@ -120,7 +170,7 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         } catch {
             context.end(error)
         }
-        handler.stopLoading()
+        stopOffTask()
         state.withLock { state in
             state.phase = .stopped
             state.task = nil

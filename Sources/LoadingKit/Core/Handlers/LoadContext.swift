@@ -85,7 +85,15 @@ public final class LoadContext: Sendable {
         run.withReceiver { $0.sentBody(progress, expected: expected) }
     }
 
+    /// What `body` gives, which computes for long, for a handler that runs on the session's event loop.
+    package func offLoop<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
+        try await BlockingPool.shared.result(of: body)
+    }
+
     func end(_ error: (any Error)?) { run.post(.end(error)) }
+
+    /// The handler has waited until a thread was free, and begins now.
+    func leaveQueue() { run.withReceiver { $0.setQueued(false) } }
 
     private func checkGoesOn() throws {
         try Task.checkCancellation()

@@ -127,6 +127,10 @@ package struct LoadResources {
     package var loop: EventLoop { core.loop }
 }
 
+/// A handler class with `load(_:)` that never blocks, nor computes for long: it runs on the session's event loop, whatever
+/// keeps the threads busy that Swift runs tasks on.
+package protocol LoopAwareHandler: URLProtocolHandler {}
+
 /// A handler class whose instances run on the event loop themselves, never blocking it.
 package protocol LoopNativeHandler: URLProtocolHandler {
     static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler

@@ -17,8 +17,12 @@ import LoadingKitPrimitives
 /// ```
 ///
 /// Existing subclasses of `URLProtocol`, which override ``startLoading()`` and ``stopLoading()`` and tell ``client``
-/// what they load, compile and work unchanged. Their two methods are called off the session's event loop, one after
-/// the other, and may block.
+/// what they load, compile and work unchanged. Their two methods are called one after the other, on a thread of their own
+/// for as long as they run: they may block, and wait for loads of the same session. There are 512 such threads for the
+/// process at most, ``startLoading()`` and streams of request bodies taken together; where all are busy a load waits in order
+/// for one, while its `timeoutIntervalForRequest` does not run and its `timeoutIntervalForResource` does. Where the system has
+/// no thread to give the load fails with `URLError.resourceUnavailable`. What decides about a load, `canInit` and
+/// `canonicalRequest`, is called on the session's event loop and must not block.
 open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is guarded by its mutex
     private struct State {
         var client: (any URLProtocolClient)?
@@ -87,7 +91,7 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
         throw LoadFailure(.unsupportedURL, "\(type(of: self)) overrides neither load(_:) nor startLoading()")
     }
 
-    /// Begins to load. The base class runs ``load(_:)`` in a task of its own.
+    /// Begins to load; may block. The base class runs ``load(_:)`` in a task of its own.
     open func startLoading() { run?.baseStartLoading() }
 
     /// Stops to load: called once, when the load has finished, failed or was cancelled. The base class cancels the

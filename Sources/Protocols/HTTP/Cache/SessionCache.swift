@@ -55,13 +55,19 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     /// What is stored as the answer to a method.
     func find(_ method: String, _ url: URL, _ found: @escaping ([StoredResponse]) -> Void) {
         let key = CacheKey(method: method, url: url)
-        if let entries = cache.entriesInMemory(for: key) { return found(entries.compactMap { StoredResponse($0) }) }
+        if !cache.isCustomized, let entries = cache.entriesInMemory(for: key) {
+            return found(entries.compactMap { StoredResponse($0) })
+        }
         let (cache, loop) = (cache, loop)
         let answer = Transfer { (entries: [CacheEntry]) in found(entries.compactMap { StoredResponse($0) }) }
-        BlockingPool.shared.run {
+        let work = BlockingPool.Work({
             let entries = cache.entries(for: key)
             loop.execute { answer.value(entries) }
+        }) { _ in
+            loop.execute { answer.value([]) }
         }
+        // A subclass's look-up is the program's code.
+        (cache.isCustomized ? BlockingPool.userCode : .shared).run(work)
     }
 
     // MARK: Validation

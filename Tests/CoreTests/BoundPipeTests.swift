@@ -1,0 +1,98 @@
+import Foundation
+import LoadingKitPrimitives
+import Testing
+
+@testable import LoadingKitCore
+
+/// Reading a bound pair without a thread that waits.
+@Suite struct BoundPipeTests {
+    /// What readers were told, in order.
+    private final class Told: Sendable {
+        private let all = Guarded<[String]>([])
+
+        var list: [String] { all.withLock { $0 } }
+
+        func note(_ result: Result<Data?, any Error>) {
+            let text =
+                switch result {
+                case .success(let data): data.map { String(decoding: $0, as: UTF8.self) } ?? "end"
+                case .failure: "failure"
+                }
+            all.withLock { $0.append(text) }
+        }
+    }
+
+    private func write(_ text: String, _ pipe: BoundPipe) -> Int {
+        Array(text.utf8).withUnsafeBufferPointer { pipe.write($0) }
+    }
+
+    @Test func aReaderIsToldInTheWritersThread() {
+        let (pipe, told) = (BoundPipe(capacity: 4), Told())
+        #expect(write("abcdef", pipe) == 4)
+        pipe.read(atMost: 3) { told.note($0) }
+        #expect(told.list == ["abc"])
+        pipe.read(atMost: 3) { told.note($0) }
+        #expect(told.list == ["abc", "d"])
+        pipe.read(atMost: 9) { told.note($0) }
+        #expect(told.list == ["abc", "d"])
+        // What waits for it takes no room.
+        #expect(write("efghij", pipe) == 4 && pipe.room == 4)
+        #expect(told.list == ["abc", "d", "efgh"])
+        pipe.read(atMost: 9) { told.note($0) }
+        pipe.close(.writing)
+        pipe.read(atMost: 9) { told.note($0) }
+        #expect(told.list == ["abc", "d", "efgh", "end", "end"])
+    }
+
+    @Test func aReaderHearsOfEachEnd() {
+        for bytes in ["", "ab"] {
+            let (failed, closed) = (BoundPipe(capacity: 4), BoundPipe(capacity: 4))
+            let (told, toldOfClosed) = (Told(), Told())
+            if !bytes.isEmpty {
+                #expect(write(bytes, failed) == 2)
+                failed.read(atMost: 9) { told.note($0) }
+            }
+            failed.read(atMost: 9) { told.note($0) }
+            failed.fail(CocoaError(.fileReadUnknown))
+            #expect(told.list == (bytes.isEmpty ? [] : [bytes]) + ["failure"])
+            closed.read(atMost: 9) { toldOfClosed.note($0) }
+            closed.close(.reading)
+            #expect(toldOfClosed.list == ["end"])
+        }
+    }
+
+    /// A writer is told when there is room again, and not when there is none yet.
+    @Test func theWriterIsToldOfRoomAlone() {
+        let pipe = BoundPipe(capacity: 2)
+        let rooms = Guarded(0)
+        pipe.observe(.writing) { rooms.withLock { $0 += 1 } }
+        pipe.read(atMost: 1) { _ in }
+        #expect(rooms.withLock { $0 } == 0)
+        #expect(write("a", pipe) == 1)
+        #expect(rooms.withLock { $0 } == 1)
+        #expect(write("bc", pipe) == 2)
+        #expect(rooms.withLock { $0 } == 1)
+        pipe.read(atMost: 1) { _ in }
+        #expect(rooms.withLock { $0 } == 2)
+    }
+
+    /// The input end takes what it is told of its own pair's end, and its writer learns that nobody reads.
+    @Test func aBodyReaderReadsABoundPair() {
+        var (input, output): (InputStream?, OutputStream?)
+        Stream.getBoundStreams(withBufferSize: 3, inputStream: &input, outputStream: &output)
+        guard let input, let output else {
+            Issue.record("no pair")
+            return
+        }
+        let (reader, told) = (BodyStreamReader(input), Told())
+        output.open()
+        reader.read { told.note($0) }
+        #expect(told.list == [])
+        #expect(output.write(Array("hello".utf8), maxLength: 5) == 3)
+        #expect(told.list == ["hel"])
+        reader.read { told.note($0) }
+        output.close()
+        #expect(told.list == ["hel", "end"])
+        #expect(input.streamStatus == .closed)
+    }
+}

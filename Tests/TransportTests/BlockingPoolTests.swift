@@ -1,0 +1,150 @@
+import Glibc
+import LoadingKitPrimitives
+import LoadingKitTransport
+import Testing
+
+@Suite struct BlockingPoolTests {
+    /// Work that says that it has begun, and waits until it may end.
+    private final class Held: Sendable {
+        let begun = Semaphore()
+        let gate = Semaphore()
+        let ended = Semaphore()
+        private let running = Guarded((now: 0, most: 0))
+
+        var most: Int { running.withLock { $0.most } }
+
+        func run() {
+            running.withLock {
+                $0.now += 1
+                $0.most = max($0.most, $0.now)
+            }
+            begun.signal()
+            _ = gate.wait(seconds: 120)
+            running.withLock { $0.now -= 1 }
+            ended.signal()
+        }
+
+        func release(_ count: Int) {
+            for _ in 0..<count { gate.signal() }
+            for _ in 0..<count { #expect(ended.wait(seconds: 120)) }
+        }
+    }
+
+    private func pool(_ limits: BlockingPool.Limits, time: TimeSource = .system) -> BlockingPool {
+        BlockingPool(name: "test", limits, time: time)
+    }
+
+    @Test(arguments: [1, 3, 600]) func itRunsAllAndGrowsToItsBound(bound: Int) {
+        let (pool, held) = (pool(.init(usualThreads: bound)), Held())
+        let count = bound * 2
+        let accepted = (0..<count).map { _ in pool.run(BlockingPool.Work { held.run() }) }
+        for _ in 0..<bound { #expect(held.begun.wait(seconds: 120)) }
+        #expect(accepted.count { $0 == .begins } == bound)
+        #expect(pool.threadCount == bound && pool.waitingCount == bound)
+        held.release(count)
+        #expect(held.most == bound)
+    }
+
+    @Test func whatWaitsCanBeTakenBack() {
+        let (pool, held) = (pool(.init(usualThreads: 1)), Held())
+        pool.run { held.run() }
+        #expect(held.begun.wait(seconds: 120))
+        let done = Guarded<[Int]>([])
+        let works = (0..<100).map { number in BlockingPool.Work { done.withLock { $0.append(number) } } }
+        for work in works { #expect(pool.run(work) == .waits) }
+        // Last to first, as a program may that cancels all it has.
+        for (number, work) in works.enumerated().reversed() where number % 10 != 3 { #expect(pool.cancel(work)) }
+        #expect(!pool.cancel(works[0]))
+        #expect(pool.waitingCount == 10)
+        let last = Semaphore()
+        pool.run { last.signal() }
+        held.release(1)
+        #expect(last.wait(seconds: 120))
+        #expect(done.withLock { $0 } == (0..<10).map { $0 * 10 + 3 })
+        let never = BlockingPool.Work { Issue.record("ran") }
+        #expect(pool.cancel(never))
+        pool.run(never)
+        #expect(pool.waitingCount == 0)
+    }
+
+    @Test func moreThanMayWaitIsRefused() {
+        var limits = BlockingPool.Limits(usualThreads: 2)
+        limits.maximumWaiting = 3
+        let (pool, held) = (pool(limits), Held())
+        let refused = Guarded<[BlockingPool.Refusal]>([])
+        for _ in 0..<7 {
+            pool.run(BlockingPool.Work({ held.run() }) { refusal in refused.withLock { $0.append(refusal) } })
+        }
+        #expect(refused.withLock { $0 } == [.tooMuchWaits(3), .tooMuchWaits(3)])
+        held.release(5)
+        // As before.
+        pool.run(BlockingPool.Work({ held.run() }) { _ in Issue.record("refused") })
+        held.release(1)
+    }
+
+    /// Slow work does not count: others begin beside it, up to another bound.
+    @Test func slowWorkMakesRoom() {
+        let time = ManualTime()
+        let limits = BlockingPool.Limits(usualThreads: 2, maximumThreads: 5, slowAfter: 1000)
+        let (pool, held) = (pool(limits, time: .manual(time)), Held())
+        for _ in 0..<8 { pool.run { held.run() } }
+        for _ in 0..<2 { #expect(held.begun.wait(seconds: 120)) }
+        #expect(pool.lookAfterWaiting() && pool.threadCount == 2)
+        time.advance(byNanoseconds: 1000)
+        #expect(pool.lookAfterWaiting() && pool.threadCount == 4)
+        for _ in 0..<2 { #expect(held.begun.wait(seconds: 120)) }
+        #expect(pool.lookAfterWaiting() && pool.threadCount == 4)
+        time.advance(byNanoseconds: 1000)
+        #expect(pool.lookAfterWaiting() && pool.threadCount == 5)
+        #expect(held.begun.wait(seconds: 120))
+        time.advance(byNanoseconds: 1000)
+        #expect(pool.lookAfterWaiting() && pool.threadCount == 5 && pool.waitingCount == 3)
+        held.release(8)
+        #expect(held.most == 5 && !pool.lookAfterWaiting())
+    }
+
+    @Test func idleThreadsEnd() {
+        var limits = BlockingPool.Limits(usualThreads: 20)
+        limits.idleTime = 1_000_000
+        let (pool, held) = (pool(limits), Held())
+        for _ in 0..<20 { pool.run { held.run() } }
+        for _ in 0..<20 { #expect(held.begun.wait(seconds: 120)) }
+        #expect(pool.threadCount == 20)
+        held.release(20)
+        while pool.threadCount > 0 { sched_yield() }
+        pool.run { held.run() }
+        held.release(1)
+    }
+
+    /// What the pool does where the system has no thread to give.
+    @Test(arguments: [true, false]) func threadsThatCannotBeHad(endsByItself: Bool) {
+        let plan = FaultPlan(.createThread, .from(2), .fail(EAGAIN))
+        let (pool, held) = (pool(.init(usualThreads: 4, endsByItself: endsByItself)), Held())
+        let refused = Guarded<[BlockingPool.Refusal]>([])
+        let more = BlockingPool.Work({ held.run() }) { refusal in refused.withLock { $0.append(refusal) } }
+        plan.run {
+            pool.run { held.run() }
+            #expect(held.begun.wait(seconds: 120))
+            _ = pool.run(more)
+        }
+        #expect(plan.injectedCount == 1 && pool.threadCount == 1)
+        // It may wait for the other's end where that comes by itself.
+        #expect(refused.withLock { $0 } == (endsByItself ? [] : [.noThread(errno: EAGAIN)]))
+        held.release(endsByItself ? 2 : 1)
+        pool.run(BlockingPool.Work({ held.run() }) { _ in Issue.record("refused") })
+        held.release(1)
+    }
+
+    @Test func withoutAnyThread() {
+        let plan = FaultPlan(.createThread, .nth(1), .fail(EAGAIN))
+        let pool = pool(.init(usualThreads: 4))
+        let refused = Guarded(false)
+        plan.run { _ = pool.run(BlockingPool.Work({}) { _ in refused.withLock { $0 = true } }) }
+        #expect(refused.withLock { $0 } && pool.threadCount == 0 && pool.waitingCount == 0)
+        let again = FaultPlan(.createThread, .nth(1), .fail(EAGAIN))
+        let here = Guarded(false)
+        let caller = pthread_self()
+        again.run { pool.run { here.withLock { $0 = pthread_equal(caller, pthread_self()) != 0 } } }
+        #expect(here.withLock { $0 })
+    }
+}
