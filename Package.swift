@@ -154,6 +154,11 @@ let package = Package(
         .executableTarget(
             name: "NetworkProbe", dependencies: ["LoadingKit", "CTestNetworks"], path: "Tests/NetworkProbe",
             swiftSettings: settings),
+        // What the tests run in a process of its own, whose limits it reaches.
+        .executableTarget(
+            name: "ExhaustionProbe", dependencies: ["LoadingKit", "LoadingKitLoopbackServer"],
+            path: "Tests/ExhaustionProbe", swiftSettings: settings),
+        tests("ExhaustionTests", ["LoadingKit", "ExhaustionProbe"]),
         // What the tests start again and again, and which ends while it loads.
         .executableTarget(
             name: "ExitProbe", dependencies: ["LoadingKit"], path: "Tests/ExitProbe", swiftSettings: settings),
