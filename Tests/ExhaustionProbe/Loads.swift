@@ -109,6 +109,13 @@ enum Limit {
         setrlimit(__rlimit_resource_t(RLIMIT_AS.rawValue), &limits)
     }
 
+    static func descriptors(_ count: Int) {
+        var limits = rlimit()
+        getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+        limits.rlim_cur = rlim_t(count)
+        setrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limits)
+    }
+
     private static var used: Int {
         let text = (try? String(contentsOfFile: "/proc/self/statm", encoding: .utf8)) ?? ""
         return (text.split(separator: " ").first.flatMap { Int($0) } ?? 0) * sysconf(Int32(_SC_PAGESIZE))

@@ -1,6 +1,7 @@
 import Foundation
 import Glibc
 import LoadingKit
+import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
@@ -60,6 +61,37 @@ import Testing
                 lines == [
                     "before hello", "large \(tooLarge)", "large \(tooLarge)", "small hello",
                     "download 2097152 bytes", "after \(1 << 30) bytes",
+                ])
+        }
+    }
+
+    /// A thousand hosts in turn with 64 descriptors; others take all; then loads take all.
+    @Test func descriptors() async throws {
+        let (release, slowCount) = (Signal(), Box(0))
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/slow":
+                if request.fields[.host]?.hasPrefix("slow.") == true { slowCount.update { $0 += 1 } }
+                try request.exchange.wait(for: release)
+                return .text("slow")
+            case "/count": return .text("\(slowCount.value)")
+            case "/release":
+                release.fire()
+                return .text("hello")
+            case _: return .text("hello")
+            }
+        }
+        defer { server.stop() }
+        try await withTimeout {
+            let lines = try await Self.probe(["descriptors", "\(server.address.port ?? 0)"])
+            let failures = lines.filter { $0.hasPrefix("all in use ") }
+            #expect(failures.count == 1)
+            #expect(failures.first?.contains("RLIMIT_NOFILE") == true, "\(failures)")
+            let others = lines.filter { !$0.hasPrefix("all in use ") }
+            #expect(
+                others == [
+                    "in turn 1000 times hello", "beside files hello", "released hello", "slow 10 times slow",
+                    "afterwards hello",
                 ])
         }
     }

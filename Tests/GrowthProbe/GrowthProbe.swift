@@ -9,7 +9,9 @@ import Foundation
     /// With a count of 0 a row does all that it does once, and nothing for an element.
     typealias Row = (_ count: Int) throws -> Void
 
-    private static var rows: [String: Row] { TaskRows.all.merging(SessionRows.all) { $1 } }
+    private static var rows: [String: Row] {
+        [TaskRows.all, SessionRows.all, QueueRows.all].reduce(into: [:]) { $0.merge($1) { $1 } }
+    }
 
     static func main() throws {
         let rows = rows

@@ -51,9 +51,10 @@ enum SessionRows {
     }
 }
 
-/// Answers one request of each connection, one connection after the other, on all addresses of this host. Keeps them open.
-private enum AnsweringServer {
-    static func start() throws -> UInt16 {
+/// Answers requests of each connection, one connection after the other, on all addresses of this host. Keeps them open.
+enum AnsweringServer {
+    /// - Parameter count: How many requests of a connection are answered.
+    static func start(answers count: Int = 1) throws -> UInt16 {
         let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
         var address = sockaddr_in()
         var length = socklen_t(MemoryLayout<sockaddr_in>.size)
@@ -63,18 +64,21 @@ private enum AnsweringServer {
             }
         }
         guard result == 0 else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EINVAL) }
-        Thread.detachNewThread { serve(listener) }
+        Thread.detachNewThread { serve(listener, count) }
         return UInt16(bigEndian: address.sin_port)
     }
 
-    private static func serve(_ listener: Int32) {
+    private static func serve(_ listener: Int32, _ count: Int) {
         let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\n\r\n"
         var bytes = [UInt8](repeating: 0, count: 4096)
         while true {
             let connection = accept(listener, nil, nil)
             guard connection >= 0 else { return }
-            _ = recv(connection, &bytes, bytes.count, 0)
-            _ = send(connection, answer, answer.utf8.count, Int32(MSG_NOSIGNAL))
+            var left = count
+            while left > 0, recv(connection, &bytes, bytes.count, 0) > 0 {
+                _ = send(connection, answer, answer.utf8.count, Int32(MSG_NOSIGNAL))
+                left -= 1
+            }
         }
     }
 }

@@ -84,13 +84,12 @@ import Testing
             #expect(await session.outcome(request) == .ok("in"))
             var other = request
             other.url = request.url.flatMap { URL(string: $0.absoluteString.replacing("//", with: "//other:q@")) }
-            #expect(await session.outcome(other) != .loaded(status: 401, body: ""))
+            #expect(await session.outcome(other) == .ok("in"))
             var byHand = request
             byHand.setValue("Basic b3RoZXI6cQ==", forHTTPHeaderField: "Authorization")
             #expect(await session.outcome(byHand) == .loaded(status: 401, body: "refused"))
-            #expect(await session.outcome(request) == .ok("in"))
         }
-        #expect(ntlm.seen.snapshot.count { $0 == "0 0 " } == 2)
+        #expect(ntlm.seen.snapshot.filter { $0.hasPrefix("0 ") } == ["0 0 ", "0 1 ", "0 3 "])
     }
 
     @Test func aConnectionWithACredentialForOneRequestIsNotUsedAgain() async throws {

@@ -117,16 +117,16 @@ import Testing
         let (first, second) = row.make { $0.tlsTrustRoots = .pem(trusted) }
         try await withTimeout {
             let before = try await Self.facts(of: first, server)
-            let after = try await Self.facts(of: second, server)
             var shared = Set<Column>()
+            let hosts = second.session.core.settings.strictTransport
+            if hosts.requiresSecureConnection(to: "localhost") { shared.insert(.hsts) }
+            let after = try await Self.facts(of: second, server)
             if after.connection == before.connection { shared.insert(.connection) }
             if after.isResumed { shared.insert(.tlsSession) }
             if after.cached == before.cached { shared.insert(.cacheEntry) }
             if after.cookie.contains("of=the-first") { shared.insert(.cookie) }
             if after.user == "a" { shared.insert(.credential) }
             #expect(before.cookie == "" && before.user == "a")
-            let hosts = second.session.core.settings.strictTransport
-            if hosts.requiresSecureConnection(to: "localhost") { shared.insert(.hsts) }
             let sharesCredential = shared.contains(.credential)
             if try await Self.resumes(first, second, server, sharesCredential: sharesCredential) {
                 shared.insert(.resumeData)
@@ -148,11 +148,13 @@ import Testing
         func text(_ path: String) async -> String {
             if case .loaded(200, let body) = await party.load(server, path) { body } else { "nothing of \(UUID())" }
         }
+        // First, so that what follows goes with the credentials.
+        let user = await text("/secret")
         let cookie = await text("/cookie")
         let connection = await text("/connection").split(separator: " ")
         return Facts(
             connection: String(connection.first ?? ""), isResumed: connection.last == "resumed",
-            cached: await text("/cached"), cookie: cookie, user: await text("/secret"))
+            cached: await text("/cached"), cookie: cookie, user: user)
     }
 
     /// Whether what one has made of a broken download lets the other in as the first, which it cannot be by itself.
