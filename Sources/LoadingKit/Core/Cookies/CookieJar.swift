@@ -23,8 +23,8 @@ struct CookieJar: Sendable {
     private var uses: LeastRecentlyUsedStore<Place, Place>
     private var serial: UInt64 = 0
     private var clock: UInt64 = 0
-    /// No cookie ends before this.
-    private var earliestEnd = Date.distantFuture
+    /// When cookies end, those among them that have been replaced or removed.
+    private var ends = EarliestFirst<Date, Place>()
 
     init(limits: CookieLimits = CookieLimits()) {
         self.limits = limits
@@ -32,6 +32,7 @@ struct CookieJar: Sendable {
     }
 
     var count: Int { uses.count }
+    var endCount: Int { ends.count }
 
     /// The cookies that have not ended, the oldest first.
     func records(at now: Date) -> [CookieRecord] {
@@ -89,8 +90,20 @@ struct CookieJar: Sendable {
             changes.append(.stored(record, replacing: nil))
             changes += uses.insert(place, for: place, cost: 1).compactMap { take($0) }.map { .removed($0) }
         }
-        earliestEnd = min(earliestEnd, record.expires ?? .distantFuture)
+        if let end = record.expires { noteEnd(end, of: place) }
         return changes + shrink(place.site)
+    }
+
+    private mutating func noteEnd(_ end: Date, of place: Place) {
+        ends.insert(place, at: end)
+        // Most are of cookies that were replaced: then all are put together anew.
+        guard ends.count > 2 * count + 64 else { return }
+        let current = sites.flatMap { site, entries in
+            entries.compactMap { entry in
+                entry.record.expires.map { (key: Place(site: site, identity: entry.record.identity), time: $0) }
+            }
+        }
+        ends.replaceAll(with: current)
     }
 
     private mutating func replace(at index: Int, of place: Place, with record: CookieRecord) -> [CookieChange] {
@@ -126,11 +139,12 @@ struct CookieJar: Sendable {
 
     // MARK: Limits
 
-    /// Looks through the cookies only when one of them may have ended.
     private mutating func removeExpired(at now: Date) -> [CookieChange] {
-        guard earliestEnd <= now else { return [] }
-        let changes = removeAll { $0.isExpired(at: now) }
-        earliestEnd = sites.values.joined().compactMap(\.record.expires).min() ?? .distantFuture
+        var changes: [CookieChange] = []
+        while let (place, end) = ends.popDue(now) {
+            let entry = sites[place.site]?.first { $0.record.identity == place.identity }
+            if entry?.record.expires == end { changes += remove(place.identity) }
+        }
         return changes
     }
 
