@@ -176,6 +176,43 @@ import Testing
         }
     }
 
+    /// Notes each look into it.
+    private final class Counting: URLCache, @unchecked Sendable {  // as its superclass; a Recorder
+        let looks = Recorder<Bool>()
+
+        override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
+            looks.append(true)
+            return super.cachedResponse(for: request)
+        }
+    }
+
+    /// Of many that wait for a validation that comes to nothing each looks a few times at most, however many they are.
+    @Test(arguments: [10, 100]) func manyWaitInVain(count: Int) async throws {
+        let cache = Counting(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
+        let gate = Signal()
+        let test = try CachingSession({ $0.urlCache = cache }) { request in
+            guard request.fields.contains(.ifNoneMatch) else {
+                return ServerResponse.text("old").adding(["Cache-Control": "max-age=10", "ETag": "\"a\""])
+            }
+            gate.waitBlocking()
+            return ServerResponse.text("new").adding("Cache-Control", "no-store")
+        }
+        defer { test.stop() }
+        try await withTimeout {
+            try await test.load()
+            test.clock.advance(by: 10)
+            cache.looks.removeAll()
+            let tasks = (0..<count).map { _ in Task { try await test.load().body } }
+            await cache.looks.count(reaches: count)
+            gate.fire()
+            for task in tasks {
+                let body = try await task.value
+                #expect(body == "new")
+            }
+            #expect(cache.looks.count <= 3 * count)
+        }
+    }
+
     @Test func aProgramsOwnConditions() async throws {
         let test = try CachingSession { request in
             if request.fields[.ifNoneMatch] == "\"b\"" { return ServerResponse(304) }

@@ -51,6 +51,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private let validated: StoredResponse?
     /// The stored response about which this exchange is the one to ask the server.
     private var inquiry: StoredResponse?
+    /// How often it has waited for another exchange's validation that came to nothing.
+    private var vainWaits = 0
     private var isBusy = false
     /// The delegate has declined to follow the redirect, and wants the response that asked for it.
     private(set) var declinesRedirect = false
@@ -65,6 +67,10 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         self.session = session
         validated = stored
     }
+
+    /// Of many that wait for one validation which comes to nothing one is the next to ask, and has often been answered by the
+    /// time the others would be. After so many times they ask all at once: else they would one after the other.
+    private static let mostVainWaits = 2
 
     // MARK: LoopHandler
 
@@ -149,12 +155,16 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private func validate(_ stored: StoredResponse) {
         state = .waiting
         // Without a validator there is no answer that others could use as well; behind their backs one is enough.
-        guard validated != nil || !RequestConditions.validators(of: stored).isEmpty else { return load(stored) }
+        guard validated != nil || !RequestConditions.validators(of: stored).isEmpty,
+            vainWaits < Self.mostVainWaits
+        else { return load(stored) }
         let leads = session.lead(stored) { [weak self] validation in
             guard let self, case .waiting = state else { return }
             switch validation {
             case .current(let stored): serveConfirmed(stored)
-            case .open: look()
+            case .open:
+                vainWaits += 1
+                look()
             }
         }
         guard leads else { return }
