@@ -82,6 +82,8 @@
                 }
                 // Each was stored: asked once, and twice where the server asked who is there.
                 #expect(server.requests.count == 6)
+                let shown = cache.cachedResponse(for: URLRequest(url: try #require(URL(string: named))))
+                #expect(shown?.response.url?.absoluteString == server.url("/named"))
                 await cache.flush()
                 let secrets = ["hidden", Data("hidden-user:hidden-password".utf8).base64EncodedString()]
                 for file in try #require(FileManager.default.subpaths(atPath: folder.path)) {

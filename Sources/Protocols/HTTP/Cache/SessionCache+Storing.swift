@@ -80,7 +80,7 @@ extension SessionCache {
             requestTime: receipt.requestTime, responseTime: receipt.responseTime, selectingFields: selecting,
             owner: owner, part: part, lacksContent: lacksContent)
         let whole = CachedURLResponse(
-            response: receipt.response.with(fields: fields), data: data, userInfo: nil, storagePolicy: .allowed,
+            response: receipt.response.storable(fields: fields), data: data, userInfo: nil, storagePolicy: .allowed,
             metadata: metadata)
         guard let part else { return whole }
         return joined(whole, part, receipt, stored)

@@ -64,9 +64,19 @@ struct StoredResponse {
 
 extension HTTPURLResponse {
     /// The same with other fields, of which the length of the content is not worked out anew.
-    func with(fields: HTTPFields) -> HTTPURLResponse {
+    func with(fields: HTTPFields) -> HTTPURLResponse { with(fields: fields, url: url ?? URL(fileURLWithPath: "/")) }
+
+    /// The same as it is stored: with other fields, and a URL that names no user.
+    func storable(fields: HTTPFields) -> HTTPURLResponse {
+        guard let text = url?.absoluteString, text.utf8.contains(UInt8(ascii: "@")),
+            let nameless = URL(string: CacheKey.withoutCredentials(text))
+        else { return with(fields: fields) }
+        return with(fields: fields, url: nameless)
+    }
+
+    private func with(fields: HTTPFields, url: URL) -> HTTPURLResponse {
         HTTPURLResponse(
-            url: url ?? URL(fileURLWithPath: "/"), statusCode: statusCode, httpVersion: httpVersion, fields: fields,
+            url: url, statusCode: statusCode, httpVersion: httpVersion, fields: fields,
             expectedContentLength: expectedContentLength)
     }
 }
