@@ -51,12 +51,8 @@ extension HTTPExchange {
             in: head.fields, of: context, for: resources.task, policy: pool.settings.httpCookieAcceptPolicy)
     }
 
-    private var cookieStorage: HTTPCookieStorage? { pool.settings.cookieStorage(for: request) }
-}
-
-extension SessionSettings {
-    func cookieStorage(for request: URLRequest) -> HTTPCookieStorage? {
-        request.httpShouldHandleCookies ? httpCookieStorage : nil
+    var cookieStorage: HTTPCookieStorage? {
+        request.httpShouldHandleCookies ? pool.settings.httpCookieStorage : nil
     }
 }
 

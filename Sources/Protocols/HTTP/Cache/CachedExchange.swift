@@ -125,10 +125,11 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     private func choose(from stored: [StoredResponse], _ query: CacheQuery) {
         guard let first = stored.first else { return act(on: CacheVerdict(query, nil, now: session.now)) }
-        if first.isForEverybody, stored.count == 1, !Requester.mayHaveCredentials(request, resources) {
+        let pool = session.pool(of: resources.core)
+        if stored.count == 1, first.isForEverybody, !Requester.mayHaveCredentials(request, pool) {
             return act(on: CacheVerdict(query, first, now: session.now))
         }
-        session.choose(from: stored, for: request, resources) { [weak self] chosen in
+        session.choose(from: stored, for: request, resources, pool) { [weak self] chosen in
             guard let self, case .waiting = state else { return }
             act(on: CacheVerdict(query, chosen, now: session.now))
         }

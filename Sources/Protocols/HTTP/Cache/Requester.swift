@@ -13,9 +13,8 @@ struct Requester {
     let sendsStoredCookies: Bool
 
     /// Whether a request may be sent with credentials; soon answered, as most are not.
-    static func mayHaveCredentials(_ request: URLRequest, _ resources: LoadResources) -> Bool {
-        request.fields.contains(.authorization) || request.fields.contains(.cookie)
-            || ConnectionPool.of(resources.core).mayAddCredentials
+    static func mayHaveCredentials(_ request: URLRequest, _ pool: ConnectionPool) -> Bool {
+        pool.mayAddCredentials || request.fields.contains(.authorization) || request.fields.contains(.cookie)
     }
 
     init(
@@ -29,14 +28,12 @@ struct Requester {
     }
 
     /// Of a request that would be sent now: with the credential that worked before, as nothing else is known.
-    init(sending request: URLRequest, _ resources: LoadResources) {
-        let pool = ConnectionPool.of(resources.core)
-        let storage = resources.core.settings.cookieStorage(for: request)
+    init(sending request: URLRequest, for task: URLSessionTask, _ pool: ConnectionPool) {
         guard let url = request.url, let target = try? pool.target(of: url) else {
             self.init(request.fields, nil)
             return
         }
-        let fields = pool.fields(of: request, to: target.origin, for: resources.task)
+        let fields = pool.fields(of: request, to: target.origin, for: task)
         var login: (scheme: String, credential: URLCredential)?
         if !fields.contains(.authorization), pool.logins.knows(.server(target.origin)),
             let known = pool.logins.login(for: target.pathAndQuery, at: .server(target.origin)),
@@ -47,7 +44,7 @@ struct Requester {
         self.init(
             fields,
             Self.credentials(fields, login, fields[.cookie], pool.logins.connectionIdentity(at: target.origin)),
-            cookieStorage: storage)
+            cookieStorage: request.httpShouldHandleCookies ? pool.settings.httpCookieStorage : nil)
     }
 
     /// Of a request that was sent.
@@ -62,7 +59,7 @@ struct Requester {
         let isRefused = status == 401 && login != nil
         self.init(
             fields, isRefused ? nil : Self.credentials(fields, login?.current, cookie, connection),
-            cookieStorage: exchange.pool.settings.cookieStorage(for: exchange.request),
+            cookieStorage: exchange.cookieStorage,
             sendsStoredCookies: exchange.sendsStoredCookies)
     }
 

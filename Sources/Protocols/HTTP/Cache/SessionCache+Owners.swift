@@ -67,25 +67,33 @@ extension SessionCache {
 
     // MARK: Choosing
 
-    /// Gives the stored response that is for a request which would be sent now, if any.
+    /// Gives the stored response that is for a request which would be sent now, if any: at once, where the key is known and
+    /// the program's own cookie storage is not asked.
     func choose(
-        from stored: [StoredResponse], for request: URLRequest, _ resources: LoadResources,
+        from stored: [StoredResponse], for request: URLRequest, _ resources: LoadResources, _ pool: ConnectionPool,
         _ chosen: @escaping (StoredResponse?) -> Void
     ) {
-        let requester = Requester(sending: request, resources)
-        let isHashed = requester.credentials?.isEmpty == false || stored.contains(where: \.hasSecrets)
-        let choose = { [self] (requester: Requester) in
-            guard isHashed else { return chosen(answer(from: stored, to: requester)) }
+        let requester = Requester(sending: request, for: resources.task, pool)
+        guard requester.credentials?.isEmpty == false || stored.contains(where: \.hasSecrets) else {
+            return chosen(answer(from: stored, to: requester))
+        }
+        guard needsCookies(requester, stored) else {
+            if cache.keyedHash != nil { return chosen(answer(from: stored, to: requester)) }
+            return withHash { [self] _ in chosen(answer(from: stored, to: requester)) }
+        }
+        addCookies(to: requester, request, resources) { [self] requester in
             withHash { [self] _ in chosen(answer(from: stored, to: requester)) }
         }
-        guard isHashed, needsCookies(requester, stored) else { return choose(requester) }
-        addCookies(to: requester, request, resources, choose)
     }
 
     /// Of several the last that was stored; but what was obtained with one's own cookies before what was without any.
     private func answer(from stored: [StoredResponse], to requester: Requester) -> StoredResponse? {
-        let answers = stored.filter { mayAnswer(requester, with: $0) }
-        return answers.first { $0.metadata.owner.cookies != nil } ?? answers.first
+        var answer: StoredResponse?
+        for response in stored where mayAnswer(requester, with: response) {
+            if response.metadata.owner.cookies != nil { return response }
+            answer = answer ?? response
+        }
+        return answer
     }
 
     private func needsCookies(_ requester: Requester, _ stored: [StoredResponse]) -> Bool {

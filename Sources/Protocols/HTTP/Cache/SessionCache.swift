@@ -24,6 +24,7 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     private let clock: WallClock
     private var inquiries: [ObjectIdentifier: Inquiry] = [:]
     var identities = CacheIdentities()
+    private var pool: ConnectionPool?
     private var background: [ObjectIdentifier: BackgroundValidation] = [:]
 
     private init(_ cache: URLCache, _ core: SessionCore) {
@@ -39,6 +40,14 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
     }
 
     var now: Date { clock.now }
+
+    /// The session's, which is found once.
+    func pool(of core: SessionCore) -> ConnectionPool {
+        if let pool { return pool }
+        let found = ConnectionPool.of(core)
+        pool = found
+        return found
+    }
 
     // MARK: Finding
 
