@@ -31,6 +31,13 @@ import Testing
             parts: [" -- b \r\n-b \r\n--"]),
         Case(testDescription: "spaces behind a delimiter", body: "--b \t\r\n\r\none\r\n--b--", parts: [" one"]),
         Case(testDescription: "no parts", body: "nothing", parts: []),
+        Case(
+            testDescription: "a delimiter that begins like itself", boundary: "--a--ab",
+            body: "--a--a--a--ab\r\n\r\n--a--a--a--a\r\n--a--ab\r\n\r\n\r\n\n--a--ab--",
+            parts: [" --a--a--a--a", " \r\n"]),
+        Case(
+            testDescription: "line breaks that are not a delimiter's", body: "--b\r\n\r\n\r\n\r\r\n\none\n\r\n--b--",
+            parts: [" \r\n\r\r\n\none\n"]),
     ]
 
     @Test(arguments: cases) func partsAreFound(_ test: Case) throws {
@@ -60,6 +67,49 @@ import Testing
     @Test func otherTypesAreNotTakenApart() {
         for type in [nil, "text/html", "multipart/mixed; boundary=b", "multipart/x-mixed-replace", "garbage"] {
             #expect(MixedReplaceReader(type).map { _ in true } == nil, "\(type ?? "none")")
+        }
+    }
+
+    /// However the body comes, and however many parts have come before.
+    @Test func noByteIsLookedAtTwice() throws {
+        let head = "--b\r\n" + String(repeating: "X-Field: a value of some length\r\n", count: 100) + "\r\n"
+        let body = Array(String(repeating: head + "--\r\n--x\r\n", count: 20).utf8)
+        for size in [1, 7, 1000, body.count] {
+            var reader = try #require(MixedReplaceReader("multipart/x-mixed-replace; boundary=b"))
+            var parts: [String] = []
+            for start in stride(from: 0, to: body.count, by: size) {
+                body[start..<min(start + size, body.count)].withUnsafeBytes { reader.append($0) }
+                try Self.read(&reader, &parts)
+            }
+            #expect(parts.count == 20 && reader.scannedBytes == body.count, "in pieces of \(size)")
+        }
+    }
+
+    /// What is held back is what may be a delimiter's beginning, and the line break before it.
+    @Test func aPieceIsGivenAsSoonAsItCan() throws {
+        var reader = try #require(MixedReplaceReader("multipart/x-mixed-replace; boundary=frame"))
+        for (bytes, expected) in [
+            ("--frame\r\n\r\n", ""), ("image", "image"), ("one\r\n", "one"), ("--fr", ""), ("ame", ""),
+            ("\r\n\r\n", ""),
+            ("two--fr", "two"), ("x", "--frx"), ("\r", ""), ("three", "\rthree"),
+        ] {
+            Array(bytes.utf8).withUnsafeBytes { reader.append($0) }
+            var parts = [""]
+            try Self.read(&reader, &parts)
+            #expect(parts.joined().trimmingPrefix(" ") == expected, "after \(bytes)")
+        }
+    }
+
+    @Test func aHeadOfTooManyFieldsIsAnError() throws {
+        for count in [1000, 1001] {
+            var reader = try #require(MixedReplaceReader("multipart/x-mixed-replace; boundary=b"))
+            let fields = (0..<count).map { "a\($0):1\r\n" }.joined()
+            Array("--b\r\n\(fields)\r\n".utf8).withUnsafeBytes { reader.append($0) }
+            if count == 1000 {
+                #expect(try reader.next() != nil)
+            } else {
+                #expect(throws: LoadFailure.self) { try reader.next() }
+            }
         }
     }
 

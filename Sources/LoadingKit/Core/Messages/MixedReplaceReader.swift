@@ -3,7 +3,7 @@ import Foundation
 /// Takes a body of the type `multipart/x-mixed-replace` apart, of which each part replaces the one before (RFC 2046 §5.1).
 ///
 /// What comes before the first part and after the last is dropped. A boundary that a server writes with its two hyphens
-/// in the field is taken for what it means, as cameras do that.
+/// in the field is taken for what it means, as cameras do that. No byte is looked at twice, however the body comes.
 struct MixedReplaceReader {
     enum Event: Equatable {
         /// A part begins, with these fields.
@@ -20,23 +20,42 @@ struct MixedReplaceReader {
         case over
     }
 
-    /// Bytes that a part's fields may have.
+    /// Bytes that a part's fields may have, with the line of the delimiter before them; and how many fields.
     private static let largestHead = 64 * 1024
+    private static let mostFields = 1000
 
     private var state = State.preamble
-    private let delimiter: Data
-    private var buffer = Data()
+    private var delimiter: DelimiterScanner
+    /// Bytes that were received and not given away, from `start` on. Up to `scanned` they were looked at.
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var scanned = 0
+    /// Of the part whose head is being read.
+    private var fields: [String: String] = [:]
+    private var headBytes = 0
     private var isComplete = false
+
+    /// How many bytes were looked at so far.
+    private(set) var scannedBytes = 0
 
     /// - Parameter type: the response's `Content-Type`. Nil for any other type, or one without a boundary.
     init?(_ type: String?) {
         guard let type = type.flatMap({ MIMEType($0) }), type.essence == "multipart/x-mixed-replace",
             let boundary = type["boundary"], !boundary.isEmpty, boundary.utf8.count <= 256
         else { return nil }
-        delimiter = Data((boundary.hasPrefix("--") ? boundary : "--" + boundary).utf8)
+        delimiter = DelimiterScanner(Array((boundary.hasPrefix("--") ? boundary : "--" + boundary).utf8))
     }
 
-    mutating func append(_ bytes: UnsafeRawBufferPointer) { buffer.append(contentsOf: bytes) }
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        if case .over = state { return }
+        // What was given away makes room, once it is the larger part: each byte is moved once on average.
+        if start > buffer.count / 2 {
+            buffer = Array(buffer[start...])
+            scanned -= start
+            start = 0
+        }
+        buffer.append(contentsOf: bytes)
+    }
 
     /// No more bytes come: what is held back, as it could have been a delimiter's beginning, is a part's.
     mutating func finish() { isComplete = true }
@@ -46,93 +65,147 @@ struct MixedReplaceReader {
         while true {
             switch state {
             case .preamble:
-                guard try skipPreamble() else { return nil }
+                guard passDelimiter() else {
+                    start = scanned
+                    return nil
+                }
             case .delimiter:
                 guard try passDelimiterLine() else { return nil }
             case .fields:
-                guard let fields = try takeFields() else { return nil }
+                guard try readFields() else { return nil }
                 state = .body
+                defer { fields = [:] }
                 return .part(fields)
             case .body:
                 guard let data = takeBody() else { return nil }
                 if !data.isEmpty { return .data(data) }
             case .over:
-                buffer.removeAll()
+                buffer = []
+                (start, scanned) = (0, 0)
                 return nil
             }
         }
     }
 
-    private mutating func skipPreamble() throws -> Bool {
-        guard let range = buffer.range(of: delimiter) else {
-            drop(max(0, buffer.count - delimiter.count))
-            return false
-        }
-        drop(range.upperBound - buffer.startIndex)
-        state = .delimiter
+    /// Looks for a delimiter, and goes behind it.
+    private mutating func passDelimiter() -> Bool {
+        var scanner = delimiter
+        let (count, isFound) = buffer[scanned...].withUnsafeBytes { scanner.scan($0) }
+        delimiter = scanner
+        scanned += count
+        scannedBytes += count
+        guard isFound else { return false }
+        start = scanned
+        (state, headBytes) = (.delimiter, 0)
         return true
     }
 
     private mutating func passDelimiterLine() throws -> Bool {
-        if buffer.starts(with: Data("--".utf8)) {
+        let hyphen = UInt8(ascii: "-")
+        if buffer.count - start >= 2, buffer[start] == hyphen, buffer[start + 1] == hyphen {
             state = .over
             return true
         }
-        guard let end = buffer.firstIndex(of: 0x0A) else {
+        guard try takeLine() != nil else {
             if isComplete { state = .over }
-            try checkSize()
             return isComplete
         }
-        drop(end + 1 - buffer.startIndex)
         state = .fields
         return true
     }
 
-    /// The fields before the empty line; nil when that has not come.
-    private mutating func takeFields() throws -> [String: String]? {
-        var fields: [String: String] = [:]
-        var rest = buffer[...]
-        while let end = rest.firstIndex(of: 0x0A) {
-            let line = String(decoding: rest[..<end], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
-            rest = rest[(end + 1)...]
-            if line.isEmpty {
-                drop(rest.startIndex - buffer.startIndex)
-                return fields
+    /// Reads fields up to the empty line; false when that has not come.
+    private mutating func readFields() throws -> Bool {
+        while let line = try takeLine() {
+            let text = String(decoding: buffer[line], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            if text.isEmpty { return true }
+            guard let colon = text.firstIndex(of: ":") else { continue }
+            let name = text[..<colon].trimmingCharacters(in: .whitespaces)
+            fields[name] = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            guard fields.count <= Self.mostFields else {
+                throw LoadFailure(.cannotParseResponse, "a part has more than \(Self.mostFields) fields")
             }
-            guard let colon = line.firstIndex(of: ":") else { continue }
-            let name = line[..<colon].trimmingCharacters(in: .whitespaces)
-            fields[name] = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
         }
-        try checkSize()
-        return nil
+        return false
     }
 
-    private func checkSize() throws {
-        guard buffer.count <= Self.largestHead else {
+    /// Where the next line is that is complete, without its end.
+    private mutating func takeLine() throws -> Range<Int>? {
+        let end = buffer[scanned...].firstIndex(of: 0x0A)
+        let stop = end.map { $0 + 1 } ?? buffer.count
+        scannedBytes += stop - scanned
+        headBytes += stop - scanned
+        scanned = stop
+        guard headBytes <= Self.largestHead else {
             throw LoadFailure(.cannotParseResponse, "the fields of a part have more than \(Self.largestHead) bytes")
         }
+        guard let end else { return nil }
+        defer { start = stop }
+        return start..<end
     }
 
     /// The next bytes of a part, empty at its end; nil when those that are there may be the next delimiter's.
     private mutating func takeBody() -> Data? {
-        if let range = buffer.range(of: delimiter) {
-            var end = range.lowerBound
+        let (first, found) = (start, passDelimiter())
+        if found {
             // The line break before a delimiter is the delimiter's.
-            if end > buffer.startIndex, buffer[end - 1] == 0x0A { end -= 1 }
-            if end > buffer.startIndex, buffer[end - 1] == 0x0D { end -= 1 }
-            let data = Data(buffer[..<end])
-            drop(range.upperBound - buffer.startIndex)
-            state = .delimiter
-            return data
+            return Data(buffer[first..<withoutLineBreak(first..<(start - delimiter.count))])
         }
-        let held = isComplete ? 0 : delimiter.count + 2
-        guard buffer.count > held else { return nil }
-        let data = Data(buffer.dropLast(held))
-        drop(data.count)
-        return data
+        let end = isComplete ? buffer.count : withoutLineBreak(first..<(buffer.count - delimiter.matched))
+        guard end > first else { return nil }
+        start = end
+        return Data(buffer[first..<end])
     }
 
-    private mutating func drop(_ count: Int) { buffer = Data(buffer.dropFirst(count)) }
+    /// The end of the range, before a line break that stands there.
+    private func withoutLineBreak(_ range: Range<Int>) -> Int {
+        var end = range.upperBound
+        if end > range.lowerBound, buffer[end - 1] == 0x0A { end -= 1 }
+        if end > range.lowerBound, buffer[end - 1] == 0x0D { end -= 1 }
+        return end
+    }
+}
+
+/// Looks for a delimiter in bytes that come in pieces, each of which it looks at once (Knuth, Morris and Pratt).
+private struct DelimiterScanner {
+    private let pattern: [UInt8]
+    /// For each length of a beginning of the pattern, the length of the longest shorter one that it ends with.
+    private let fallbacks: [Int]
+    /// How many of the bytes scanned last are the pattern's beginning.
+    private(set) var matched = 0
+
+    init(_ pattern: [UInt8]) {
+        var fallbacks = [0, 0]
+        for end in pattern.indices.dropFirst() {
+            var length = fallbacks[end]
+            while length > 0, pattern[length] != pattern[end] { length = fallbacks[length] }
+            fallbacks.append(pattern[length] == pattern[end] ? length + 1 : 0)
+        }
+        self.pattern = pattern
+        self.fallbacks = fallbacks
+    }
+
+    var count: Int { pattern.count }
+
+    /// Scans up to the end of the first delimiter, or all; gives how many bytes that were.
+    mutating func scan(_ bytes: UnsafeRawBufferPointer) -> (count: Int, isFound: Bool) {
+        guard let base = bytes.baseAddress, let first = pattern.first else { return (0, false) }
+        var position = 0
+        while position < bytes.count {
+            if matched == 0 {
+                guard let next = memchr(base + position, Int32(first), bytes.count - position) else { break }
+                position = UnsafeRawPointer(next) - base
+            }
+            let byte = bytes[position]
+            position += 1
+            while matched > 0, pattern[matched] != byte { matched = fallbacks[matched] }
+            if pattern[matched] == byte { matched += 1 }
+            guard matched == pattern.count else { continue }
+            matched = 0
+            return (position, true)
+        }
+        return (bytes.count, false)
+    }
 }
 
 extension URLResponse {
@@ -143,9 +216,10 @@ extension URLResponse {
                 url: url ?? URL(fileURLWithPath: "/"), mimeType: fields.value("Content-Type"),
                 expectedContentLength: fields.value("Content-Length").flatMap { Int($0) } ?? -1, textEncodingName: nil)
         }
+        var own: Set = ["content-length", "content-type"]
+        own.formUnion(fields.keys.map { $0.lowercased() })
         var all: [String: String] = [:]
-        for case let (name as String, value as String) in whole.allHeaderFields
-        where fields.value(name) == nil && !["content-length", "content-type"].contains(name.lowercased()) {
+        for case let (name as String, value as String) in whole.allHeaderFields where !own.contains(name.lowercased()) {
             all[name] = value
         }
         return HTTPURLResponse(
