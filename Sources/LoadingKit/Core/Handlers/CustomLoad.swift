@@ -20,7 +20,8 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     static let highWater = 256 * 1024
 
     let loop: EventLoop
-    let resources: LoadResources
+    /// Until the load ends: an author's code may go on for longer, and holds this.
+    private(set) var resources: LoadResources?
     let handler: URLProtocolHandler
     private let request: URLRequest
     private var receiver: (any LoadReceiver)?
@@ -50,12 +51,14 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         self.receiver = receiver
         let client = HandlerClient(self)
         self.client = client
+        guard let resources else { return }
         handler.attach(to: resources.task, client)
-        if starter.start(LoadContext(request: request, run: self)) { receiver.setQueued(true) }
+        if starter.start(LoadContext(request, resources, run: self)) { receiver.setQueued(true) }
     }
 
     func end() {
         receiver = nil
+        resources = nil
         client?.loadEnded()
         client = nil
         hasEnded.store(true, ordering: .relaxed)
@@ -126,7 +129,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     private func hand(_ event: Event, to receiver: any LoadReceiver) {
         switch event {
         case .response(let response, let policy):
-            recording = CustomRecording(response, policy, request, resources)
+            recording = resources.flatMap { CustomRecording(response, policy, request, $0) }
             isBlocked = receiver.receive(response) == .wait
         case .data(let data):
             recording?.recorder.append(data)

@@ -27,9 +27,10 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     }
 
     private func start(_ request: URLRequest, _ continuation: UnsafeContinuation<LoadedResponse, any Error>) {
-        guard case .new = state, !outer.isOver else { return continuation.resume(throwing: CancellationError()) }
+        guard case .new = state, let resources = outer.resources else {
+            return continuation.resume(throwing: CancellationError())
+        }
         do {
-            let resources = outer.resources
             let handler = try resources.core.makeLoad(
                 request, task: resources.task, isOwnRequest: false, from: resources.next)
             state = .loading(handler, continuation)

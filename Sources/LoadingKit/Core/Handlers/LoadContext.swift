@@ -16,20 +16,22 @@ public final class LoadContext: Sendable {
     /// The request's body, whatever the caller gave it as.
     public let body: LoadBody
 
+    /// The task that the load is for.
+    public let task: URLSessionTask
+
+    /// The session's logger.
+    public let logger: Logger
+
     private let run: CustomLoad
 
-    init(request: URLRequest, run: CustomLoad) {
+    init(_ request: URLRequest, _ resources: LoadResources, run: CustomLoad) {
         self.request = request
         self.run = run
+        task = resources.task
+        logger = resources.core.settings.logger
         url = request.url ?? URL(fileURLWithPath: "/")
         body = LoadBody(request)
     }
-
-    /// The task that the load is for.
-    public var task: URLSessionTask { run.resources.task }
-
-    /// The session's logger.
-    public var logger: Logger { run.resources.core.settings.logger }
 
     /// The handlers that are asked after this one. An interceptor forwards to them.
     public var next: NextHandlers { NextHandlers(run: run) }

@@ -11,7 +11,7 @@ package final class DelegateMailbox: Sendable {
     }
 
     private let state = Guarded(State())
-    private let loop: EventLoop
+    let loop: EventLoop
     private let madeQueue: Guarded<OperationQueue?>
 
     /// - Parameter queue: nil: a serial queue of the session's own, made when there is something for it.

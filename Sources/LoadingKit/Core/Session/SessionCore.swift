@@ -81,7 +81,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case .none: break
         case .start:
             // Without a consumer the task is an asynchronous caller's, who is about to begin it, or has while it was suspended.
-            if let consumer = task.consumer { begin(task, consumer) } else { followState(of: task) }
+            if let consumer = task.takeConsumer() { begin(task, consumer) } else { followState(of: task) }
         case .change: followState(of: task)
         case .cancel: loop.perform { self.cancel(task) }
         }
@@ -99,9 +99,9 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     // MARK: On the loop
 
     private func start(_ task: URLSessionTask, _ consumer: TaskConsumer) {
-        let state = task.state
+        let (state, owner) = task.shared.withLock { ($0.lifecycle.state, $0.session) }
         // Completed: another thread's cancel() came between, and was told of.
-        guard let session = task.session, task.engine == nil, state != .completed else { return }
+        guard let session = owner, task.engine == nil, state != .completed else { return }
         let engine = makeRunner(task, session, consumer)
         task.engine = engine
         if state == .canceling { return engine.cancel() }
@@ -132,7 +132,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         _ = task.shared.withLock { $0.lifecycle.cancel() }
         if let engine = task.engine { return engine.cancel() }
         // An asynchronous caller's task that has not begun yet is ended when it does; one that is over needs nothing.
-        guard let session = task.session, let consumer = task.consumer, task.state != .completed else { return }
+        guard let session = task.session, task.state != .completed, let consumer = task.takeConsumer() else { return }
         let engine = makeRunner(task, session, consumer)
         task.engine = engine
         engine.cancel()
@@ -263,6 +263,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         let closing = resources
         resources = []
         for resource in closing { resource.close() }
+        chunks.close()
     }
 }
 

@@ -82,7 +82,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     // MARK: Operations
 
     func submit(_ operation: StreamOperation) {
-        if case .over = state { return task.refuse(operation, session) }
+        if case .over = state { return task.refuse(operation, core.mailbox) }
         if lanes.last?.barrier != nil { lanes.append(StreamLane()) }
         let last = lanes.count - 1
         switch operation {
@@ -313,7 +313,10 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
             core.mailbox.post { [delegate, session, task] in
                 delegate.didCollect(metrics, session, task)
                 if tellsEnd { delegate.didComplete(error, session, task) }
+                task.letGo()
             }
+        } else {
+            task.letGo()
         }
         core.finished(task)
     }

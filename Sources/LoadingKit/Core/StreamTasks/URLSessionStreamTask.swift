@@ -109,12 +109,12 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
     open func stopSecureConnection() { submit(.unsecure) }
 
     private func submit(_ operation: StreamOperation) {
-        guard let session else { return operation.fail(LoadFailure(.cancelled, "the task belongs to no session")) }
-        session.core.loop.perform { [self] in
+        guard let mailbox else { return operation.fail(LoadFailure(.cancelled, "the task belongs to no session")) }
+        mailbox.loop.perform { [self] in
             if let stream = streamEngine {
                 stream.submit(operation)
             } else if state == .completed {
-                refuse(operation, session)
+                refuse(operation, mailbox)
             } else {
                 waiting.append(operation)
             }
@@ -122,9 +122,9 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
     }
 
     /// The task is over, and says why: the program may not have heard of that yet.
-    func refuse(_ operation: StreamOperation, _ session: URLSession) {
+    func refuse(_ operation: StreamOperation, _ mailbox: DelegateMailbox) {
         let reason = error ?? LoadFailure(.cancelled, "the task is over")
-        session.core.mailbox.post { operation.fail(reason) }
+        mailbox.post { operation.fail(reason) }
     }
 
     private var streamEngine: StreamEngine? { engine as? StreamEngine }

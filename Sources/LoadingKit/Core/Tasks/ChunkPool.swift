@@ -14,19 +14,34 @@ final class ChunkPool: Sendable {
         let base: UnsafeMutableRawPointer
     }
 
-    private let kept = Guarded<[Memory]>([])
+    private struct State {
+        var kept: [Memory] = []
+        var isClosed = false
+    }
 
-    deinit { kept.withLock { for memory in $0 { free(memory.base) } } }
+    private let state = Guarded(State())
+
+    deinit { close() }
 
     /// Nil when the system has no memory.
-    func take() -> UnsafeMutableRawPointer? { kept.withLock { $0.popLast() }?.base ?? malloc(Self.chunkBytes) }
+    func take() -> UnsafeMutableRawPointer? { state.withLock { $0.kept.popLast() }?.base ?? malloc(Self.chunkBytes) }
+
+    /// Nothing is kept any more.
+    func close() {
+        let kept = state.withLock { state in
+            state.isClosed = true
+            defer { state.kept = [] }
+            return state.kept
+        }
+        for memory in kept { free(memory.base) }
+    }
 
     /// From any thread.
     func giveBack(_ base: UnsafeMutableRawPointer) {
         let memory = Memory(base: base)
-        let isKept = kept.withLock { kept in
-            guard kept.count < Self.mostKept else { return false }
-            kept.append(memory)
+        let isKept = state.withLock { state in
+            guard !state.isClosed, state.kept.count < Self.mostKept else { return false }
+            state.kept.append(memory)
             return true
         }
         if !isKept { free(base) }

@@ -16,6 +16,22 @@ enum TaskConsumer: Sendable {
     case bytes(BodyFeed, LoopContinuation<URLResponse>)
     /// An asynchronous caller that has the response, and reads the body piece by piece.
     case reading(BodyFeed)
+
+    /// Whether the end of the load is told on the delegate queue, where there is a delegate or not.
+    var isHandler: Bool {
+        switch self {
+        case .completion, .file(.completion): true
+        case .delegate, .continuation, .file, .stream, .bytes, .reading: false
+        }
+    }
+
+    /// Whether a delegate is told of the load's end, where there is one.
+    var isDelegate: Bool {
+        switch self {
+        case .delegate, .file(.delegate): true
+        case .completion, .continuation, .file, .stream, .bytes, .reading: false
+        }
+    }
 }
 
 /// Who is told where the file of a download is.

@@ -204,17 +204,27 @@ extension TaskEngine {
         end(with: LoadFailure(.dataLengthExceedsMaximum, "the body is larger than the memory there is"))
     }
 
+    func tellDelegate(_ error: URLError?) {
+        guard delegate.exist else { return }
+        core.mailbox.post { [delegate, session, task] in
+            delegate.didComplete(error, session, task)
+            task.letGo()
+        }
+    }
+
     func tellEnd(_ error: URLError?) {
         switch consumer {
         case .delegate:
-            guard delegate.exist else { return }
-            core.mailbox.post { [delegate, session, task] in delegate.didComplete(error, session, task) }
+            tellDelegate(error)
         case .file(let recipient):
             tellEnd(recipient, error)
         case .completion(let handler):
             let response = task.response
             let data = error == nil ? collector.take() : nil
-            core.mailbox.post { handler(data, response, error) }
+            core.mailbox.post { [task] in
+                handler(data, response, error)
+                task.letGo()
+            }
         case .continuation(let continuation):
             continuation.resume(with: wholeResult(error), from: loop)
         case .bytes(let feed, let continuation):

@@ -109,13 +109,13 @@ extension TaskEngine {
         let response = task.response
         switch recipient {
         case .delegate:
-            guard delegate.exist else { return }
-            core.mailbox.post { [delegate, session, task] in delegate.didComplete(error, session, task) }
+            tellDelegate(error)
         case .completion(let handler):
             let location = error == nil ? location : nil
-            core.mailbox.post {
+            core.mailbox.post { [task] in
                 handler(location, response, error)
                 if let location { Self.remove(location) }
+                task.letGo()
             }
         case .continuation(let continuation):
             guard error == nil, let location, let response else {
@@ -138,7 +138,10 @@ extension TaskEngine {
         task = download
         consumer = .file(.delegate)
         spool = makeSpool(DownloadFile())
-        core.mailbox.post { [delegate, session] in delegate.didBecome(download, session, old) }
+        core.mailbox.post { [delegate, session] in
+            delegate.didBecome(download, session, old)
+            old.letGo()
+        }
         release(.undecided)
     }
 }

@@ -9,7 +9,10 @@ extension TaskEngine {
         let stream = URLSessionStreamTask(session, continuing: old, through: connection?.tunnel)
         core.replace(old, by: stream)
         task = stream
-        core.mailbox.post { [delegate, session] in delegate.didBecome(stream, session, old) }
+        core.mailbox.post { [delegate, session] in
+            delegate.didBecome(stream, session, old)
+            old.letGo()
+        }
         let body = StreamBody(self)
         consumer = .stream(body)
         if let connection {

@@ -379,6 +379,8 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         (task as? URLSessionWebSocketTask)?.link.end(error)
         if delegate.exist { tellMetrics() }
         tellEnd(error)
+        // Else behind the last that is told, on the delegate queue.
+        if !delegate.exist, !consumer.isHandler { task.letGo() }
         core.finished(task)
     }
 
@@ -388,7 +390,11 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
     }
 
     private func tellMetrics() {
-        core.mailbox.post { [delegate, session, task, metrics] in delegate.didCollect(metrics, session, task) }
+        let isLast = !consumer.isHandler && !consumer.isDelegate
+        core.mailbox.post { [delegate, session, task, metrics] in
+            delegate.didCollect(metrics, session, task)
+            if isLast { task.letGo() }
+        }
     }
 
     /// Up to now.

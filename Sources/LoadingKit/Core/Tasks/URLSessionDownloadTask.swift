@@ -43,9 +43,9 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
         let handler = LoopTransfer(completionHandler)
         waiting.withLock { $0.append { handler.value($0) } }
         cancel()
-        guard let session else { return produce(nil) }
+        guard let mailbox else { return produce(nil) }
         // Behind what ends it, which may be about to produce something.
-        if state == .completed { session.core.loop.execute { self.produce(nil) } }
+        if state == .completed { mailbox.loop.execute { self.produce(nil) } }
     }
 
     /// Cancels the task, and gives what ``URLSession/downloadTask(withResumeData:)`` goes on from; nil when the download
@@ -63,7 +63,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
             return waiting
         }
         for handler in handlers {
-            if let session { session.core.mailbox.post { handler(data) } } else { handler(data) }
+            if let mailbox { mailbox.post { handler(data) } } else { handler(data) }
         }
     }
 }

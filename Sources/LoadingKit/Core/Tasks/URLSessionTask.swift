@@ -9,7 +9,21 @@ import Synchronization
 open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Sendable {  // `shared` has a mutex
     /// What any thread may read; written by the task's engine, and by the program through the setters below.
     struct Shared {
+        /// What goes when the task is over.
+        struct Held {
+            let session: URLSession?
+            let delegate: (any URLSessionTaskDelegate)?
+            let consumer: TaskConsumer?
+            /// With their bodies.
+            let requests: (URLRequest?, URLRequest?)
+        }
+
         var lifecycle = TaskLifecycle()
+        /// The session that the task belongs to, until the task is over; nil for a task made with ``init()``.
+        var session: URLSession?
+        /// Who gets what is loaded, until the load begins; nil where an asynchronous caller comes with it, and then learns
+        /// of the task's end in any case.
+        var consumer: TaskConsumer?
         var originalRequest: URLRequest?
         /// Nil where it is the original request's.
         var firstURL: URL?
@@ -25,6 +39,24 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         var clientExpectsToSend = NSURLSessionTransferSizeUnknown
         var clientExpectsToReceive = NSURLSessionTransferSizeUnknown
         var progress: Progress?
+
+        /// Takes what a task that is over does not keep. A body that the program put into the request stays a part of
+        /// ``originalRequest``; an upload's was given beside it, and a stream of the delegate's after it.
+        mutating func takeWhatIsHeld(withBody: Bool) -> LoopTransfer<Held> {
+            let held = LoopTransfer(
+                Held(
+                    session: session, delegate: delegate, consumer: consumer,
+                    requests: (originalRequest, currentRequest)))
+            (session, delegate, consumer) = (nil, nil, nil)
+            if withBody {
+                originalRequest?.removeUploadedBody()
+                currentRequest?.removeUploadedBody()
+            }
+            if let stream = currentRequest?.httpBodyStream, stream !== originalRequest?.httpBodyStream {
+                currentRequest?.httpBodyStream = nil
+            }
+            return held
+        }
 
         /// What there is to send and to receive, as far as it is known or guessed; -1 where neither is.
         func totalBytes(sent: Int64, done: Int64) -> Int64 {
@@ -45,8 +77,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     let created: Date
 
-    /// The session that the task belongs to; nil for a task made with ``init()``.
-    let session: URLSession?
+    /// The session's: what a program asks of a task that is over is answered there, too.
+    let mailbox: DelegateMailbox?
 
     /// Runs the load. Touched on the session's event loop alone.
     nonisolated(unsafe) var engine: (any TaskRunner)?
@@ -58,34 +90,27 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// A number that is unique among the session's tasks.
     public let taskIdentifier: Int
 
-    /// Who gets what is loaded; nil where an asynchronous caller comes with it, and then learns of the task's end in any
-    /// case.
-    let consumer: TaskConsumer?
-
     /// A task that belongs to no session and loads nothing.
     public override init() {
-        session = nil
-        consumer = nil
+        mailbox = nil
         taskIdentifier = 0
         created = Date()
         shared = Guarded(Shared())
     }
 
     init(_ session: URLSession, _ request: URLRequest?, identifier: Int, consumer: TaskConsumer?) {
-        self.session = session
-        self.consumer = consumer
+        mailbox = session.core.mailbox
         taskIdentifier = identifier
         created = Date()
         shared = Guarded(
             Shared(
-                originalRequest: request, currentRequest: request,
+                session: session, consumer: consumer, originalRequest: request, currentRequest: request,
                 expectedToSend: request?.httpBody.map { Int64($0.count) } ?? NSURLSessionTransferSizeUnknown))
     }
 
     /// Goes on in another task's place, which is over then.
     init(_ session: URLSession, continuing other: URLSessionTask) {
-        self.session = session
-        consumer = .delegate
+        mailbox = session.core.mailbox
         taskIdentifier = other.taskIdentifier
         created = other.created
         let state = other.shared.withLock { shared in
@@ -98,7 +123,10 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         if let progress = state.progress { steer(by: progress) }
     }
 
-    deinit { if let session, !shared.withLock({ $0.lifecycle.hasStarted }) { session.core.forget(taskIdentifier) } }
+    deinit {
+        let session = shared.withLock { $0.lifecycle.hasStarted ? nil : $0.session }
+        session?.core.forget(taskIdentifier)
+    }
 
     /// The task itself: there is one of each.
     open override func copy() -> Any { self }
@@ -121,15 +149,37 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
 
     /// Starts the task of an asynchronous caller, who learns of its end also if it was cancelled before.
     func begin(_ consumer: TaskConsumer) {
-        guard let session else { return }
         // Whatever has to be done: a delegate that was told of the task may have resumed or suspended it.
-        _ = shared.withLock { $0.lifecycle.resume() }
-        session.core.begin(self, consumer)
+        let session = shared.withLock { shared in
+            _ = shared.lifecycle.resume()
+            return shared.session
+        }
+        session?.core.begin(self, consumer)
     }
 
     private func perform(_ change: (inout TaskLifecycle) -> TaskLifecycle.Action) {
-        let action = shared.withLock { change(&$0.lifecycle) }
+        let (action, session) = shared.withLock { (change(&$0.lifecycle), $0.session) }
         session?.core.perform(action, on: self)
+    }
+
+    // MARK: What it holds
+
+    /// The session that the task belongs to, until the task is over.
+    var session: URLSession? { shared.withLock { $0.session } }
+
+    /// Whether the body in the task's requests was given beside the one that the task was made with.
+    var hasBodyBesideRequest: Bool { false }
+
+    /// Gives the consumer to what runs the load.
+    func takeConsumer() -> TaskConsumer? { shared.withLock { $0.consumer.take() } }
+
+    /// The task is over, and whoever had to be told of it has been: lets go of what the task worked with, as the program may
+    /// keep the task. What describes the task stays.
+    func letGo() {
+        let withBody = hasBodyBesideRequest
+        let gone = shared.withLock { $0.takeWhatIsHeld(withBody: withBody) }
+        // As they go code of the program's may run: not while the lock is held.
+        withExtendedLifetime(gone) {}
     }
 
     // MARK: Observation
@@ -140,7 +190,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { shared.withLock { if newValue == .completed { $0.lifecycle.complete() } } }
     }
 
-    /// The request that the task was made with.
+    /// The request that the task was made with. The body of an upload is not part of it once the task is over.
     open var originalRequest: URLRequest? { shared.withLock { $0.originalRequest } }
 
     /// The URL that the task was made for: of the request that it began with, which the delegate may have given; secured
@@ -150,7 +200,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { shared.withLock { $0.firstURL = newValue } }
     }
 
-    /// The request that is being loaded: after a redirect, the new one.
+    /// The request that is being loaded: after a redirect, the new one. A stream that the delegate gave for it is not part of
+    /// it once the task is over.
     open internal(set) var currentRequest: URLRequest? {
         get { shared.withLock { $0.currentRequest } }
         set { shared.withLock { $0.currentRequest = newValue } }
@@ -165,7 +216,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// What the task failed with; nil while it is running and when it succeeded.
     open var error: (any Error)? { shared.withLock { $0.error } }
 
-    /// A delegate for this task, asked before the session's. Set it before the task is first resumed.
+    /// A delegate for this task, asked before the session's. Set it before the task is first resumed. The task holds it
+    /// until the delegate was told that the task is over; from then on it is nil.
     open var delegate: (any URLSessionTaskDelegate)? {
         get { shared.withLock { $0.delegate } }
         set { shared.withLock { $0.delegate = newValue } }
@@ -289,6 +341,13 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         case canceling
         /// It is over.
         case completed
+    }
+}
+
+extension URLRequest {
+    fileprivate mutating func removeUploadedBody() {
+        if httpBody != nil { httpBody = nil }
+        if bodyFile != nil { bodyFile = nil }
     }
 }
 

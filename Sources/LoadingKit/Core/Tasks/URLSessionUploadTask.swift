@@ -16,6 +16,8 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
         super.init(session, request, identifier: identifier, consumer: consumer)
     }
 
+    override var hasBodyBesideRequest: Bool { true }
+
     /// A task that belongs to no session and loads nothing.
     public override init() {
         asksForStream = false

@@ -77,7 +77,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
     }
 
     private func onLoop(_ body: @escaping @Sendable (URLSessionWebSocketTask) -> Void) {
-        guard let loop = session?.core.loop else { return }
+        guard let loop = mailbox?.loop else { return }
         if loop.isCurrent { body(self) } else { loop.perform { body(self) } }
     }
 
@@ -92,7 +92,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
 
     /// Sends a message, and returns when the connection has taken it, which says nothing of whether it arrived.
     public func send(_ message: Message) async throws {
-        guard let loop = session?.core.loop else { throw Self.withoutSession }
+        guard let loop = mailbox?.loop else { throw Self.withoutSession }
         try await loop.result { continuation in
             self.link.send(message) { continuation.resume(with: $0, from: loop) }
         }
@@ -100,7 +100,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
 
     /// Sends a message. The handler is called on the delegate queue when the connection has taken it, or with the error.
     public func send(_ message: Message, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
-        guard let mailbox = session?.core.mailbox else { return completionHandler(Self.withoutSession) }
+        guard let mailbox else { return completionHandler(Self.withoutSession) }
         onLoop { task in
             task.link.send(message) { result in mailbox.post { completionHandler(result.error) } }
         }
@@ -110,7 +110,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
     ///
     /// Cancelling the calling task throws `CancellationError`; the connection stays, and no message is lost.
     public func receive() async throws -> Message {
-        guard let loop = session?.core.loop else { throw Self.withoutSession }
+        guard let loop = mailbox?.loop else { throw Self.withoutSession }
         let request = ReceiveRequest()
         return try await withTaskCancellationHandler {
             try await loop.result { continuation in
@@ -124,7 +124,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
 
     /// Gives the next message to a handler, on the delegate queue, once.
     public func receive(completionHandler: @escaping @Sendable (Result<Message, any Error>) -> Void) {
-        guard let mailbox = session?.core.mailbox else { return completionHandler(.failure(Self.withoutSession)) }
+        guard let mailbox else { return completionHandler(.failure(Self.withoutSession)) }
         onLoop { task in
             task.link.receive(ReceiveRequest()) { result in mailbox.post { completionHandler(result) } }
         }
@@ -141,7 +141,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
 
     /// Sends a ping. The handler is called on the delegate queue when the server has answered it, or with the error.
     open func sendPing(pongReceiveHandler: @escaping @Sendable ((any Error)?) -> Void) {
-        guard let mailbox = session?.core.mailbox else { return pongReceiveHandler(Self.withoutSession) }
+        guard let mailbox else { return pongReceiveHandler(Self.withoutSession) }
         onLoop { task in
             task.link.ping { result in mailbox.post { pongReceiveHandler(result.error) } }
         }
