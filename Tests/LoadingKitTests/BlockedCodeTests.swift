@@ -179,6 +179,28 @@ import Testing
         }
     }
 
+    /// An observer of notifications may wait for the main thread, which waits for a load.
+    @Test func observersHoldUpNoLoad() async throws {
+        let (server, hold) = (try LoopbackServer(route: Self.answer), Hold())
+        let session = Self.session { $0.httpCookieStorage = URLSessionConfiguration.ephemeral.httpCookieStorage }
+        let storage = try #require(session.configuration.httpCookieStorage)
+        let observer = NotificationCenter.default.addObserver(
+            forName: .NSHTTPCookieManagerCookiesChanged, object: storage, queue: nil
+        ) { _ in hold.block() }
+        defer {
+            hold.go.fire()
+            NotificationCenter.default.removeObserver(observer)
+            session.invalidateAndCancel()
+            server.stop()
+        }
+        try await withTimeout {
+            _ = try await session.data(from: try #require(URL(string: server.url("/cookie"))))
+            _ = await hold.begun.element(at: 0)
+            let (data, _) = try await session.data(from: try #require(URL(string: server.url("/cookies"))))
+            #expect(String(decoding: data, as: UTF8.self) == "flavour=oatmeal")
+        }
+    }
+
     /// Synchronous code on top of the session, which waits for a load in a load.
     @Test func loadsWaitForEachOther() async throws {
         final class Nested: URLProtocol, @unchecked Sendable {  // stateless

@@ -142,6 +142,34 @@
             #expect(log.lines.count == 1)
         }
 
+        @Test("a folder that can be written to again is begun anew", arguments: [SystemCalls.Name.write, .open])
+        func recovery(name: SystemCalls.Name) async throws {
+            let test = try CacheFolder()
+            _ = await filled(test)
+            try await test.isLeft()
+            let log = RecordedLog()
+            let store = ResponseDatabase(folder: test.url, log: log.log, retryInterval: 0)
+            let plan = FaultPlan([.init(name, .from(1), .fail(name == .write ? ENOSPC : EMFILE))])
+            await withCheckedContinuation { done in
+                plan.run {
+                    store.store(test.entry("text x"), for: test.key(1))
+                    store.remove(test.key(2))
+                    store.flush { done.resume() }
+                }
+            }
+            #expect(plan.injectedCount > 0 && log.lines.count == 1)
+            // What was not replaced or removed could not be told from what was.
+            for index in 0..<5 { #expect(test.contents(store, index) == []) }
+            store.store(test.entry("new"), for: test.key(3))
+            await test.flush(store)
+            for store in [store, test.store()] {
+                #expect(test.contents(store, 3) == ["new"] && store.usage > 0)
+                #expect(test.contents(store, 1).isEmpty && test.contents(store, 2).isEmpty)
+            }
+            #expect(log.lines.count == 1)
+            #expect(try test.bodyCount() == 1)
+        }
+
         #if THREAD_SANITIZER
             private static let filesMayBeLimited = false
         #else

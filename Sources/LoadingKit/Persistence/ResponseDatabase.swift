@@ -6,13 +6,15 @@
     /// Keeps a cache's responses in a folder: an SQLite database that says what there is, and a file for each content.
     ///
     /// Changes are written behind the caller's back, many in one transaction. When the folder cannot be written to, the
-    /// store says so once, and keeps nothing from then on.
+    /// store says so once, and keeps nothing for a minute; then it tries again, and begins anew where that succeeds.
     package final class ResponseDatabase: DiskResponseStore {
         let files: ResponseFiles
         private let writes: WriteBehind<ResponseChange>
 
-        package init(folder: URL, log: StoreLog = StoreLog()) {
-            let files = ResponseFiles(folder: folder, log: log)
+        package init(
+            folder: URL, log: StoreLog = StoreLog(), retryInterval: UInt64 = ResponseFiles.retryInterval
+        ) {
+            let files = ResponseFiles(folder: folder, log: log, retryInterval: retryInterval)
             self.files = files
             writes = WriteBehind {
                 files.write($0)

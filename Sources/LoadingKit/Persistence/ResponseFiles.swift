@@ -14,14 +14,26 @@
             var known = KnownKeys()
             var used: [CacheKey: Date] = [:]
             var pending = PendingChanges()
-            /// The folder could not be written to: nothing is kept any more.
-            var isOff = false
+            /// The folder could not be written to: nothing is kept until this time of ``DispatchTime``, in nanoseconds.
+            var offUntil: UInt64?
+            /// What is there is of before: what was removed or replaced since may be among it.
+            var isOutdated = false
+
+            /// Whether the folder is left alone. When its time has come it is tried again.
+            mutating func isOff() -> Bool {
+                guard let end = offUntil else { return false }
+                guard end <= DispatchTime.now().uptimeNanoseconds else { return true }
+                offUntil = nil
+                return false
+            }
             var lastLook = DispatchTime.now()
         }
 
         private static let mostPendingBytes = 64 << 20
         /// So many uses are noted at a time.
         private static let mostUsed = 256
+        /// How long the folder is left alone when it cannot be written to, in nanoseconds: the disk may have room again.
+        static let retryInterval: UInt64 = 60_000_000_000
         /// For so many nanoseconds other processes' responses may be passed over.
         private static let lookInterval: UInt64 = 1_000_000_000
 
@@ -30,9 +42,11 @@
         private let folder: URL
         private let state = Guarded(State())
         private let lock = Guarded<FolderLock?>(nil)
+        private let retryInterval: UInt64
 
-        init(folder: URL, log: StoreLog) {
+        init(folder: URL, log: StoreLog, retryInterval: UInt64 = retryInterval) {
             self.folder = folder
+            self.retryInterval = retryInterval
             bodies = BodyFolder(url: folder.appendingPathComponent("Contents", isDirectory: true))
             database = StoreDatabase(
                 url: folder.appendingPathComponent("Responses.sqlite"), schema: ResponseIndex.schema,
@@ -44,7 +58,7 @@
         /// Whether there may be responses under a key, and whether it is time to look what other processes have stored.
         func mayHave(_ key: CacheKey) -> (may: Bool, shallLook: Bool) {
             state.withLock { state in
-                if state.isOff { return (false, false) }
+                if state.isOff() { return (false, false) }
                 if state.known.mayContain(key) { return (true, false) }
                 let now = DispatchTime.now()
                 let isTime = now.uptimeNanoseconds &- state.lastLook.uptimeNanoseconds > Self.lookInterval
@@ -67,7 +81,7 @@
         func noteUse(of key: CacheKey) -> Bool {
             let now = Date()
             return state.withLock { state in
-                guard !state.isOff else { return false }
+                guard !state.isOff() else { return false }
                 state.used[key] = now
                 return state.used.count == Self.mostUsed
             }
@@ -83,7 +97,7 @@
         /// Gives whether the change is to be written.
         func expect(_ change: ResponseChange) -> Bool {
             state.withLock { state in
-                guard !state.isOff else { return false }
+                guard !state.isOff() else { return false }
                 state.pending.insert(change)
                 if case .store(_, let key) = change { state.known.insert(key) }
                 return true
@@ -98,16 +112,18 @@
             }
         }
 
-        var isOff: Bool { state.withLock { $0.isOff } }
+        var isOff: Bool { state.withLock { $0.isOff() } }
 
-        /// Nothing is kept from now on.
+        /// Nothing is kept for a while. What is there is forgotten before something is kept again.
         func switchOff(_ error: any Error) {
-            database.report(error, "responses are kept in memory alone from now on")
-            state.withLock { state in
-                state.isOff = true
+            let isFirst = state.withLock { state in
+                defer { state.isOutdated = true }
+                state.offUntil = DispatchTime.now().uptimeNanoseconds &+ retryInterval
                 state.known = KnownKeys()
                 state.used = [:]
+                return !state.isOutdated
             }
+            if isFirst { database.report(error, "responses are kept in memory alone until it can be written") }
         }
 
         // MARK: Opening; blocks
@@ -115,13 +131,17 @@
         /// Whether there is a database. Made where it is needed, and cleaned up when nobody else uses it.
         func open(creating: Bool) throws -> Bool {
             try lock.withLock { lock in
-                if lock != nil { return true }
+                if lock != nil {
+                    try renew()
+                    return true
+                }
                 guard creating || database.exists else {
                     state.withLock { $0.known.insert([], upTo: 0) }
                     return false
                 }
                 try StoreFolder.make(folder)
                 let opened = try FolderLock(folder.appendingPathComponent("Lock"))
+                try renew()
                 try learnKeys()
                 if opened.isAlone {
                     try cleanUp()
@@ -142,6 +162,14 @@
                 database.report(error, "responses that were obtained with credentials are not found by later processes")
                 return nil
             }
+        }
+
+        /// Begins anew where the folder could not be written to for a while.
+        private func renew() throws {
+            guard state.withLock({ $0.isOutdated }) else { return }
+            bodies.remove(try database.write { try ResponseIndex.removeAll($0) }.map(\.body))
+            try learnKeys()
+            state.withLock { $0.isOutdated = false }
         }
 
         private func cleanUp() throws {

@@ -163,6 +163,11 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         return .begins
     }
 
+    /// Runs `body` at once, unless the calling thread runs an event loop: then on one of the threads.
+    package func runOffLoop(_ body: @escaping @Sendable () -> Void) {
+        if EventLoop.hasCallingThread { run(Work(body, orElse: { _ in body() })) } else { body() }
+    }
+
     /// What `body` gives, which runs on one of the threads.
     package func result<Value: Sendable>(of body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Value, any Error>) in

@@ -1,4 +1,9 @@
+import CLoadingKitShims
+
 extension EventLoop {
+    /// Whether the calling thread runs on an event loop, whichever that is.
+    package static var hasCallingThread: Bool { lk_thread_event_loop() != nil }
+
     package func enqueue(_ job: consuming ExecutorJob) {
         submit(.job(UnownedJob(job)))
     }

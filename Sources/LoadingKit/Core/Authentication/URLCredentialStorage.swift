@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitPrimitives
+import LoadingKitTransport
 
 /// Keeps credentials, by protection space and user.
 ///
@@ -158,7 +159,11 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
             if !changes.isEmpty { store?.save(changes) }
             return effects
         }
-        if !effects.isEmpty { NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self) }
+        guard !effects.isEmpty else { return }
+        // An observer may block, or wait for the main thread.
+        BlockingPool.userCode.runOffLoop {
+            NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
+        }
     }
 }
 

@@ -1,7 +1,8 @@
 import Foundation
 
 extension NSNotification.Name {
-    /// The cookies of a storage, the notification's object, have changed. Posted on the thread that changed them.
+    /// The cookies of a storage, the notification's object, have changed. Posted on the thread that changed them,
+    /// and on a thread of its own where a session has.
     public static let NSHTTPCookieManagerCookiesChanged = Notification.Name(
         rawValue: "NSHTTPCookieManagerCookiesChangedNotification")
 

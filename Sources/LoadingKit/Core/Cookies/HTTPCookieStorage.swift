@@ -1,5 +1,7 @@
 import Foundation
 import LoadingKitPrimitives
+import LoadingKitTransport
+import Synchronization
 
 /// Keeps cookies, and knows which go with a request.
 ///
@@ -14,6 +16,8 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
     }
 
     let state: Guarded<State>
+    /// Whether observers are about to be told of changed cookies.
+    private let willTell = Atomic<Bool>(false)
     let persistence: (any CookiePersistence)?
     private let acceptance: CookieAcceptance
     let now: @Sendable () -> Date
@@ -190,7 +194,18 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
             return (!changes.isEmpty, nextBatch(&state, at: now))
         }
         if let batch { write(batch) }
-        if hasChanged { post(.NSHTTPCookieManagerCookiesChanged) }
+        if hasChanged { tellOfCookies() }
+    }
+
+    /// An observer may block, or wait for the main thread: it is not told on a session's event loop.
+    private func tellOfCookies() {
+        guard EventLoop.hasCallingThread else { return post(.NSHTTPCookieManagerCookiesChanged) }
+        // What is yet to be told tells of this change as well.
+        guard !willTell.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        BlockingPool.userCode.runOffLoop {
+            self.willTell.store(false, ordering: .releasing)
+            self.post(.NSHTTPCookieManagerCookiesChanged)
+        }
     }
 
     private func post(_ name: Notification.Name) { NotificationCenter.default.post(name: name, object: self) }
