@@ -22,6 +22,66 @@ import Testing
         }
     }
 
+    /// It is in this process's folder, or in that of another.
+    private static func partialFile(named name: String) -> String? {
+        partialFiles.first { $0.hasSuffix(name) }
+    }
+
+    private static func fileName(in resumeData: Data) throws -> String {
+        let list = try PropertyListSerialization.propertyList(from: resumeData, format: nil) as? [String: Any]
+        return try #require(list?["NSURLSessionResumeInfoTempFileName"] as? String)
+    }
+
+    /// Whose name nobody has.
+    @Test func aDownloadThatIsCancelledLeavesNoFile() async throws {
+        let resource = RangedResource(Self.body)
+        resource.change { $0.stallsAfter = 654_321 }
+        for endsSession in [false, true] {
+            let recorder = TransferRecorder()
+            try await BothVersions.withServer("http/1.1", { resource.answer($0) }, delegate: recorder) {
+                session, server in
+                let task = session.downloadTask(with: try BothVersions.request(server, "/"))
+                let before = Self.partialFiles
+                task.resume()
+                _ = await recorder.written.contents { $0.last?[1] == 654_321 }
+                if endsSession { session.invalidateAndCancel() } else { task.cancel() }
+                #expect(await recorder.all().last == "complete \(URLError.cancelled.rawValue)")
+                #expect(recorder.errors.snapshot.first?.userInfo[NSURLSessionDownloadTaskResumeData] == nil)
+                // Those of tests that run meanwhile are others.
+                #expect(!Self.partialFiles.subtracting(before).contains { Self.size(of: $0) == 654_321 })
+            }
+        }
+    }
+
+    private static var partialFiles: Set<String> {
+        let folder = NSTemporaryDirectory() + "LoadingKit-\(getuid())"
+        let files = FileManager.default.enumerator(atPath: folder)?.compactMap { $0 as? String } ?? []
+        return Set(files.map { "\(folder)/\($0)" })
+    }
+
+    private static func size(of path: String) -> Int? {
+        (try? FileManager.default.attributesOfItem(atPath: path))?[.size] as? Int
+    }
+
+    /// The second of two downloads that go on from the same data begins anew, while the first uses the file or when the
+    /// program has it.
+    @Test func resumeDataThatIsUsedTwiceDamagesNothing() async throws {
+        let resource = RangedResource(Self.body)
+        try await BothVersions.withServer("http/1.1", { resource.answer($0) }) { session, server in
+            let data = try await Self.broken(session, server, resource, after: 900_000)
+            async let first = session.download(resumeFrom: data)
+            async let second = session.download(resumeFrom: data)
+            var locations = [try await first.0, try await second.0]
+            locations.append(try await session.download(resumeFrom: data).0)
+            #expect(Set(locations).count == 3)
+            for location in locations {
+                let isSame = try Data(contentsOf: location) == Data(Self.body)
+                #expect(isSame)
+                try FileManager.default.removeItem(at: location)
+            }
+        }
+    }
+
     @Test(arguments: BothVersions.all) func aBrokenDownloadGoesOnWhereItEnded(_ version: String) async throws {
         for usesDate in [false, true] {
             let resource = RangedResource(Self.body)
@@ -185,10 +245,7 @@ import Testing
             let resource = RangedResource(Self.body)
             try await BothVersions.withServer("http/1.1", { resource.answer($0) }) { session, server in
                 let data = try await Self.broken(session, server, resource, after: 900_000)
-                let list = try #require(
-                    PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
-                let name = try #require(list["NSURLSessionResumeInfoTempFileName"] as? String)
-                let path = NSTemporaryDirectory() + "LoadingKit-\(getuid())/\(name)"
+                let path = try #require(Self.partialFile(named: Self.fileName(in: data)))
                 if keeps == 0 {
                     try FileManager.default.removeItem(atPath: path)
                 } else {

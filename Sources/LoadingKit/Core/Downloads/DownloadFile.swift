@@ -10,8 +10,11 @@ final class DownloadFile: @unchecked Sendable {  // used by one thread at a time
         case startOver
     }
 
-    let name: String
+    private(set) var name = DownloadFolder.newName()
+    private let folder: DownloadFolder
     private var descriptor: Int32 = -1
+    /// Whether resume data names it that the program may still have.
+    private var isNamed = false
     /// Room on the disk is asked for so many bytes at a time: with each write it would cost as much as the writing, and
     /// all at once would let a server that announces much, and sends little, fill the disk.
     private static let reservedStep: Int64 = 64 << 20
@@ -23,15 +26,14 @@ final class DownloadFile: @unchecked Sendable {  // used by one thread at a time
     private(set) var count: Int64 = 0
     private(set) var path: String?
 
-    init() { name = DownloadFolder.newName() }
+    init(in folder: DownloadFolder = .shared) { self.folder = folder }
 
     /// One that an earlier download has left; what is behind its first `count` bytes is dropped. Where there is none any
-    /// more the download begins anew.
-    init(resuming name: String, count: Int64) throws {
-        self.name = name
-        let path = try DownloadFolder.path(of: name)
-        self.path = path
-        try open(O_RDWR | O_CREAT)
+    /// more, or another download uses it, the download begins anew.
+    init(resuming name: String, count: Int64, in folder: DownloadFolder = .shared) throws {
+        self.folder = folder
+        guard let taken = try folder.take(name) else { return }
+        (self.name, path, descriptor, isNamed) = (name, taken.path, taken.descriptor, true)
         let size = SystemCalls.seek(descriptor, to: 0) < 0 ? 0 : fileSize
         self.count = min(max(count, 0), size)
         try truncate()
@@ -41,6 +43,8 @@ final class DownloadFile: @unchecked Sendable {  // used by one thread at a time
         guard descriptor >= 0 else { return }
         giveBackRoom()
         SystemCalls.close(descriptor)
+        // The download that was to go on has not begun.
+        if isNamed { folder.leave(name, size: count) }
     }
 
     /// Does one after the other, and gives how many bytes were written.
@@ -67,26 +71,50 @@ final class DownloadFile: @unchecked Sendable {  // used by one thread at a time
     func close() throws {
         try create()
         giveBackRoom()
-        let result = SystemCalls.close(descriptor)
-        descriptor = -1
+        if isNamed { try rename() }
+        let result = closeDescriptor()
         guard result >= 0 else { throw failure(.cannotCloseFile, "closed", result) }
     }
 
+    /// The program gets the file: resume data that it has used before must not name it.
+    private func rename() throws {
+        let new = DownloadFolder.newName()
+        let (old, path) = (path ?? name, try folder.path(of: new))
+        let result = SystemCalls.rename(old, path)
+        guard result >= 0 else { throw failure(.cannotMoveFile, "renamed", result) }
+        (name, self.path, isNamed) = (new, path, false)
+    }
+
+    /// Leaves the file as it is, for who has resume data that names it.
+    func leave() {
+        guard descriptor >= 0 else { return }
+        giveBackRoom()
+        _ = closeDescriptor()
+        folder.leave(name, size: count)
+    }
+
     func remove() {
+        if descriptor >= 0 { _ = closeDescriptor() }
         if let path { _ = SystemCalls.unlink(path) }
+    }
+
+    private func closeDescriptor() -> Int {
+        let result = SystemCalls.close(descriptor)
+        descriptor = -1
+        return result
     }
 
     private func create() throws {
         guard descriptor < 0 else { return }
-        if path == nil { path = try DownloadFolder.path(of: name) }
-        try open(O_RDWR | O_CREAT | O_EXCL)
-    }
-
-    private func open(_ flags: Int32) throws {
-        guard let path else { return }
-        let result = SystemCalls.open(path, flags | O_NOFOLLOW)
-        guard result >= 0 else { throw failure(.cannotCreateFile, "made", result) }
-        descriptor = Int32(truncatingIfNeeded: result)
+        let path = try self.path ?? folder.path(of: name)
+        self.path = path
+        let result = SystemCalls.open(path, O_RDWR | O_CREAT | O_EXCL | O_NOFOLLOW)
+        guard let descriptor = Int32(exactly: result), descriptor >= 0 else {
+            throw failure(.cannotCreateFile, "made", result)
+        }
+        self.descriptor = descriptor
+        // Resume data may name it before it is closed.
+        _ = DownloadFolder.isLocked(descriptor)
     }
 
     private var fileSize: Int64 {

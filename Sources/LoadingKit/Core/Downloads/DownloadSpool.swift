@@ -68,8 +68,16 @@ final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
         tellIfIdle()
     }
 
-    /// Deletes the file. Nothing may follow.
-    func remove() { BlockingPool.shared.run { [file] in file.remove() } }
+    /// Calls back when the file is closed; without resume data that names it, it is deleted. Nothing may follow.
+    func end(keepsFile: Bool, _ done: @escaping () -> Void) {
+        // Nothing was written: there is none.
+        if file.path == nil { return done() }
+        let done = LoopTransfer(done)
+        BlockingPool.shared.run { [file, loop] in
+            if keepsFile { file.leave() } else { file.remove() }
+            loop.perform { done.value() }
+        }
+    }
 
     private func work() {
         guard !isWorking, !waiting.isEmpty, !hasFailed else { return }

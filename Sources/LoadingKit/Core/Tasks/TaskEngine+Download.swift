@@ -75,19 +75,24 @@ extension TaskEngine {
         }
     }
 
-    /// The load has failed, with an error that says what it can be resumed from.
+    /// The load has failed, with an error that says what it can be resumed from; or it was cancelled, by a program that has
+    /// asked for that. Without resume data nobody has a use for the file.
     func settleFile(_ spool: DownloadSpool, _ error: URLError?, _ tell: @escaping (URLError?) -> Void) {
         spool.settle { [self] in
-            let data = resumeData(spool)
-            if data == nil { spool.remove() }
-            guard let error, let data else { return tell(error) }
-            var information = error.userInfo
-            information[NSURLSessionDownloadTaskResumeData] = data
-            tell(URLError(error.code, userInfo: information))
+            let data = resumeData(spool, error)
+            var error = error
+            if let failure = error, let data {
+                var information = failure.userInfo
+                information[NSURLSessionDownloadTaskResumeData] = data
+                error = URLError(failure.code, userInfo: information)
+            }
+            // Not before: who is told may resume it at once, or look whether it is gone.
+            spool.end(keepsFile: data != nil) { [error] in tell(error) }
         }
     }
 
-    private func resumeData(_ spool: DownloadSpool) -> Data? {
+    private func resumeData(_ spool: DownloadSpool, _ error: URLError?) -> Data? {
+        if error?.code == .cancelled, (task as? URLSessionDownloadTask)?.isAskedForResumeData != true { return nil }
         // Not answered yet: it can be resumed from where this was to go on.
         if let resuming { return resuming.data.encoded }
         guard let request = task.currentRequest else { return nil }

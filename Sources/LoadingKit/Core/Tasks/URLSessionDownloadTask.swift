@@ -56,6 +56,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
         }
     }
 
+    var isAskedForResumeData: Bool { waiting.withLock { !$0.isEmpty } }
+
     /// Tells those who wait for the data.
     func produce(_ data: Data?) {
         let handlers = waiting.withLock { waiting in
