@@ -92,7 +92,7 @@ let package = Package(
         module(
             "LoadingKitPersistence", at: "LoadingKit/Persistence",
             [
-                "LoadingKitCore", "LoadingKitTransport", "LoadingKitPrimitives", "COpenSSL",
+                "LoadingKitCore", "LoadingKitTransport", "LoadingKitPrimitives", "COpenSSL", "CLoadingKitShims",
                 .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Persistence"])),
             ]),
         module(
@@ -168,7 +168,11 @@ let package = Package(
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
         tests("CommandLineTests", ["loadkit"]),
-        tests("LoadingKitTests", ["LoadingKit"]),
+        // What the tests run copies of, to see which of them share stores.
+        .executableTarget(
+            name: "StoreProbe", dependencies: ["LoadingKit", "LoadingKitCore"], path: "Tests/StoreProbe",
+            swiftSettings: settings),
+        tests("LoadingKitTests", ["LoadingKit", "LoadingKitPersistence", "StoreProbe"]),
         // What the tests count the instructions of.
         .executableTarget(
             name: "GrowthProbe", dependencies: ["LoadingKit", "LoadingKitCore", "LoadingKitTransport"],

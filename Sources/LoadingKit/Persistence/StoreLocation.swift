@@ -3,10 +3,10 @@ import LoadingKitCore
 
 /// Where a program's stores are: a folder of its own below `~/.local/share` (or `XDG_DATA_HOME`), and for what can be had
 /// again below `~/.cache` (or `XDG_CACHE_HOME`).
+///
+/// Each function takes the name of a group of programs that share the store; nil for the program's own.
 package enum StoreLocation {
     /// What a storage keeps its cookies with; nil where the package was built without stores on disk.
-    ///
-    /// - Parameter group: The name of a group of programs that share the storage; nil for the program's own.
     package static func cookies(group: String? = nil) -> (any CookiePersistence)? {
         folder(group: group).flatMap { cookies(at: $0.appendingPathComponent("Cookies.sqlite").path) }
     }
@@ -25,26 +25,34 @@ package enum StoreLocation {
     /// - Parameter folder: Nil for the program's own.
     package static func responses(in folder: URL?, log: StoreLog = StoreLog()) -> (any DiskResponseStore)? {
         #if Persistence
-            let own = Self.folder(.cachesDirectory)?.appendingPathComponent("Responses", isDirectory: true)
-            return (folder ?? own).map { ResponseDatabase(folder: $0, log: log) }
+            return (folder ?? responseFolder()).map { ResponseDatabase(folder: $0, log: log) }
         #else
             return nil
         #endif
     }
 
-    /// What the program's permanent credentials are kept with.
-    package static func credentials() -> (any CredentialStore)? {
+    /// Where a cache keeps its responses.
+    package static func responseFolder(group: String? = nil) -> URL? {
+        folder(.cachesDirectory, group: group)?.appendingPathComponent("Responses", isDirectory: true)
+    }
+
+    /// What permanent credentials are kept with.
+    package static func credentials(group: String? = nil) -> (any CredentialStore)? {
         #if Persistence
-            return folder().map { CredentialDatabase(folder: $0) }
+            return folder(group: group).map { CredentialDatabase(folder: $0) }
         #else
             return nil
         #endif
     }
 
-    /// What the program's hosts of strict transport security are kept with.
-    package static func strictTransport() -> (any StrictTransportPersistence)? {
+    /// What hosts of strict transport security are kept with.
+    package static func strictTransport(group: String? = nil) -> (any StrictTransportPersistence)? {
         #if Persistence
-            return folder().map { StrictTransportDatabase(url: $0.appendingPathComponent("StrictTransport.sqlite")) }
+            let name = "StrictTransport.sqlite"
+            let former = group == nil ? formerFolder?.appendingPathComponent(name) : nil
+            return folder(group: group).map {
+                StrictTransportDatabase(url: $0.appendingPathComponent(name), former: former)
+            }
         #else
             return nil
         #endif
@@ -53,13 +61,19 @@ package enum StoreLocation {
     static func folder(
         _ directory: FileManager.SearchPathDirectory = .applicationSupportDirectory, group: String? = nil
     ) -> URL? {
-        let base = FileManager.default.urls(for: directory, in: .userDomainMask).first
-        let owner = group.map { "Groups/\(fileName($0))" } ?? fileName(program)
-        return base?.appendingPathComponent("LoadingKit/\(owner)", isDirectory: true)
+        folder(directory, named: group.map { "Groups/\(fileName($0))" } ?? fileName(RunningProgram.identifier))
     }
 
-    private static var program: String {
-        Bundle.main.bundleIdentifier ?? URL(fileURLWithPath: CommandLine.arguments.first ?? "").lastPathComponent
+    /// Where former versions kept the stores of all programs of this one's name together. Each of them may have kept
+    /// something there, so that nothing secret is taken from it.
+    private static var formerFolder: URL? {
+        RunningProgram.bundleIdentifier == nil
+            ? folder(.applicationSupportDirectory, named: fileName(RunningProgram.name)) : nil
+    }
+
+    private static func folder(_ directory: FileManager.SearchPathDirectory, named name: String) -> URL? {
+        let base = FileManager.default.urls(for: directory, in: .userDomainMask).first
+        return base?.appendingPathComponent("LoadingKit/\(name)", isDirectory: true)
     }
 
     /// A name as that of one file, whatever is in it; different names give different files.

@@ -14,11 +14,17 @@
         ])
 
         private let database: StoreDatabase
+        /// What is taken over, once.
+        private let former: StoreDatabase?
         private let writes: WriteBehind<StrictTransportChange>
 
-        package init(url: URL, log: StoreLog = StoreLog()) {
+        /// - Parameters:
+        ///   - url: The file; it is made with the first host.
+        ///   - former: Another one, whose hosts are taken over the first time that there is one. It is not changed.
+        package init(url: URL, former: URL? = nil, log: StoreLog = StoreLog()) {
             let database = StoreDatabase(url: url, schema: Self.schema, log: log)
             self.database = database
+            self.former = former.map { StoreDatabase(url: $0, schema: Self.schema, log: log) }
             writes = WriteBehind { changes in
                 do {
                     try database.write { database in
@@ -33,6 +39,34 @@
         }
 
         package func load() -> [String: StrictTransportPolicy] {
+            guard let former, former.exists, !hasTakenOver else { return Self.policies(in: database) }
+            let found = Self.policies(in: former)
+            guard !found.isEmpty else { return Self.policies(in: database) }
+            do {
+                try database.write { try Self.takeOver(found, $0) }
+                return Self.policies(in: database)
+            } catch {
+                database.report(error, "hosts that are to be reached by https are kept in memory alone")
+                return Self.policies(in: database).merging(found) { own, _ in own }
+            }
+        }
+
+        private var hasTakenOver: Bool {
+            let mark = try? database.read { try Int.fetchOne($0, sql: "PRAGMA application_id") }
+            return mark ?? 0 == 1
+        }
+
+        /// At once for all processes that try, and whole or not at all; what was forgotten since does not come back.
+        private static func takeOver(_ found: [String: StrictTransportPolicy], _ database: Database) throws {
+            guard try Int.fetchOne(database, sql: "PRAGMA application_id") == 0 else { return }
+            try database.execute(sql: "PRAGMA application_id = 1")
+            for (host, policy) in found {
+                try database.cachedStatement(sql: "INSERT OR IGNORE INTO policy VALUES (?, ?, ?)")
+                    .execute(arguments: [host, policy.end.timeIntervalSinceReferenceDate, policy.includesSubdomains])
+            }
+        }
+
+        private static func policies(in database: StoreDatabase) -> [String: StrictTransportPolicy] {
             do {
                 return try database.read { database in
                     let rows = try Row.fetchAll(database, sql: "SELECT host, ends, includesSubdomains FROM policy")

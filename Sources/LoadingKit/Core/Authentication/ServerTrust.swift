@@ -91,7 +91,9 @@ public struct ServerTrust: Sendable {
     }
 
     /// Verifies the certificates by OpenSSL's rules (RFC 5280, RFC 9525): signatures up to a trusted authority, validity,
-    /// what each may be used for, constraints on names, and the host.
+    /// what each may be used for, constraints on names, and the host. Beyond OpenSSL's rules, an authority's constraints on
+    /// names hold for the host itself, too, and not just for the names in the certificate: a wildcard does not get around
+    /// them (RFC 5280 §4.2.1.10).
     ///
     /// Certificates that were revoked are not looked for. It takes part of a millisecond, and does not use the network.
     ///

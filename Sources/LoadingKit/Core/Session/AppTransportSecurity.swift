@@ -3,7 +3,7 @@ import Foundation
 /// When cleartext `http` may be loaded, and which TLS is good enough, after Apple's App Transport Security.
 ///
 /// By default cleartext may be loaded from this machine, from private addresses, from `.local` names and from unqualified
-/// names; every other host needs `https`, an entry in ``exceptionDomains``, or ``allowsArbitraryLoads``. A program's
+/// names. A number such as `3405803777` is an address, as the system has it, and no unqualified name. Every other host needs `https`, an entry in ``exceptionDomains``, or ``allowsArbitraryLoads``. A program's
 /// Info.plist (`NSAppTransportSecurity`) is read for the default.
 ///
 /// `https` needs cipher suites with forward secrecy and certificates of a certain strength, to local hosts, too; see

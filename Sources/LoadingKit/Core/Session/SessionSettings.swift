@@ -16,6 +16,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var waitsForConnectivity = false
     package var isDiscretionary = false
     package var sharedContainerIdentifier: String?
+    package var storeIdentifier: String?
     package var httpShouldUsePipelining = false
     package var shouldUseExtendedBackgroundIdleMode = false
     package var sessionSendsLaunchEvents = false

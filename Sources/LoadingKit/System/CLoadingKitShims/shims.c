@@ -5,6 +5,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
+#include <sys/auxv.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -16,6 +17,8 @@ void lk_set_thread_timer_slack(unsigned long nanoseconds) { prctl(PR_SET_TIMERSL
 int lk_reserve(int descriptor, int64_t offset, int64_t count) {
     return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, count);
 }
+
+unsigned long lk_program_entry(void) { return getauxval(AT_ENTRY); }
 
 void lk_set_thread_name(const char *name) { pthread_setname_np(pthread_self(), name); }
 

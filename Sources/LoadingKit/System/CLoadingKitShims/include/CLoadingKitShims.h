@@ -27,6 +27,10 @@ static inline void lk_set_thread_is_borrowed(int is_borrowed) { lk_thread_state_
 // A socket that is told of changes to interfaces, addresses and routes; -1 with errno.
 int lk_route_socket(void);
 
+// Where the program begins in memory. Unlike what /proc says, this is the program where the dynamic linker was started with
+// it, too.
+unsigned long lk_program_entry(void);
+
 // Names the calling thread; at most 15 bytes.
 void lk_set_thread_name(const char *name);
 
