@@ -65,13 +65,14 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
     /// Of nobody's: the task that happens to have started the load is no parent of the handler's. Where that task awaits the
     /// load, its thread can begin with the handler's part at once, which saves waking another.
     private func startTask(_ context: LoadContext) {
-        if handler is any LoopAwareHandler {
-            return adopt(Task.detached(executorPreference: loop.executor) { await self.runInTask(context) })
-        }
+        let executor = handler is any LoopAwareHandler ? loop.executor : nil
         #if compiler(>=6.2)
-            if loop.borrowThread({ self.adopt(Task.immediateDetached { await self.runInTask(context) }) }) { return }
+            let isBegun = loop.borrowThread {
+                self.adopt(Task.immediateDetached(executorPreference: executor) { await self.runInTask(context) })
+            }
+            if isBegun { return }
         #endif
-        adopt(Task.detached { await self.runInTask(context) })
+        adopt(Task.detached(executorPreference: executor) { await self.runInTask(context) })
     }
 
     /// Called once, by the load's end.
