@@ -57,6 +57,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     private let turn = Guarded<Void>(())
     /// Whether another thread may find the turn free. A hint: it costs a system call to try for what somebody has.
     private let isFree = Atomic<Bool>(false)
+    /// When a deadline that was unscheduled would have come. The loop wakes up then all the same: requests that follow each
+    /// other in other threads' turns, each with the same timeout, would have to wake it each to have it wait less long.
+    private var unscheduledTime = MonotonicTime(nanoseconds: 0)
     /// Until when the loop's thread waits, unless it is woken.
     private var waitsUntil = MonotonicTime.distantFuture
     private var ready: Deque<Work> = []
@@ -69,7 +72,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     private var faultPlan: FaultPlan?
     private var epollDescriptor: Int32 = -1
     private let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: maximumEvents)
-    var timers = TimerHeap()
+    @exclusivity(unchecked) var timers = TimerHeap()  // calls nobody before it is consistent
     var sources = EventSourceTable()
 
     /// Taken at once, and told of at once: with more, what was received for the first of them has left the processor's cache
@@ -77,11 +80,11 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     private static let maximumEvents = 64
     /// After so many pieces of work the loop looks at its sockets and timers again.
     private static let maximumTurns = 1024
-    /// So does it after so many nanoseconds, which it looks at after each few pieces or timers.
-    private static let longestTurn: UInt64 = 2_000_000
+    /// So does it after so many nanoseconds, which it looks at after each few pieces.
+    private static let longestTurn: UInt64 = 3_000_000
     private static let piecesBetweenLooks = 32
-    /// For so many nanoseconds of a turn a session's bulk work may go on.
-    private static let bulkShare: UInt64 = 1_000_000
+    /// Timers that are due together, and a session's bulk work, have so many nanoseconds of a turn.
+    private static let longestShare: UInt64 = 1_000_000
     /// After so many another thread, which has work of its own, leaves the rest to the loop's.
     private static let maximumTurnsInPlace = 32
     /// The epoll data of the loop's own eventfd; no slot has this number.
@@ -164,7 +167,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     package func executeInShares(_ piece: @escaping () -> Bool) {
         preconditionCurrent()
         // By the system's clock in any case: a time that stands still says nothing of how long others wait.
-        let end = TimeSource.system.now.advanced(byNanoseconds: Self.bulkShare)
+        let end = TimeSource.system.now.advanced(byNanoseconds: Self.longestShare)
         while piece() {
             guard TimeSource.system.now < end else {
                 isShareUsed = true
@@ -276,7 +279,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
                 return nil
             }
             let milliseconds = millisecondsToNextTimer()
-            waitsUntil = timers.nextTime ?? .distantFuture
+            waitsUntil = nextWakeUp
             // Without a descriptor to wake it with, the loop looks by itself.
             inbox.sleeps = milliseconds != 0 && epollDescriptor >= 0
             isFree.store(inbox.sleeps && !outbox.isCrowded, ordering: .relaxed)
@@ -286,8 +289,15 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 
     private var hasWork: Bool { !ready.isEmpty || !outbox.isEmpty }
 
+    /// When the loop wakes up by itself.
+    private var nextWakeUp: MonotonicTime {
+        let next = timers.nextTime ?? .distantFuture
+        return unscheduledTime > now ? min(next, unscheduledTime) : next
+    }
+
     private func millisecondsToNextTimer() -> Int32 {
-        guard let next = timers.nextTime, next != .distantFuture else { return -1 }
+        let next = nextWakeUp
+        guard next != .distantFuture else { return -1 }
         switch time {
         case .manual: return next <= now ? 0 : -1
         case .system:
@@ -329,7 +339,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         var turns = Self.maximumTurns
         while turns > 0, !isShareUsed, let work = ready.popFirst() {
             turns -= 1
-            if turns % Self.piecesBetweenLooks == 0, isTurnLong { turns = 0 }
+            if turns % Self.piecesBetweenLooks == 0, hasTaken(Self.longestTurn) { turns = 0 }
             switch work {
             case .closure(let body): body()
             case .job(let job):
@@ -342,7 +352,10 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         isShareUsed = false
     }
 
-    private var isTurnLong: Bool { isRealTime && currentTime.nanoseconds(since: now) > Self.longestTurn }
+    /// Whether the turn has taken longer than so many nanoseconds.
+    private func hasTaken(_ nanoseconds: UInt64) -> Bool {
+        isRealTime && currentTime.nanoseconds(since: now) > nanoseconds
+    }
 
     private func openDescriptors() {
         let epoll = SystemCalls.epollCreate()
@@ -465,13 +478,15 @@ extension EventLoop {
     /// it until then. On the loop only.
     package func schedule(_ deadline: LoopDeadline, at time: MonotonicTime) {
         assert(isCurrent)
-        timers.remove(deadline)
+        if deadline.isScheduled { timers.remove(deadline) }
         timers.insert(deadline, at: time)
     }
 
     /// Does not call `deadline`, and lets go of it. On the loop only.
     package func unschedule(_ deadline: LoopDeadline) {
         assert(isCurrent)
+        guard deadline.isScheduled, let next = timers.nextTime else { return }
+        if unscheduledTime <= now || next < unscheduledTime { unscheduledTime = next }
         timers.remove(deadline)
     }
 
@@ -485,7 +500,7 @@ extension EventLoop {
             now = max(now, due.time)
             due.deadline.deadlineDidPass()
             count += 1
-            if count % Self.piecesBetweenLooks == 0, isTurnLong { break }
+            if count % Self.piecesBetweenLooks == 0, hasTaken(Self.longestShare) { break }
         }
         now = max(now, limit)
     }

@@ -6,7 +6,7 @@ import LoadingKitPrimitives
 /// a package's modules alone may inherit from.
 open class LoopDeadline {
     /// Where it is in the loop's heap; negative when it is not there.
-    final var heapIndex = -1
+    @exclusivity(unchecked) final var heapIndex = -1  // read and replaced, never changed in place
 
     /// Makes one that is not scheduled.
     public init() {}
