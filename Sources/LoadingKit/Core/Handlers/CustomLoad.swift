@@ -146,7 +146,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
                 self?.redirectDecided(follows, response)
             }
         case .challenge(let challenge, let decide):
-            resources.task.isPersonal = true
+            resources?.task.isPersonal = true
             receiver.challenge(challenge, decide: decide)
         case .end(nil):
             recording?.store(receiver)
