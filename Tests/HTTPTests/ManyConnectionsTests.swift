@@ -54,7 +54,7 @@ import Testing
         ])
         defer { peer.stop() }
         let counter = Counter()
-        let session = makeSession(delegate: counter)
+        let session = makeSession(delegate: counter) { $0.maximumDecompressionRatio = .max }
         defer { session.invalidateAndCancel() }
         let before = try ResidentMemory.current()
         try await withTimeout {

@@ -149,10 +149,10 @@ final class ConnectionPool: SessionResource {
 
     // MARK: From origins' pools
 
-    func speaksHTTP2Alone(_ route: Route) -> Bool { http2Alone.contains(route) }
+    func speaksHTTP2Alone(_ route: Route) -> Bool { http2Alone.contains(route.undecided) }
 
     /// Kept until the session is reset.
-    func rememberHTTP2Alone(_ route: Route) { http2Alone.insert(route) }
+    func rememberHTTP2Alone(_ route: Route) { http2Alone.insert(route.undecided) }
 
     func connect(
         _ route: Route, offersHTTP2: Bool, for owner: any TunnelOwner & TLSDecider,
@@ -198,9 +198,15 @@ final class ConnectionPool: SessionResource {
         if lastPool === pool { lastPool = nil }
     }
 
-    func mayPipeline(_ route: Route) -> Bool { !brokenPipelines.contains(route) }
+    func mayPipeline(_ route: Route) -> Bool { !brokenPipelines.contains(route.undecided) }
 
-    func pipelineBroke(_ route: Route) { brokenPipelines.insert(route) }
+    func pipelineBroke(_ route: Route) { brokenPipelines.insert(route.undecided) }
+
+    /// The delegate that a connection was made for has turned out not to decide about it: the connection is for all of the
+    /// session's tasks, and those that waited for it go on among them.
+    func share(_ stream: ByteStream, madeFor entries: [RequestQueue.Entry], _ route: Route) {
+        pool(for: route.undecided).adopt(stream, entries)
+    }
 
     /// A connection became idle: some time later it is to be closed.
     func scheduleSweep() {

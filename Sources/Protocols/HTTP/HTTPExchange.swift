@@ -208,6 +208,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     // MARK: From the pool
 
+    /// Goes another way than it was submitted for.
+    func reroute(_ route: Route) { self.route = route }
+
     /// No connection is free, and none may be opened: the exchange waits its turn.
     func isQueued(_ isQueued: Bool) {
         isInQueue = isQueued

@@ -236,22 +236,41 @@ final class OriginPool {
     }
 
     /// The exchange that an attempt was made for: the first, unless the program was asked in another's name.
-    private func takeNext(for attempt: ConnectionAttempt) -> HTTPExchange? {
-        if let asked = attempt.asked, let entry = waiting.remove(asked) { return entry.exchange }
+    private func takeNext(for attempt: ConnectionAttempt?) -> HTTPExchange? {
+        if let asked = attempt?.asked, let entry = waiting.remove(asked) { return entry.exchange }
         return waiting.popFirst()?.exchange
     }
 
-    private func begin(_ stream: ByteStream, for attempt: ConnectionAttempt) {
+    /// Takes over a connection that was made for others than all of the session's tasks, and those that wait for it.
+    func adopt(_ stream: ByteStream, _ entries: [RequestQueue.Entry]) {
+        for entry in entries {
+            entry.exchange.reroute(route)
+            waiting.insert(entry)
+            entry.exchange.isQueued(true)
+        }
+        if pool.speaksHTTP2Alone(route) { hasOfferedHTTP2 = true }
+        begin(stream, for: nil)
+        openSoon()
+    }
+
+    /// Whether the delegate that the pool is for has turned out not to decide about connections.
+    private var isForAll: Bool {
+        guard route.mayBeDecided, let receiver = waiting.first?.exchange.receiver else { return false }
+        return receiver.challengeDelegate == nil
+    }
+
+    private func begin(_ stream: ByteStream, for attempt: ConnectionAttempt?) {
         let isHTTP2 = route.origin.isSecure ? stream.info.tls?.alpn == "h2" : speaks == .http2
+        if isHTTP2, hasOfferedHTTP2 { pool.rememberHTTP2Alone(route) }
+        if isForAll { return pool.share(stream, madeFor: waiting.removeAll(), route) }
         guard !isHTTP2 else {
             speaks = .http2
-            if hasOfferedHTTP2 { pool.rememberHTTP2Alone(route) }
             let connection = HTTP2Connection(stream, self)
             multiplexed.append(connection)
             return hasRoom(connection)
         }
         // The server has turned out to speak HTTP/2 alone while this connection was made.
-        if speaks == .http2, !attempt.offersHTTP2, route.origin.isSecure { return stream.close() }
+        if speaks == .http2, attempt?.offersHTTP2 != true, route.origin.isSecure { return stream.close() }
         speaks = .http1
         let connection = HTTP1Connection(stream, self)
         if let next = takeNext(for: attempt) {

@@ -50,6 +50,12 @@ struct RequestQueue {
 
     mutating func popFirst() -> Entry? { heap.first.flatMap { remove($0.exchange) } }
 
+    mutating func removeAll() -> [Entry] {
+        var entries: [Entry] = []
+        while let first = popFirst() { entries.append(first) }
+        return entries
+    }
+
     @discardableResult
     mutating func remove(_ exchange: HTTPExchange) -> Entry? {
         let index = exchange.queueIndex

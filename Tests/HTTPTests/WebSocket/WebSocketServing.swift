@@ -45,13 +45,11 @@ enum WebSocketServing {
     }
 }
 
-/// Writes down what the delegate of WebSocket tasks is told.
+/// Writes down what the delegate of WebSocket tasks is told. Decides nothing about connections, so that tasks whose own
+/// delegates these are share a session's.
 final class WebSocketRecorder: NSObject, URLSessionWebSocketDelegate {
     let events = Recorder<String>()
     let ended = Signal()
-    private let challenge: (@Sendable (URLAuthenticationChallenge) -> URLCredential?)?
-
-    init(_ challenge: (@Sendable (URLAuthenticationChallenge) -> URLCredential?)? = nil) { self.challenge = challenge }
 
     func urlSession(
         _ session: URLSession, webSocketTask: URLSessionWebSocketTask, didOpenWithProtocol protocol: String?
@@ -76,16 +74,6 @@ final class WebSocketRecorder: NSObject, URLSessionWebSocketDelegate {
         guard task is URLSessionWebSocketTask else { return }
         events.append("end \((error as? URLError).map { "\($0.code.rawValue)" } ?? "-")")
         ended.fire()
-    }
-
-    func urlSession(
-        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
-        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
-    ) {
-        guard let credential = self.challenge?(challenge) else {
-            return completionHandler(.performDefaultHandling, nil)
-        }
-        completionHandler(.useCredential, credential)
     }
 
     /// All that was told, once the task has ended.

@@ -203,9 +203,6 @@ import Testing
     /// The request is one like others: cookies, fields, credentials; its answer too.
     @Test(arguments: WebSocketServing.versions)
     func theHandshakeIsARequestLikeOthers(_ version: String) async throws {
-        let recorder = WebSocketRecorder { _ in
-            URLCredential(user: "me", password: "secret", persistence: .forSession)
-        }
         let route: LoopbackServer.Route = { request in
             switch request.path {
             case "/old": return .redirect(to: "wss://\(request.fields[.host] ?? "")/new")
@@ -222,7 +219,9 @@ import Testing
                 try socket.echo()
             }
         }
-        try await WebSocketServing.withSession(version, route, delegate: recorder) { session, server in
+        try await WebSocketServing.withSession(
+            version, route, delegate: ChallengeAnswerer("me", "secret")
+        ) { session, server in
             var request = URLRequest(url: try WebSocketServing.url(server, "/old", scheme: "https"))
             request.setValue("mine", forHTTPHeaderField: "X-Mine")
             request.setValue("forged", forHTTPHeaderField: "Sec-WebSocket-Key")

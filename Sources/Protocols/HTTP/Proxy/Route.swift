@@ -37,6 +37,14 @@ final class Route: Sendable {
         }
     }
 
+    /// The same way for tasks whose own delegates do not decide how connections are made.
+    var undecided: Route {
+        decider == nil ? self : Route(origin: origin, proxy: proxy, use: use, switching: switching)
+    }
+
+    /// Whether a task's own delegate may decide.
+    var mayBeDecided: Bool { decider != nil }
+
     /// Nil also when it is gone.
     var decidingDelegate: AnyObject? { decider?.delegate }
 
