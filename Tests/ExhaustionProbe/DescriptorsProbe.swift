@@ -47,9 +47,10 @@ struct DescriptorsProbe {
             say("all in use \(failure)")
             break
         }
+        for load in others { load.cancel() }
+        for load in others { await load.value }
         files.giveBack()
         say("released \(await text("afterwards", "/release"))")
-        for load in others { await load.value }
         results = [:]
         for load in slow { results[await load.value, default: 0] += 1 }
         for result in results { say("slow \(result.value) times \(result.key)") }

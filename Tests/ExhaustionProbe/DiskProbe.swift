@@ -45,6 +45,8 @@ struct DiskProbe {
 
     private var partialFiles: Int {
         let folder = NSTemporaryDirectory() + "LoadingKit-\(getuid())"
-        return (try? FileManager.default.contentsOfDirectory(atPath: folder).count) ?? 0
+        // Below a folder for each process.
+        let paths = (try? FileManager.default.subpathsOfDirectory(atPath: folder)) ?? []
+        return paths.count { $0.contains("/") }
     }
 }

@@ -14,7 +14,8 @@ package final class IdleConnections: Sendable {
 
     package static func limit(ofDescriptors count: Int) -> Int { min(max(count / 2, 1), 10_000) }
 
-    /// A connection's place among those of the process, for as long as it is held. Used on the connection's loop.
+    /// A connection's place among those of the process, for as long as it is held. Used on the connection's loop. It holds the
+    /// connection, which lets go of it when it is closed.
     package final class Membership {
         private let connections: IdleConnections
         private let entry: Entry

@@ -32,6 +32,7 @@ final class ConnectionPool: SessionResource {
     private var exchangeCount: UInt64 = 0
     private var requestFields: RequestFields
     private let proxies: ProxyRules
+    private let hasProxies: Bool
     private var sweepTimer: LoopTimer?
     private(set) var isClosed = false
 
@@ -42,6 +43,7 @@ final class ConnectionPool: SessionResource {
         requestFields = RequestFields(core.settings)
         proxies = ProxyRules(
             core.settings.connectionProxyDictionary, environment: ProcessInfo.processInfo.environment)
+        hasProxies = !proxies.isEmpty
         logins = AuthenticationMemory(core.settings.credentialStorage)
         authenticationSchemes =
             core.settings.authenticationSchemes + [
@@ -75,7 +77,7 @@ final class ConnectionPool: SessionResource {
 
     /// Whether a delegate may have a say in how a connection to an origin is made: whether the server is trusted, and who
     /// the client is to it and to a proxy.
-    func mayAskDelegates(about origin: Origin) -> Bool { origin.isSecure || !proxies.isEmpty }
+    func mayAskDelegates(about origin: Origin) -> Bool { origin.isSecure || hasProxies }
 
     func nextExchangeNumber() -> UInt64 {
         exchangeCount &+= 1

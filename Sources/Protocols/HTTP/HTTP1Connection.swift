@@ -85,7 +85,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// No exchange waits for the connection: it is one of the process's idle ones, of which some are closed when they are
     /// many.
     func stayIdle() {
-        let membership = membership ?? IdleConnections.Membership(on: loop) { [weak self] in self?.closeIfChosen() }
+        let membership = membership ?? IdleConnections.Membership(on: loop) { [self] in closeIfChosen() }
         self.membership = membership
         membership.connectionDidBecomeIdle()
     }
@@ -400,6 +400,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         }
         let tunnel = HTTP1Tunnel(stream, exchange, upgrade, rest: rest)
         state = .closed
+        membership = nil
         exchange.assigned(to: tunnel)
         tunnel.start()
         pool.isGone(self)
@@ -410,6 +411,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         guard exchange.timings.requestEnd != nil else { throw LoadFailure.switchedEarly }
         held = nil
         state = .closed
+        membership = nil
         stream.handler = nil
         pool.isGone(self)
         return TakenConnection(stream: stream, rest: bytes)

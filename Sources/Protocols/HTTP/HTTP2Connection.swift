@@ -99,7 +99,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     /// It is one of the process's idle connections, of which some are closed when they are many.
     func stayIdle() {
-        let membership = membership ?? IdleConnections.Membership(on: loop) { [weak self] in self?.endIfChosen() }
+        let membership = membership ?? IdleConnections.Membership(on: loop) { [self] in endIfChosen() }
         self.membership = membership
         membership.connectionDidBecomeIdle()
     }

@@ -261,11 +261,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         guard case .active(let stream) = state else { return .wait }
         timings.responseStart = loop.now
         storeCookies(of: head)
-        if fields.contains(.authorization) || fields.contains(.cookie) || head.fields.contains(.setCookie)
-            || !pool.logins.isEmpty
-        {
-            resources.task.isPersonal = true
-        }
+        if resources.task.hasProgramsHandler, isPersonal(head) { resources.task.isPersonal = true }
         if let target, !isServerUntrusted { StrictTransport.note(head, from: target.origin, in: pool) }
         if head.status == 417 && expectsContinue && body.isReplayable { return sendWithoutExpectation(stream, head) }
         do {
@@ -284,6 +280,12 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             fail(error)
         }
         return .wait
+    }
+
+    /// Whether the response may be one person's: the request, or the connection, says whose it is, or it sets a cookie.
+    private func isPersonal(_ head: ResponseHead) -> Bool {
+        fields.contains(.authorization) || fields.contains(.cookie) || head.fields.contains(.setCookie)
+            || !pool.logins.isEmpty
     }
 
     /// Makes the request anew: it is sent once more, in a transaction of its own.

@@ -150,8 +150,15 @@ final class OriginPool {
     // MARK: Connections
 
     private func popIdle(for exchange: HTTPExchange) -> HTTP1Connection? {
-        while let index = idle.lastIndex(where: { $0.isFor(exchange) }) {
-            let connection = idle.remove(at: index)
+        while let last = idle.last {
+            let connection: HTTP1Connection
+            if last.isFor(exchange) {
+                connection = idle.removeLast()
+            } else if let index = idle.lastIndex(where: { $0.isFor(exchange) }) {
+                connection = idle.remove(at: index)
+            } else {
+                return nil
+            }
             if connection.isUsable { return connection }
             connection.close()
         }
@@ -367,7 +374,7 @@ final class OriginPool {
     /// The connection has ended its exchange and can carry another.
     func isFree(_ connection: HTTP1Connection) {
         isBusyNoMore(connection)
-        if let next = waiting.first(where: { !$0.needsFreshConnection && connection.isFor($0.exchange) }) {
+        if !waiting.isEmpty, let next = waiting.first(where: { !$0.needsFreshConnection && connection.isFor($0.exchange) }) {
             waiting.remove(next.exchange)
             carry(next.exchange, on: connection, isReused: true)
             endSurplusAttempts()

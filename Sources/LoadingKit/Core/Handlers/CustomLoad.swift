@@ -52,6 +52,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         let client = HandlerClient(self)
         self.client = client
         guard let resources else { return }
+        resources.task.hasProgramsHandler = true
         handler.attach(to: resources.task, client)
         if starter.start(LoadContext(request, resources, run: self)) { receiver.setQueued(true) }
     }

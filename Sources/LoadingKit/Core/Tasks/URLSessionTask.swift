@@ -46,7 +46,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
             let held = LoopTransfer(
                 Held(
                     session: session, delegate: delegate, consumer: consumer,
-                    requests: (originalRequest, currentRequest)))
+                    requests: withBody ? (originalRequest, currentRequest) : (nil, nil)))
             (session, delegate, consumer) = (nil, nil, nil)
             if withBody {
                 originalRequest?.removeUploadedBody()
@@ -86,6 +86,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Whether credentials or cookies went with one of its requests, or came with a response: what is made of that is not for
     /// others. Touched on the session's event loop alone.
     nonisolated(unsafe) package var isPersonal = false
+
+    /// Whether a handler of the program's loads for the task. Touched on the session's event loop alone.
+    nonisolated(unsafe) package var hasProgramsHandler = false
 
     /// A number that is unique among the session's tasks.
     public let taskIdentifier: Int

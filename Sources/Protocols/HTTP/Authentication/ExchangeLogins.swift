@@ -55,6 +55,7 @@ struct ExchangeLogins {
 
     /// The credentials that the exchange's connection was authenticated with, for all requests that follow on it.
     var boundCredentials: BoundCredentials? {
+        guard server.handshake != nil || proxy.handshake != nil else { return nil }
         let (server, proxy) = (server.handshake?.boundCredential, proxy.handshake?.boundCredential)
         return server == nil && proxy == nil ? nil : BoundCredentials(server: server, proxy: proxy)
     }
