@@ -80,8 +80,9 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     private static let maximumEvents = 64
     /// After so many pieces of work the loop looks at its sockets and timers again.
     private static let maximumTurns = 1024
-    /// So does it after so many nanoseconds, which it looks at after each few pieces.
-    private static let longestTurn: UInt64 = 3_000_000
+    /// So does it after so many nanoseconds, which it looks at after each few pieces. Less costs more than it brings: a thread
+    /// that the system holds up for a while has its turn cut.
+    private static let longestTurn: UInt64 = 10_000_000
     private static let piecesBetweenLooks = 32
     /// Timers that are due together, and a session's bulk work, have so many nanoseconds of a turn.
     private static let longestShare: UInt64 = 1_000_000

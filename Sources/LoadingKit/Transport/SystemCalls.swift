@@ -180,6 +180,9 @@ extension SystemCalls {
 // MARK: - Limits
 
 extension SystemCalls {
+    /// Gives memory that was freed back to the system. May take milliseconds, during which others wait who allocate.
+    package static func releaseFreeMemory() { lk_release_free_memory() }
+
     /// How many descriptors the process may have at once.
     static func descriptorLimit() -> Int {
         var limit = rlimit()

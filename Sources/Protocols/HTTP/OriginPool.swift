@@ -374,7 +374,9 @@ final class OriginPool {
     /// The connection has ended its exchange and can carry another.
     func isFree(_ connection: HTTP1Connection) {
         isBusyNoMore(connection)
-        if !waiting.isEmpty, let next = waiting.first(where: { !$0.needsFreshConnection && connection.isFor($0.exchange) }) {
+        if !waiting.isEmpty,
+            let next = waiting.first(where: { !$0.needsFreshConnection && connection.isFor($0.exchange) })
+        {
             waiting.remove(next.exchange)
             carry(next.exchange, on: connection, isReused: true)
             endSurplusAttempts()

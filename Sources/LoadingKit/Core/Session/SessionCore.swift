@@ -53,7 +53,10 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         mailbox = DelegateMailbox(queue, loop)
         delegateBox = delegate
         settings.ownLogger.map(StoreLog.use)
+        MemoryRelease.sessionWasMade()
     }
+
+    deinit { MemoryRelease.sessionIsGone() }
 
     // MARK: From any thread
 

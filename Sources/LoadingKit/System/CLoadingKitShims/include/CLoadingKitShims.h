@@ -1,6 +1,7 @@
 // The few C functions that Swift cannot express: epoll, which Glibc's module does not export, thread-local pointers,
 // a function that need not be there, and SIMD move-masks.
 #pragma once
+#include <malloc.h>
 #include <stdint.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
@@ -39,6 +40,13 @@ void lk_set_thread_timer_slack(unsigned long nanoseconds);
 
 // Swift sees the structure of the same name alone.
 static inline int lk_flock(int descriptor, int operation) { return flock(descriptor, operation); }
+
+// Other C libraries than glibc keep less, and have no such call.
+static inline void lk_release_free_memory(void) {
+#ifdef __GLIBC__
+    malloc_trim(0);
+#endif
+}
 
 // Has the file system set aside room for a file's bytes; the file's size stays what it is. -1 and errno where it has none.
 int lk_reserve(int descriptor, int64_t offset, int64_t count);
