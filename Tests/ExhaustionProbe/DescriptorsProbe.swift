@@ -18,10 +18,7 @@ struct DescriptorsProbe {
     }
 
     func run() async {
-        // libdispatch ends the process where it needs its first timer, and has no descriptor for that.
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().asyncAfter(deadline: .now()) { continuation.resume() }
-        }
+        await DispatchTimers.begin()
         Limit.descriptors(Self.limit)
         var results: [String: Int] = [:]
         for number in 0..<Self.origins { results[await text("host\(number)", "/"), default: 0] += 1 }
@@ -63,6 +60,20 @@ struct DescriptorsProbe {
             return String(decoding: try await session.data(from: url).0, as: UTF8.self)
         } catch {
             return Loads.text(error)
+        }
+    }
+}
+
+/// The descriptors of libdispatch, which ends the process where it needs its first timer and has no descriptor for it.
+///
+/// A deadline that has passed arms no timer.
+private enum DispatchTimers {
+    static func begin() async {
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { continuation.resume() }
+        }
+        await withCheckedContinuation { continuation in
+            DispatchQueue.global().asyncAfter(wallDeadline: .now() + .milliseconds(1)) { continuation.resume() }
         }
     }
 }
