@@ -101,6 +101,34 @@ import Testing
         }
     }
 
+    @Test("a queue that never empties holds none of those that were served")
+    func servedAreLetGo() async throws {
+        let closing: [ScriptedPeer.Step] = [.expectRequest, .respond("a", fields: ["Connection: close"])]
+        let peer = try ScriptedPeer(scripts: Array(repeating: closing, count: 60) + [[.expectRequest, .hold]])
+        defer { peer.stop() }
+        let session = makeSession { $0.httpMaximumConnectionsPerHost = 1 }
+        defer { session.invalidateAndCancel() }
+        struct Reference { weak var task: URLSessionTask? }
+        let ended = Recorder<Int>()
+        // In the order in which they are served; each has a connection of its own.
+        let references = (0..<64).map { number in
+            let task = session.dataTask(with: peer.request()) { _, _, _ in ended.append(number) }
+            task.resume()
+            return Reference(task: task)
+        }
+        try await withTimeout {
+            await ended.count(reaches: 60)
+            await peer.requestCount(reaches: 61)
+            let waiting = await session.allTasks.count
+            #expect(waiting == 4)
+            // But for a few of the last.
+            while references.prefix(40).contains(where: { $0.task != nil }) {
+                try Task.checkCancellation()
+                await Task.yield()
+            }
+        }
+    }
+
     @Test func limits() {
         let expected = [(64, 32), (1024, 512), (1_048_576, 10_000), (1, 1), (Int.max, 10_000)]
         for (descriptors, limit) in expected {

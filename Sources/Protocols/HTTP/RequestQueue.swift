@@ -152,6 +152,8 @@ struct RequestQueue {
         let begun = entries.map(\.exchange).filter(\.isInQueue)
         queuedCount -= begun.count
         served += begun
+        // Those that wait no more are not held for as long as others wait.
+        if served.count > 2 * (heap.count - queuedCount) + 8 { served = served.filter(contains) }
         return begun
     }
 
