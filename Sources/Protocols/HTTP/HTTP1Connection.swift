@@ -32,34 +32,35 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private let stream: ByteStream
     private let pool: OriginPool
     private let loop: EventLoop
-    private var codec = ClientConnection()
-    private var state = State.idle
+    // Marked properties are read and replaced, or changed by functions that call nobody.
+    @exclusivity(unchecked) private var codec = ClientConnection()
+    @exclusivity(unchecked) private var state = State.idle
     private var sender: RequestSender?
     private var continueTimer: LoopTimer?
-    private var headBuffer: [UInt8] = []
+    @exclusivity(unchecked) private var headBuffer: [UInt8] = []
     /// Bytes that were received and that the exchange has had no room for.
-    private var held: [UInt8]?
-    private var isReused = false
+    @exclusivity(unchecked) private var held: [UInt8]?
+    @exclusivity(unchecked) private var isReused = false
     /// The requests that were sent behind the one that is carried, or whose response is drained.
     private var pipeline = Pipeline()
     /// Whether the last response was of HTTP/1.1.
-    private var speaksHTTP11 = false
+    @exclusivity(unchecked) private var speaksHTTP11 = false
     /// Whether a byte, and whether the head, of the response has come.
-    private var hasReceived = false
-    private var hasResponse = false
+    @exclusivity(unchecked) private var hasReceived = false
+    @exclusivity(unchecked) private var hasResponse = false
     /// Whether that did not say how long its body is.
-    private var isOpenEnded = false
-    private var writeError: (any Error)?
+    @exclusivity(unchecked) private var isOpenEnded = false
+    @exclusivity(unchecked) private var writeError: (any Error)?
     private let metrics: ConnectionMetrics
 
     /// What the connection was authenticated with.
-    private var credentials: BoundCredentials?
+    @exclusivity(unchecked) private var credentials: BoundCredentials?
 
     /// Among the process's connections; nil as long as this one has not been idle.
-    private var membership: IdleConnections.Membership?
+    @exclusivity(unchecked) private var membership: IdleConnections.Membership?
 
     /// When, if idle, the connection is to be closed.
-    var idleUntil = MonotonicTime.distantFuture
+    @exclusivity(unchecked) var idleUntil = MonotonicTime.distantFuture
 
     init(_ stream: ByteStream, _ pool: OriginPool) {
         self.stream = stream

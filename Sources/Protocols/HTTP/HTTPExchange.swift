@@ -34,40 +34,41 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     let method: String
     let resources: LoadResources
     let pool: ConnectionPool
-    private(set) var receiver: (any LoadReceiver)?
-    var state = State.new
+    // Marked properties are read and replaced, or changed by functions that call nobody.
+    @exclusivity(unchecked) private(set) var receiver: (any LoadReceiver)?
+    @exclusivity(unchecked) var state = State.new
     private var replays = 0
     private var unsentReplays = 0
 
-    private(set) var target: RequestTarget?
-    private(set) var route: Route?
+    @exclusivity(unchecked) private(set) var target: RequestTarget?
+    @exclusivity(unchecked) private(set) var route: Route?
     var fields = HTTPFields()
     /// Whether the cookies among them are the storage's, and not the program's own.
     var sendsStoredCookies = false
     /// Whether the server's certificate was accepted though it failed: what comes is not for those who would not accept it.
-    private(set) var isServerUntrusted = false
+    @exclusivity(unchecked) private(set) var isServerUntrusted = false
     /// The request's body, whether or not it is sent now.
-    var content: RequestBody
+    @exclusivity(unchecked) var content: RequestBody
     var logins = ExchangeLogins()
-    private(set) var expectsContinue = false
-    private(set) var isInQueue = false
+    @exclusivity(unchecked) private(set) var expectsContinue = false
+    @exclusivity(unchecked) private(set) var isInQueue = false
     /// The exchange's number among the session's, in the order in which they were made.
     let number: UInt64
     /// Where the exchange stands in its origin's queue; negative when it is not there.
-    var queueIndex = -1
+    @exclusivity(unchecked) var queueIndex = -1
     /// Whether it was sent ahead, or has given up its connection to those behind it: it goes before those that wait.
-    var hasHadTurn = false
+    @exclusivity(unchecked) var hasHadTurn = false
     /// The server has said that it does not know `Expect`.
     private var isExpectationRefused = false
-    private(set) var response: HTTPURLResponse?
+    @exclusivity(unchecked) private(set) var response: HTTPURLResponse?
     private var decoding: BodyDecoding?
     /// Looks at the response's body as it came, to see that the server has proved itself.
     var bodyCheck: DigestBodyCheck?
     /// The response has ended, but its receiver has not taken all of it yet.
-    private var hasEnded = false
-    var timings = TransactionTimings()
+    @exclusivity(unchecked) private var hasEnded = false
+    @exclusivity(unchecked) var timings = TransactionTimings()
     /// Whether the receiver has the transaction's record.
-    private var isCollected = false
+    @exclusivity(unchecked) private var isCollected = false
 
     /// What the cache adds to the request: conditions, another range, and what it says to other caches.
     private let cacheFields: HTTPFields

@@ -18,25 +18,26 @@ final class OriginPool {
     /// Held, and holding this while there is something to do for the origin: see `retireIfUnused`.
     let pool: ConnectionPool
     private let limit: Int
-    private var speaks: Speaks
+    // Marked properties are read and replaced, or changed by functions that call nobody.
+    @exclusivity(unchecked) private var speaks: Speaks
     /// Whether a WebSocket's server was offered HTTP/2 because it made nothing of HTTP/1.1.
     private var hasOfferedHTTP2 = false
     /// The last used is used first, so that what is not needed grows old.
-    private var idle: [HTTP1Connection] = []
-    private(set) var busyCount = 0
+    @exclusivity(unchecked) private var idle: [HTTP1Connection] = []
+    @exclusivity(unchecked) private(set) var busyCount = 0
     /// The busy connections that others may be sent on, too, before what they carry is answered.
-    private(set) var pipelined: [HTTP1Connection] = []
-    var willSendAhead = false
+    @exclusivity(unchecked) private(set) var pipelined: [HTTP1Connection] = []
+    @exclusivity(unchecked) var willSendAhead = false
     /// Connections that take new streams, or did and may again.
-    private var multiplexed: [HTTP2Connection] = []
-    private(set) var attempts: [ObjectIdentifier: ConnectionAttempt] = [:]
+    @exclusivity(unchecked) private var multiplexed: [HTTP2Connection] = []
+    @exclusivity(unchecked) private(set) var attempts: [ObjectIdentifier: ConnectionAttempt] = [:]
     /// How many of the attempts have put a question to a program.
-    private var heldCount = 0
+    @exclusivity(unchecked) private var heldCount = 0
     /// Whether a program of those that an attempt was made for has a say in the server's trust.
     private var asksPrograms = false
-    var waiting = RequestQueue()
+    @exclusivity(unchecked) var waiting = RequestQueue()
     /// Whether it will soon be looked whether connections are to be made.
-    private(set) var opensSoon = false
+    @exclusivity(unchecked) private(set) var opensSoon = false
 
     init(_ route: Route, _ pool: ConnectionPool) {
         self.route = route

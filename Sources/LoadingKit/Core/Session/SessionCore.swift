@@ -40,10 +40,11 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private let identifiers = Atomic<Int>(1)
     /// Whether the session's delegate has answered a challenge that concerned a connection, by itself.
     let delegateAnswersChallenges = Atomic<Bool>(false)
-    private var entries: [Int: Entry] = [:]
+    // Marked properties are read and replaced, or changed by functions that call nobody.
+    @exclusivity(unchecked) private var entries: [Int: Entry] = [:]
     /// A few: to go through them costs less than to hash.
-    private var resources: [any SessionResource] = []
-    private var phase = Phase.open
+    @exclusivity(unchecked) private var resources: [any SessionResource] = []
+    @exclusivity(unchecked) private var phase = Phase.open
     private let delegateBox: DelegateBox
 
     init(_ settings: SessionSettings, _ queue: OperationQueue?, _ delegate: DelegateBox, _ loop: EventLoop) {

@@ -8,7 +8,6 @@ import Synchronization
 struct TaskDelegates: Sendable {
     private let base: (any URLSessionDelegate)?
     private let own: (any URLSessionTaskDelegate)?
-    private let core: SessionCore
     private let task: (any URLSessionTaskDelegate)?
     private let data: (any URLSessionDataDelegate)?
     private let download: (any URLSessionDownloadDelegate)?
@@ -19,7 +18,6 @@ struct TaskDelegates: Sendable {
         let shared = session.delegate
         base = own ?? shared
         self.own = own
-        core = session.core
         self.task = own ?? (shared as? any URLSessionTaskDelegate)
         data = own as? any URLSessionDataDelegate ?? (shared as? any URLSessionDataDelegate)
         download = own as? any URLSessionDownloadDelegate ?? (shared as? any URLSessionDownloadDelegate)
@@ -28,7 +26,7 @@ struct TaskDelegates: Sendable {
 
     /// The task's own, where a challenge that concerns a connection may reach it: the session's delegate is not known to
     /// answer such challenges, nor this one to leave them to it.
-    var ownChallenged: (any URLSessionTaskDelegate)? {
+    func ownChallenged(_ core: SessionCore) -> (any URLSessionTaskDelegate)? {
         guard let own, !core.delegateAnswersChallenges.load(ordering: .relaxed) else { return nil }
         return AsynchronousForm.isKnownMissing(.taskChallenge, of: own) ? nil : own
     }
@@ -143,7 +141,7 @@ struct TaskDelegates: Sendable {
             guard let session, let task else { return answer(.performDefaultHandling, nil) }
             TaskDelegates(session, task).askTask(challenge, session, task, answer)
         }
-        shared.urlSession(session, didReceive: asked) { [core] disposition, credential in
+        shared.urlSession(session, didReceive: asked) { [core = session.core] disposition, credential in
             if !course.isPassedOn.load(ordering: .relaxed) {
                 core.delegateAnswersChallenges.store(true, ordering: .relaxed)
             }

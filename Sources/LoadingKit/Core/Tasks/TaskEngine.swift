@@ -45,45 +45,46 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
     let session: URLSession
     var loop: EventLoop { core.loop }
 
-    private var stage = Stage.new
-    private(set) var hold: Hold = []
-    private var isHandlerWaiting = false
+    // Marked properties are read and replaced, or changed by functions that call nobody.
+    @exclusivity(unchecked) private var stage = Stage.new
+    @exclusivity(unchecked) private(set) var hold: Hold = []
+    @exclusivity(unchecked) private var isHandlerWaiting = false
     /// Made when the delegate is first asked something: most tasks ask nothing.
     private var openQuestions: OpenQuestions?
     /// The challenges that the delegate was given and has not answered.
     private var openChallenges: [ObjectIdentifier: OpenChallenge] = [:]
     /// How the load ended while the consumer could not be told.
-    private var heldEnd: Result<Void, any Error>?
+    @exclusivity(unchecked) private var heldEnd: Result<Void, any Error>?
     /// What the delegate is to be asked before that.
     var heldQuestion: (() -> Void)?
     private var redirectCount = 0
     /// The stream that the load under way takes its body from.
     private(set) var sentStream: InputStream?
 
-    var consumer: TaskConsumer
-    var collector = BodyCollector()
+    @exclusivity(unchecked) var consumer: TaskConsumer
+    @exclusivity(unchecked) var collector = BodyCollector()
     /// A piece of the body that a handler is filling, for a consumer that takes pieces.
-    var chunk: BodyChunk?
+    @exclusivity(unchecked) var chunk: BodyChunk?
     var willFlushChunk = false
     /// Body bytes that wait in the delegate's mailbox.
     private(set) lazy var backlog = Backlog()
     /// Writes a download's file.
-    var spool: DownloadSpool?
+    @exclusivity(unchecked) var spool: DownloadSpool?
     var resuming: Resuming?
     /// While the task waits for a network, and until it is over.
     var networkObserver: NetworkMonitor.Observer?
     var networkTimer: LoopTimer?
     /// Takes a response apart of which each part replaces the one before, which `whole` is the response of.
-    var parts: MixedReplaceReader?
+    @exclusivity(unchecked) var parts: MixedReplaceReader?
     var whole: URLResponse?
     /// Where a download's file is, once it is complete.
-    var location: URL?
+    @exclusivity(unchecked) var location: URL?
     let delegate: TaskDelegates
-    private var transactions: [TransactionRecord] = []
-    private var loadNotes: LoadNotes?
-    private var clock: TaskClock
+    @exclusivity(unchecked) private var transactions: [TransactionRecord] = []
+    @exclusivity(unchecked) private var loadNotes: LoadNotes?
+    @exclusivity(unchecked) private var clock: TaskClock
     /// Whether a task waits for the result.
-    private var isAwaited = false
+    @exclusivity(unchecked) private var isAwaited = false
     /// Fires when a task with an `earliestBeginDate` is to begin.
     private var timer: LoopTimer?
 
@@ -517,7 +518,7 @@ extension TaskEngine: LoadReceiver {
 
     var answersChallenges: Bool { delegate.exist }
 
-    var challengeDelegate: AnyObject? { delegate.ownChallenged }
+    var challengeDelegate: AnyObject? { delegate.ownChallenged(core) }
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
         noteActivity()
