@@ -165,6 +165,9 @@ let package = Package(
         tests(
             "HTTPTests",
             ["LoadingKitHTTP", "LoadingKitHTTP2", "LoadingKitWebSocket", "LoadingKit", "NetworkProbe", "ExitProbe"]),
+        .testTarget(
+            name: "AdoptionTests", dependencies: ["LoadingKit", "TestSupport", "LoadingKitLoopbackServer"],
+            path: "Tests/Adoption", swiftSettings: settings),
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
         tests("CommandLineTests", ["loadkit"]),

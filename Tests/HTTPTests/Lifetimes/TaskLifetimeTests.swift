@@ -279,6 +279,8 @@ import Testing
             }
             let task = session.dataTask(with: try #require(URL(string: "data:,hello")))
             kept.update { $0.append(task.progress) }
+            // Until then its session holds it.
+            task.cancel()
         }
         try start()
         try await watch.allGone()

@@ -27,8 +27,14 @@ extension URLError {
             self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
         case is CancellationError:
             self.init(.cancelled, text: "cancelled", underlying: error, url: url)
+        case let error as HandlerError:
+            self.init(error.error, url: url)
         default:
-            self.init(.unknown, text: error.localizedDescription, underlying: error, url: url)
+            if let code = Code(of: error) {
+                self.init(code, userInfo: Self.userInfo(url, (error as NSError).userInfo))
+            } else {
+                self.init(.unknown, text: error.localizedDescription, underlying: error, url: url)
+            }
         }
     }
 
@@ -49,6 +55,15 @@ extension URLError {
         all[NSURLErrorFailingURLErrorKey] = url
         all[failingURLStringKey] = url.absoluteString
         return all
+    }
+}
+
+extension URLError.Code {
+    /// The code of an `NSError` of `NSURLErrorDomain`; nil for other errors, and for codes that no `URLError` has.
+    init?(of error: any Error) {
+        let error = error as NSError
+        guard error.domain == NSURLErrorDomain else { return nil }
+        self.init(rawValue: error.code)
     }
 }
 

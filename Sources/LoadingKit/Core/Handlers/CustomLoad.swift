@@ -153,7 +153,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
             recording?.store(receiver)
             receiver.finish()
         case .end(let error?):
-            receiver.fail(error)
+            receiver.fail(HandlerError(error: error))
         }
     }
 
@@ -176,12 +176,4 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
 struct LoopTransfer<Value>: @unchecked Sendable {  // the sender lets go of the value
     let value: Value
     init(_ value: Value) { self.value = value }
-}
-
-extension LoopTransfer {
-    /// What the program's answer brings about, once. Called on the loop.
-    static func once<Answer>(_ give: @escaping (Answer) -> Void) -> LoopTransfer where Value == (Answer) -> Void {
-        var waiting: ((Answer) -> Void)? = give
-        return LoopTransfer { answer in waiting.take()?(answer) }
-    }
 }

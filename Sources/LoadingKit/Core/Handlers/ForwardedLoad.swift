@@ -39,7 +39,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
             handler.begin(self)
         } catch {
             state = .ended
-            continuation.resume(throwing: error)
+            continuation.resume(throwing: HandlerError.unwrapped(error, url: request.url))
         }
     }
 
@@ -101,7 +101,9 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     }
 
     /// What a handler makes of the response is not what was received: nobody is asked.
-    func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) { decide(response) }
+    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
+        decide(response)
+    }
 
     func sentBody(_ count: Int, expected: Int64) { outer.withReceiver { $0.sentBody(count, expected: expected) } }
 
@@ -116,5 +118,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
 
     func finish() { end(with: nil) }
 
-    func fail(_ error: any Error) { end(with: error) }
+    func fail(_ error: any Error) {
+        end(with: HandlerError.unwrapped(error, url: outer.resources?.task.currentRequest?.url))
+    }
 }

@@ -40,9 +40,9 @@ package protocol LoadReceiver: AnyObject {
     /// Asks for a fresh body stream, as the one given was read from.
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void)
 
-    /// Asks what to store of a response that was received whole, before `finish`. `decide` gets what to store, or nil; it
-    /// may be called after the load is over.
-    func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void)
+    /// Asks what to store of a response that was received whole, before `finish`. `decide` gets what to store, or nil, once, on
+    /// any thread, and stores it before it returns; it may be called after the load is over.
+    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void)
 
     func sentBody(_ count: Int, expected: Int64)
     /// A byte was sent or received: the idle time starts anew.

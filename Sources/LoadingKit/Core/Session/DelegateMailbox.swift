@@ -3,11 +3,38 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Calls for a delegate queue, in order: one hop to the queue drains all that waits, so that a burst costs one hop.
+/// Calls for a delegate queue, in order. To the program each is an operation of its own: whatever else waits in the queue,
+/// such as a block that a delegate's method has put there, has its turn between two calls.
+///
+/// What the program has done to a task in one call holds for those behind it: of a task that was suspended they wait until
+/// it is resumed, and of one that was cancelled only the end is told.
 package final class DelegateMailbox: Sendable {
-    private struct State {
-        var calls = Deque<@Sendable () -> Void>()
+    fileprivate enum Subject {
+        /// Nothing that a task's state holds back.
+        case session
+        case task(URLSessionTask)
+        /// Is told also of a task that the program has cancelled.
+        case end(URLSessionTask)
+        /// Behind all others, also those that wait for their task.
+        case last
+    }
+
+    fileprivate struct Call {
+        let subject: Subject
+        let body: @Sendable () -> Void
+    }
+
+    /// What is done with a call; what it holds is let go of when the lock is open.
+    fileprivate enum Turn {
+        case make(Call)
+        case drop(Call)
+    }
+
+    fileprivate struct State {
+        var calls = Deque<Call>()
         var isScheduled = false
+        /// Calls of suspended tasks.
+        var parked: [ObjectIdentifier: Deque<Call>] = [:]
     }
 
     private let state = Guarded(State())
@@ -35,30 +62,134 @@ package final class DelegateMailbox: Sendable {
         return queue
     }
 
+    // MARK: Posting
+
     /// Runs `call` on the queue, after those posted before it. The queue is told at the end of the loop's turn, when
     /// there may be more for it.
-    package func post(_ call: @escaping @Sendable () -> Void) {
+    package func post(_ call: @escaping @Sendable () -> Void) { post(Call(subject: .session, body: call)) }
+
+    /// Runs `call` unless the program has cancelled the task by then; not while the task is suspended.
+    func post(for task: URLSessionTask, _ call: @escaping @Sendable () -> Void) {
+        post(Call(subject: .task(task), body: call))
+    }
+
+    /// Runs `call` also when the program has cancelled the task, as it tells of the task's end, or of what is on disk; not
+    /// while the task is suspended.
+    func postEnd(of task: URLSessionTask, _ call: @escaping @Sendable () -> Void) {
+        post(Call(subject: .end(task), body: call))
+    }
+
+    /// Runs `call` after all others: none is posted later.
+    func postLast(_ call: @escaping @Sendable () -> Void) { post(Call(subject: .last, body: call)) }
+
+    private func post(_ call: Call) {
         let isFirst = state.withLock { state -> Bool in
             state.calls.append(call)
-            defer { state.isScheduled = true }
-            return !state.isScheduled
+            return state.needsScheduling()
         }
-        guard isFirst else { return }
-        if loop.isCurrent { loop.atEndOfTurn { self.tellQueue() } } else { tellQueue() }
+        if isFirst { schedule() }
     }
 
-    private func tellQueue() { queue.addOperation { self.drain() } }
+    // MARK: Calls that wait for their task
 
-    /// Calls one at a time, so that what a call posts keeps its place behind those that wait.
-    private func drain() {
-        while let call = next() { call() }
+    /// The tasks whose end, or what comes before it, waits until they are resumed.
+    var parkedTasks: [URLSessionTask] { state.withLock { $0.parked.values.compactMap { $0.first?.task } } }
+
+    /// The task was resumed, or is cancelled: what waits for that goes first.
+    func release(_ task: URLSessionTask) {
+        let isFirst = state.withLock { state -> Bool in
+            guard let calls = state.parked.removeValue(forKey: ObjectIdentifier(task)) else { return false }
+            state.calls.prepend(contentsOf: calls)
+            return state.needsScheduling()
+        }
+        if isFirst { schedule() }
     }
 
-    private func next() -> (@Sendable () -> Void)? {
-        state.withLock { state in
-            if let call = state.calls.popFirst() { return call }
-            state.isScheduled = false
-            return nil
+    // MARK: On the queue
+
+    private func schedule() {
+        if loop.isCurrent { loop.atEndOfTurn { self.addOperation() } } else { addOperation() }
+    }
+
+    private func addOperation() { queue.addOperation(DelegateOperation(self)) }
+
+    /// Makes the next call, and some of those behind it as long as nothing else waits for the queue: what is the program's
+    /// own has its turn then. An operation costs more than a call.
+    fileprivate func makeCalls() {
+        for _ in 0..<Self.mostCallsInARow {
+            switch state.withLock({ $0.next() }) {
+            case .make(let call): call.body()
+            case .drop: continue
+            case .none: return
+            }
+            if mayOthersWait { break }
+        }
+        addOperation()
+    }
+
+    /// Barriers are not among those that the queue counts.
+    private static let mostCallsInARow = 16
+
+    /// What is below the queue, or is done by the main thread beside it, is not known.
+    private var mayOthersWait: Bool {
+        let queue = queue
+        return queue === OperationQueue.main || queue.underlyingQueue != nil || queue.isSuspended
+            || queue.operationCount > 1
+    }
+}
+
+extension DelegateMailbox.Call {
+    fileprivate var task: URLSessionTask? {
+        switch subject {
+        case .task(let task), .end(let task): task
+        case .session, .last: nil
         }
     }
+}
+
+extension DelegateMailbox.State {
+    /// Whether the queue is to be told that there are calls.
+    fileprivate mutating func needsScheduling() -> Bool {
+        defer { isScheduled = true }
+        return !isScheduled
+    }
+
+    /// Takes out the next call that can be made now. Without one the queue is told of the next that is posted.
+    fileprivate mutating func next() -> DelegateMailbox.Turn? {
+        while let call = calls.popFirst() {
+            switch call.subject {
+            case .session: return .make(call)
+            case .last where parked.isEmpty: return .make(call)
+            case .last:
+                calls.append(call)
+                if calls.count > 1 { continue }
+                isScheduled = false
+                return nil
+            case .task(let task), .end(let task):
+                let key = ObjectIdentifier(task)
+                let delivery = task.delivery
+                if delivery == .waits || parked[key] != nil {
+                    parked[key, default: []].append(call)
+                } else if delivery == .endsOnly, case .task = call.subject {
+                    return .drop(call)
+                } else {
+                    return .make(call)
+                }
+            }
+        }
+        isScheduled = false
+        return nil
+    }
+}
+
+/// Makes a mailbox's calls. It cannot be cancelled: a program that cancels all operations of its queue cancels its own;
+/// tasks are cancelled by their ``URLSessionTask/cancel()``.
+private final class DelegateOperation: Operation, @unchecked Sendable {  // what it has is Sendable
+    private let mailbox: DelegateMailbox
+
+    init(_ mailbox: DelegateMailbox) { self.mailbox = mailbox }
+
+    override func main() { mailbox.makeCalls() }
+
+    override func cancel() {}
 }

@@ -24,13 +24,6 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case invalidated
     }
 
-    /// A task that was made: held by the program until it starts, and by the session from then on.
-    private struct Entry {
-        weak var made: URLSessionTask?
-        var running: URLSessionTask?
-        var task: URLSessionTask? { running ?? made }
-    }
-
     package let loop: EventLoop
     package let settings: SessionSettings
     package let registry: URLProtocolRegistry
@@ -41,7 +34,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     /// Whether the session's delegate has answered a challenge that concerned a connection, by itself.
     let delegateAnswersChallenges = Atomic<Bool>(false)
     // Marked properties are read and replaced, or changed by functions that call nobody.
-    @exclusivity(unchecked) private var entries: [Int: Entry] = [:]
+    /// The tasks that were made and are not over, by identifier.
+    @exclusivity(unchecked) private var entries: [Int: URLSessionTask] = [:]
     /// A few: to go through them costs less than to hash.
     @exclusivity(unchecked) private var resources: [any SessionResource] = []
     @exclusivity(unchecked) private var phase = Phase.open
@@ -65,18 +59,10 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     /// A task was made that is not yet resumed.
     func remember(_ task: URLSessionTask) {
-        loop.perform { [weak task] in
-            if case .open = self.phase, let task, self.entries[task.taskIdentifier] == nil {
-                self.entries[task.taskIdentifier] = Entry(made: task)
+        loop.perform {
+            if case .open = self.phase, self.entries[task.taskIdentifier] == nil, task.state != .completed {
+                self.entries[task.taskIdentifier] = task
             }
-        }
-    }
-
-    /// A task that was never resumed is gone.
-    func forget(_ identifier: Int) {
-        loop.execute {
-            self.entries[identifier] = nil
-            self.invalidateIfDone()
         }
     }
 
@@ -92,7 +78,11 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     }
 
     private func followState(of task: URLSessionTask) {
-        loop.perform { self.successor(of: task).engine?.followState() }
+        loop.perform {
+            let task = self.successor(of: task)
+            self.mailbox.release(task)
+            task.engine?.followState()
+        }
     }
 
     /// Starts a task; on its own loop, at once.
@@ -116,7 +106,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case .finishing, .cancelling, .invalidated:
             return engine.end(with: LoadFailure(.cancelled, "the session was invalidated before the task was made"))
         }
-        entries[task.taskIdentifier] = Entry(running: task)
+        entries[task.taskIdentifier] = task
         engine.start()
     }
 
@@ -128,12 +118,13 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     }
 
     /// The task itself, unless another goes on in its place: it may have done so before the note of a change came here.
-    private func successor(of task: URLSessionTask) -> URLSessionTask { entries[task.taskIdentifier]?.running ?? task }
+    private func successor(of task: URLSessionTask) -> URLSessionTask { entries[task.taskIdentifier] ?? task }
 
     private func cancel(_ task: URLSessionTask) {
         let task = successor(of: task)
         // It is already, where the program has cancelled it.
         _ = task.shared.withLock { $0.lifecycle.cancel() }
+        mailbox.release(task)
         if let engine = task.engine { return engine.cancel() }
         // An asynchronous caller's task that has not begun yet is ended when it does; one that is over needs nothing.
         guard let session = task.session, task.state != .completed, let consumer = task.takeConsumer() else { return }
@@ -146,7 +137,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     func replace(_ task: URLSessionTask, by other: URLSessionTask) {
         other.engine = task.engine
         task.engine = nil
-        entries[task.taskIdentifier] = Entry(running: other)
+        entries[task.taskIdentifier] = other
     }
 
     func finished(_ task: URLSessionTask) {
@@ -199,8 +190,15 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         return made
     }
 
-    /// The tasks there are, as they come; some may be over by the time that they are looked at.
-    var tasks: [URLSessionTask] { entries.values.compactMap(\.task) }
+    /// The tasks there are, as they come; some may be over by the time that they are looked at. None once they are cancelled
+    /// with the session.
+    var tasks: [URLSessionTask] {
+        switch phase {
+        case .open, .finishing:
+            Array(entries.values) + mailbox.parkedTasks.filter { entries[$0.taskIdentifier] == nil }
+        case .cancelling, .invalidated: []
+        }
+    }
 
     func resetResources() { for resource in resources { resource.reset() } }
 
@@ -230,16 +228,17 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case .open, .finishing: phase = .cancelling(session)
         case .cancelling, .invalidated: return
         }
+        for task in mailbox.parkedTasks { cancel(task) }
         var waiting = Heap(entries.keys)
         var others: Deque<Int> = []
         loop.executeInShares { [self] in
             if let next = waiting.popMin() {
-                guard let task = entries[next]?.task else { return true }
+                guard let task = entries[next] else { return true }
                 if task.engine?.isQueued ?? true { cancel(task) } else { others.append(next) }
                 return true
             }
             guard let next = others.popFirst() else { return false }
-            if let task = entries[next]?.task { cancel(task) }
+            if let task = entries[next] { cancel(task) }
             return true
         }
         invalidateIfDone()
@@ -256,7 +255,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private func invalidate(_ session: URLSession) {
         phase = .invalidated
         close()
-        mailbox.post { [delegateBox] in
+        mailbox.postLast { [delegateBox] in
             let delegate = delegateBox.take()
             delegate?.urlSession(session, didBecomeInvalidWithError: nil)
         }

@@ -18,7 +18,7 @@ extension TaskEngine {
         if networkObserver == nil {
             networkObserver = core.networks.observe { [weak self] in self?.networksChanged() }
             if delegate.exist {
-                core.mailbox.post { [delegate, session, task] in delegate.isWaiting(session, task) }
+                core.mailbox.post(for: task) { [delegate, session, task] in delegate.isWaiting(session, task) }
             }
         }
         return true

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
 
@@ -30,7 +31,7 @@ extension TaskEngine {
         guard delegate.takesData, let task = task as? URLSessionDataTask else { return }
         hold(for: .undecided)
         let answer = questions.ask { [self] in decide($0) }
-        core.mailbox.post { [delegate, session] in delegate.didReceive(response, session, task, answer) }
+        core.mailbox.post(for: task) { [delegate, session] in delegate.didReceive(response, session, task, answer) }
     }
 
     private func decide(_ disposition: URLSession.ResponseDisposition) {
@@ -163,7 +164,7 @@ extension TaskEngine {
     private func tellDelegate(_ data: Data) {
         guard delegate.takesData, let task = task as? URLSessionDataTask else { return }
         if backlog.add(data.count) > Self.highWater, !isOver { hold(for: .behind) }
-        core.mailbox.post { [delegate, session, loop, backlog] in
+        core.mailbox.post(for: task) { [delegate, session, loop, backlog] in
             delegate.didReceive(data, session, task)
             if backlog.remove(data.count, wakesBelow: Self.highWater / 2) {
                 loop.perform { [weak self] in self?.release(.behind) }
@@ -174,17 +175,16 @@ extension TaskEngine {
     // MARK: Storing
 
     /// A delegate that takes the data says what is stored of it, after all of it was told.
-    func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) {
+    /// The task's end is told when it has said so, and what it has allowed is in the cache.
+    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         guard case .delegate = consumer, delegate.takesData, let task = task as? URLSessionDataTask else {
             return decide(response)
         }
-        let answer = LoopTransfer.once(decide)
         let ask = { [self] in
             flushChunk()
-            core.mailbox.post { [delegate, session, loop] in
-                delegate.willCache(response, session, task) { response in
-                    loop.perform { answer.value(response) }
-                }
+            core.mailbox.post(for: task) { [delegate, session, mailbox = core.mailbox] in
+                let question = CacheQuestion(task, mailbox, decide)
+                delegate.willCache(response, session, task) { question.answer($0) }
             }
         }
         if hold.isEmpty { ask() } else { heldQuestion = ask }
@@ -192,7 +192,7 @@ extension TaskEngine {
 
     // MARK: The end
 
-    private func wholeResult(_ error: URLError?) -> Result<(Data, URLResponse), any Error> {
+    private func wholeResult(_ error: (any Error)?) -> Result<(Data, URLResponse), any Error> {
         if let error { return .failure(error) }
         guard let response = task.response else {
             return .failure(URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url))
@@ -204,15 +204,15 @@ extension TaskEngine {
         end(with: LoadFailure(.dataLengthExceedsMaximum, "the body is larger than the memory there is"))
     }
 
-    func tellDelegate(_ error: URLError?) {
+    func tellDelegate(_ error: (any Error)?) {
         guard delegate.exist else { return }
-        core.mailbox.post { [delegate, session, task] in
-            delegate.didComplete(error, session, task)
+        core.mailbox.postEnd(of: task) { [delegate, session, task] in
+            delegate.didComplete(task.settle(error, heedsCancellation: true), session, task)
             task.letGo()
         }
     }
 
-    func tellEnd(_ error: URLError?) {
+    func tellEnd(_ error: (any Error)?) {
         switch consumer {
         case .delegate:
             tellDelegate(error)
@@ -255,5 +255,30 @@ extension LoadFailure {
 
     static var withoutResponse: LoadFailure {
         LoadFailure(.badServerResponse, "the load finished without a response")
+    }
+}
+
+/// Asks a delegate what is stored of a response. Only the first answer counts; a delegate that lets go of the handler without
+/// an answer has declined.
+private final class CacheQuestion: Sendable {
+    private let task: URLSessionTask
+    private let mailbox: DelegateMailbox
+    private let decide: Guarded<(@Sendable (CachedURLResponse?) -> Void)?>
+
+    init(_ task: URLSessionTask, _ mailbox: DelegateMailbox, _ decide: @escaping @Sendable (CachedURLResponse?) -> Void)
+    {
+        self.task = task
+        self.mailbox = mailbox
+        self.decide = Guarded(decide)
+        task.shared.withLock { $0.awaitsCacheAnswer = true }
+    }
+
+    deinit { answer(nil) }
+
+    func answer(_ response: CachedURLResponse?) {
+        guard let decide = decide.withLock({ $0.take() }) else { return }
+        decide(response)
+        task.shared.withLock { $0.awaitsCacheAnswer = false }
+        mailbox.release(task)
     }
 }

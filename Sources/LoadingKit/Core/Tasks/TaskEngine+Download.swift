@@ -39,7 +39,7 @@ extension TaskEngine {
         task.receivedCount.store(offset, ordering: .relaxed)
         task.shared.withLock { $0.expectedToReceive = expected }
         guard delegate.exist, let task = task as? URLSessionDownloadTask else { return }
-        core.mailbox.post { [delegate, session] in
+        core.mailbox.post(for: task) { [delegate, session] in
             delegate.didResume(session, task, at: offset, expected: expected)
         }
     }
@@ -54,7 +54,7 @@ extension TaskEngine {
         guard let spool else { return }
         if count > 0, delegate.exist, let task = task as? URLSessionDownloadTask {
             let (total, expected) = (spool.count, task.countOfBytesExpectedToReceive)
-            core.mailbox.post { [delegate, session] in
+            core.mailbox.postEnd(of: task) { [delegate, session] in
                 delegate.didWrite(count, session, task, total: total, expected: expected)
             }
         }
@@ -77,11 +77,11 @@ extension TaskEngine {
 
     /// The load has failed, with an error that says what it can be resumed from; or it was cancelled, by a program that has
     /// asked for that. Without resume data nobody has a use for the file.
-    func settleFile(_ spool: DownloadSpool, _ error: URLError?, _ tell: @escaping (URLError?) -> Void) {
+    func settleFile(_ spool: DownloadSpool, _ error: (any Error)?, _ tell: @escaping ((any Error)?) -> Void) {
         spool.settle { [self] in
             let data = resumeData(spool, error)
             var error = error
-            if let failure = error, let data {
+            if let failure = error as? URLError, let data {
                 var information = failure.userInfo
                 information[NSURLSessionDownloadTaskResumeData] = data
                 error = URLError(failure.code, userInfo: information)
@@ -91,8 +91,9 @@ extension TaskEngine {
         }
     }
 
-    private func resumeData(_ spool: DownloadSpool, _ error: URLError?) -> Data? {
-        if error?.code == .cancelled, (task as? URLSessionDownloadTask)?.isAskedForResumeData != true { return nil }
+    private func resumeData(_ spool: DownloadSpool, _ error: (any Error)?) -> Data? {
+        guard let error = error as? URLError else { return nil }
+        if error.code == .cancelled, (task as? URLSessionDownloadTask)?.isAskedForResumeData != true { return nil }
         // Not answered yet: it can be resumed from where this was to go on.
         if let resuming { return resuming.data.encoded }
         guard let request = task.currentRequest else { return nil }
@@ -104,13 +105,13 @@ extension TaskEngine {
     func tellLocation(_ location: URL) {
         guard case .file(let recipient) = consumer, let task = task as? URLSessionDownloadTask else { return }
         guard case .delegate = recipient else { return }
-        core.mailbox.post { [delegate, session] in
-            delegate.didFinish(session, task, at: location)
+        core.mailbox.postEnd(of: task) { [delegate, session] in
+            if task.settle(nil, heedsCancellation: true) == nil { delegate.didFinish(session, task, at: location) }
             Self.remove(location)
         }
     }
 
-    func tellEnd(_ recipient: FileRecipient, _ error: URLError?) {
+    func tellEnd(_ recipient: FileRecipient, _ error: (any Error)?) {
         let response = task.response
         switch recipient {
         case .delegate:

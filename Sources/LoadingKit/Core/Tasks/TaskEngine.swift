@@ -180,7 +180,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
     private func beginDelayed(_ request: URLRequest) {
         guard delegate.exist else { return begin(request) }
         let answer = questions.ask { [self] disposition, other in decide(disposition, request, other) }
-        core.mailbox.post { [delegate, session, task] in
+        core.mailbox.post(for: task) { [delegate, session, task] in
             delegate.willBegin(request, session, task) { answer(($0, $1)) }
         }
     }
@@ -362,37 +362,38 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         flushChunk()
     }
 
-    private func tell(_ error: URLError?) {
+    /// Whether a delegate is told of the end, whose program may cancel the task up to then. That a WebSocket is closed in
+    /// order is a cancellation, too.
+    private var tellsDelegate: Bool { consumer.isDelegate && delegate.exist && !(task is URLSessionWebSocketTask) }
+
+    private func tell(_ error: (any Error)?) {
         // A stream task's end is told when the program has read up to it.
         if case .stream = consumer { return tellEnd(error) }
-        let hasProgress = task.shared.withLock { shared in
-            shared.error = error
-            // How much there was to receive is known now at the latest.
-            if error == nil, shared.expectedToReceive < 0 {
-                shared.expectedToReceive = task.receivedCount.load(ordering: .relaxed)
-            }
-            shared.lifecycle.complete()
-            return shared.progress != nil
+        // How much there was to receive is known now at the latest.
+        if error == nil {
+            task.shared.withLock { $0.settleExpectedToReceive(task.receivedCount.load(ordering: .relaxed)) }
         }
-        if hasProgress { task.updateProgress() }
+        if !tellsDelegate { task.settle(error, heedsCancellation: false) }
         if error == nil, let location { tellLocation(location) }
-        (task as? URLSessionDownloadTask)?.produce(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+        (task as? URLSessionDownloadTask)?.produce(
+            (error as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
         (task as? URLSessionWebSocketTask)?.link.end(error)
-        if delegate.exist { tellMetrics() }
+        if delegate.exist { tellMetrics(error) }
         tellEnd(error)
         // Else behind the last that is told, on the delegate queue.
         if !delegate.exist, !consumer.isHandler { task.letGo() }
         core.finished(task)
     }
 
-    private func failure(of result: Result<Void, any Error>) -> URLError? {
+    private func failure(of result: Result<Void, any Error>) -> (any Error)? {
         guard case .failure(let error) = result else { return nil }
-        return URLError(error, url: task.currentRequest?.url)
+        return HandlerError.unwrapped(error, url: task.currentRequest?.url)
     }
 
-    private func tellMetrics() {
+    private func tellMetrics(_ error: (any Error)?) {
         let isLast = !consumer.isHandler && !consumer.isDelegate
-        core.mailbox.post { [delegate, session, task, metrics] in
+        core.mailbox.postEnd(of: task) { [delegate, session, task, metrics] in
+            task.settle(error, heedsCancellation: true)
             delegate.didCollect(metrics, session, task)
             if isLast { task.letGo() }
         }
@@ -466,7 +467,9 @@ extension TaskEngine: LoadReceiver {
     func receive(informational response: HTTPURLResponse) {
         noteActivity()
         guard delegate.exist else { return }
-        core.mailbox.post { [delegate, session, task] in delegate.didReceive(informational: response, session, task) }
+        core.mailbox.post(for: task) { [delegate, session, task] in
+            delegate.didReceive(informational: response, session, task)
+        }
     }
 
     func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
@@ -491,7 +494,7 @@ extension TaskEngine: LoadReceiver {
         guard delegate.exist, let response = response as? HTTPURLResponse else { return settle(request) }
         hold(for: .undecided)
         let answer = questions.ask(settle)
-        core.mailbox.post { [delegate, session, task] in
+        core.mailbox.post(for: task) { [delegate, session, task] in
             delegate.willRedirect(session, task, response, request, answer)
         }
     }
@@ -528,7 +531,7 @@ extension TaskEngine: LoadReceiver {
         let answer = questions.ask { [self] disposition, credential in
             takeDecision(of: challenge)?(disposition, credential)
         }
-        core.mailbox.post { [delegate, session, task] in
+        core.mailbox.post(for: task) { [delegate, session, task] in
             delegate.didReceive(challenge, session, task) { answer(($0, $1)) }
         }
     }
@@ -544,7 +547,7 @@ extension TaskEngine: LoadReceiver {
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
         guard delegate.exist else { return give(nil) }
         let answer = questions.ask(give)
-        core.mailbox.post { [delegate, session, task] in delegate.needNewBodyStream(session, task, answer) }
+        core.mailbox.post(for: task) { [delegate, session, task] in delegate.needNewBodyStream(session, task, answer) }
     }
 
     func sentBody(_ count: Int, expected: Int64) {
@@ -553,7 +556,7 @@ extension TaskEngine: LoadReceiver {
         task.countOfBytesExpectedToSend = expected
         task.updateProgress()
         guard delegate.exist else { return }
-        core.mailbox.post { [delegate, session, task] in
+        core.mailbox.post(for: task) { [delegate, session, task] in
             delegate.didSend(session, task, Int64(count), total: total &+ Int64(count), expected: expected)
         }
     }

@@ -22,6 +22,8 @@ struct TaskLifecycle {
         case cancel(hasStarted: Bool)
     }
 
+    /// Whether the program has cancelled the task before it was over.
+    private(set) var wasCancelled = false
     private var phase = Phase.suspended(count: 1, hasStarted: false)
 
     var state: URLSessionTask.State {
@@ -67,9 +69,11 @@ struct TaskLifecycle {
         switch phase {
         case .suspended(_, let hasStarted):
             phase = .canceling
+            wasCancelled = true
             return .cancel(hasStarted: hasStarted)
         case .running:
             phase = .canceling
+            wasCancelled = true
             return .cancel(hasStarted: true)
         case .canceling, .completed:
             return .none

@@ -39,6 +39,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         var clientExpectsToSend = NSURLSessionTransferSizeUnknown
         var clientExpectsToReceive = NSURLSessionTransferSizeUnknown
         var progress: Progress?
+        /// Whether the delegate is asked what is stored of the response: it is told of nothing else until it has answered.
+        var awaitsCacheAnswer = false
 
         /// Takes what a task that is over does not keep. A body that the program put into the request stays a part of
         /// ``originalRequest``; an upload's was given beside it, and a stream of the delegate's after it.
@@ -56,6 +58,10 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
                 currentRequest?.httpBodyStream = nil
             }
             return held
+        }
+
+        mutating func settleExpectedToReceive(_ received: Int64) {
+            if expectedToReceive < 0 { expectedToReceive = received }
         }
 
         /// What there is to send and to receive, as far as it is known or guessed; -1 where neither is.
@@ -126,11 +132,6 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         if let progress = state.progress { steer(by: progress) }
     }
 
-    deinit {
-        let session = shared.withLock { $0.lifecycle.hasStarted ? nil : $0.session }
-        session?.core.forget(taskIdentifier)
-    }
-
     /// The task itself: there is one of each.
     open override func copy() -> Any { self }
 
@@ -183,6 +184,44 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         let gone = shared.withLock { $0.takeWhatIsHeld(withBody: withBody) }
         // As they go code of the program's may run: not while the lock is held.
         withExtendedLifetime(gone) {}
+    }
+
+    // MARK: What the delegate is told
+
+    /// What may be told of the task now.
+    enum Delivery {
+        case goesOn
+        /// The task is suspended, or has asked something.
+        case waits
+        /// The program has cancelled the task.
+        case endsOnly
+    }
+
+    var delivery: Delivery {
+        shared.withLock { shared in
+            if shared.lifecycle.wasCancelled { return .endsOnly }
+            return shared.lifecycle.state == .suspended || shared.awaitsCacheAnswer ? .waits : .goesOn
+        }
+    }
+
+    /// The task is over, and its end is about to be told, if it is to be told.
+    ///
+    /// - Parameters:
+    ///   - error: what the load has failed with.
+    ///   - heedsCancellation: whether a task that the program has cancelled up to here has failed with
+    ///     `URLError.cancelled`, though the load has succeeded.
+    /// - Returns: what the task has failed with, when it was settled first.
+    @discardableResult
+    func settle(_ error: (any Error)?, heedsCancellation: Bool) -> (any Error)? {
+        let (settled, hasProgress) = shared.withLock { shared -> ((any Error)?, Bool) in
+            guard shared.lifecycle.state != .completed else { return (shared.error, false) }
+            let wasCancelled = heedsCancellation && error == nil && shared.lifecycle.wasCancelled
+            shared.error = wasCancelled ? URLError(URLError(.cancelled), url: shared.currentRequest?.url) : error
+            shared.lifecycle.complete()
+            return (shared.error, shared.progress != nil)
+        }
+        if hasProgress { updateProgress() }
+        return settled
     }
 
     // MARK: Observation

@@ -59,7 +59,9 @@ final class BackgroundValidation: LoadReceiver {
     func withdraw(_ challenge: URLAuthenticationChallenge) {}
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
-    func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) { decide(response) }
+    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
+        decide(response)
+    }
     func sentBody(_ count: Int, expected: Int64) {}
     func noteActivity() {}
     func receive(informational response: HTTPURLResponse) {}

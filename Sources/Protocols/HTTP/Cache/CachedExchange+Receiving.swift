@@ -205,7 +205,7 @@ extension CachedExchange: LoadReceiver {
 
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { receiver?.needNewBodyStream(give) }
 
-    func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) {
+    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         receiver?.willCache(response, decide: decide)
     }
 

@@ -57,6 +57,7 @@ extension SessionCache {
             // The next one can be stored then.
             return lacksHash(for: receipt) ? withHash { _ in } : ()
         }
+        let (request, date, metadata) = (receipt.request, receipt.responseTime, proposed.metadata)
         receiver.willCache(proposed) { [cache] decided in
             guard let decided else { return }
             let kept =
@@ -64,8 +65,8 @@ extension SessionCache {
                 ? decided
                 : CachedURLResponse(
                     response: decided.response, data: decided.data, userInfo: decided.userInfo,
-                    storagePolicy: decided.storagePolicy, metadata: proposed.metadata)
-            cache.store(kept, for: receipt.request, date: receipt.responseTime)
+                    storagePolicy: decided.storagePolicy, metadata: metadata)
+            cache.store(kept, for: request, date: date)
         }
     }
 

@@ -179,7 +179,9 @@ extension WebSocketLoad: LoadReceiver {
 
     func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
     func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
-    func willCache(_ response: CachedURLResponse, decide: @escaping (CachedURLResponse?) -> Void) { decide(nil) }
+    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
+        decide(nil)
+    }
     func sentBody(_ count: Int, expected: Int64) {}
     func noteActivity() { receiver?.noteActivity() }
     func setQueued(_ isQueued: Bool) { receiver?.setQueued(isQueued) }
