@@ -92,8 +92,13 @@ package final class DelegateMailbox: Sendable {
 
     // MARK: Calls that wait for their task
 
-    /// The tasks whose end, or what comes before it, waits until they are resumed.
-    var parkedTasks: [URLSessionTask] { state.withLock { $0.parked.values.compactMap { $0.first?.task } } }
+    /// The tasks of which something is still to be told, by identifier.
+    var tasks: [Int: URLSessionTask] {
+        state.withLock { state in
+            let tasks = state.calls.compactMap(\.task) + state.parked.values.compactMap { $0.first?.task }
+            return Dictionary(tasks.map { ($0.taskIdentifier, $0) }) { $1 }
+        }
+    }
 
     /// The task was resumed, or is cancelled: what waits for that goes first.
     func release(_ task: URLSessionTask) {

@@ -195,7 +195,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     var tasks: [URLSessionTask] {
         switch phase {
         case .open, .finishing:
-            Array(entries.values) + mailbox.parkedTasks.filter { entries[$0.taskIdentifier] == nil }
+            Array(entries.merging(mailbox.tasks) { task, _ in task }.values)
         case .cancelling, .invalidated: []
         }
     }
@@ -228,7 +228,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case .open, .finishing: phase = .cancelling(session)
         case .cancelling, .invalidated: return
         }
-        for task in mailbox.parkedTasks { cancel(task) }
+        for task in mailbox.tasks.values { cancel(task) }
         var waiting = Heap(entries.keys)
         var others: Deque<Int> = []
         loop.executeInShares { [self] in
