@@ -4,7 +4,7 @@
 # ThreadSanitizer and AddressSanitizer, each in a build of its own.
 .PHONY: demo test stress bench bench-results lint format build install-build-packages install-test-packages
 
-BUILD_PACKAGES := libssl-dev zlib1g-dev libpsl-dev libsqlite3-dev pkg-config
+BUILD_PACKAGES := libssl-dev zlib1g-dev libbrotli-dev libzstd-dev libpsl-dev libsqlite3-dev pkg-config
 TEST_PACKAGES := nginx-light nghttp2-server apache2-bin python3-h2 python3-websockets tinyproxy-bin squid microsocks dante-server valgrind binutils
 BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev libcurl4-openssl-dev nginx-light wrk nghttp2-client openssl python3
 COMPUTING := ^(ContentCoding|HPACK|HTTP1|HTTP2|Persistence|Primitives|WebSocket)Tests\.

@@ -38,8 +38,10 @@ let package = Package(
         .executable(name: "loadkit", targets: ["loadkit"]),
     ],
     traits: [
-        .default(enabledTraits: ["Persistence"]),
+        .default(enabledTraits: ["Persistence", "Brotli", "Zstd"]),
         .trait(name: "Persistence", description: "Stores on disk, in SQLite. Without it they live in memory."),
+        .trait(name: "Brotli", description: "Bodies in the content coding br are offered and decoded."),
+        .trait(name: "Zstd", description: "Bodies in the content coding zstd are offered and decoded."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
@@ -56,6 +58,12 @@ let package = Package(
             name: "CZlib", path: "Sources/LoadingKit/System/CZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
+            name: "CBrotli", path: "Sources/LoadingKit/System/CBrotli", pkgConfig: "libbrotlidec",
+            providers: [.apt(["libbrotli-dev"])]),
+        .systemLibrary(
+            name: "CZstd", path: "Sources/LoadingKit/System/CZstd", pkgConfig: "libzstd",
+            providers: [.apt(["libzstd-dev"])]),
+        .systemLibrary(
             name: "CPSL", path: "Sources/LoadingKit/System/CPSL", pkgConfig: "libpsl",
             providers: [.apt(["libpsl-dev"])]),
         .target(name: "CLoadingKitShims", path: "Sources/LoadingKit/System/CLoadingKitShims"),
@@ -70,7 +78,12 @@ let package = Package(
             "LoadingKitHPACK", at: "Protocols/HPACK", ["LoadingKitPrimitives"], exclude: ["GenerateHuffmanTable.py"]),
         module(
             "LoadingKitHTTP2", at: "Protocols/HTTP2", ["LoadingKitPrimitives", "LoadingKitHPACK", "CLoadingKitShims"]),
-        module("LoadingKitContentCoding", at: "Protocols/ContentCoding", ["LoadingKitPrimitives", "CZlib"]),
+        module(
+            "LoadingKitContentCoding", at: "Protocols/ContentCoding",
+            [
+                "LoadingKitPrimitives", "CZlib", .target(name: "CBrotli", condition: .when(traits: ["Brotli"])),
+                .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
+            ]),
         module(
             "LoadingKitWebSocket", at: "Protocols/WebSocket",
             ["LoadingKitPrimitives", "CZlib", "COpenSSL", "COpenSSLStart"]),
@@ -131,9 +144,16 @@ let package = Package(
 
         // Gives the tests' process folders of its own for what it keeps on disk, before anything else runs.
         .target(name: "CTestFolders", path: "Tests/TestFolders"),
+        // Makes the bodies that the decoder undoes; no product needs it.
+        .systemLibrary(
+            name: "CBrotliEncoder", path: "Tests/CBrotliEncoder", pkgConfig: "libbrotlienc",
+            providers: [.apt(["libbrotli-dev"])]),
         .target(
             name: "TestSupport",
-            dependencies: ["LoadingKitLoopbackServer", "LoadingKitPrimitives", "COpenSSL", "CTestFolders"],
+            dependencies: [
+                "LoadingKitLoopbackServer", "LoadingKitPrimitives", "COpenSSL", "CTestFolders", "CBrotliEncoder",
+                "CZstd",
+            ],
             path: "Tests/TestSupport",
             swiftSettings: settings),
         tests("PrimitivesTests", ["LoadingKitPrimitives"]),

@@ -106,10 +106,27 @@ import Testing
 
     @Test func whatIsNotBuiltInPassesThrough() {
         let values = [
-            "", "identity", "Identity, identity", ",", "br", "gzip, br", "compress", "gzipped", "gzip;q=1",
+            "", "identity", "Identity, identity", ",", "brotli", "gzip, bz2", "compress", "dcb", "dcz", "gzip, dcb",
+            "gzipped", "gzip;q=1",
             "gzip, gzip, gzip, gzip, gzip", String(repeating: "deflate,", count: 100_000), "\u{0}", "gzíp",
         ]
         for value in values { #expect(ContentDecoder(contentEncoding: value) == nil, "\(value.prefix(40))") }
-        #expect(ContentDecoder.acceptEncoding == "gzip, deflate")
+    }
+
+    /// In the order in which browsers offer them; what is not built in is neither offered nor decoded.
+    @Test func whatIsBuiltInIsOffered() {
+        var offered = "gzip, deflate"
+        #if Brotli
+            offered += ", br"
+        #else
+            #expect(ContentDecoder(contentEncoding: "gzip, br") == nil)
+        #endif
+        #if Zstd
+            offered += ", zstd"
+        #else
+            #expect(ContentDecoder(contentEncoding: "gzip, zstd") == nil)
+        #endif
+        #expect(ContentDecoder.acceptEncoding == offered)
+        #expect(ContentCoding.builtIn.map(\.rawValue).joined(separator: ", ") == offered)
     }
 }

@@ -60,3 +60,18 @@ func failure(_ pieces: [ArraySlice<UInt8>], _ contentEncoding: String, room: Int
 func failure(_ body: [UInt8], _ contentEncoding: String) -> ContentCodingError.Kind? {
     failure([body[...]], contentEncoding)
 }
+
+/// What the decoder makes of more input, without the end of the body.
+func drained(_ decoder: ContentDecoder, _ input: [UInt8]) throws -> [UInt8] {
+    var output: [UInt8] = []
+    var room = [UInt8](repeating: 0, count: 4096)
+    try input.withUnsafeBytes { input in
+        var position = 0
+        while true {
+            let count = try room.withUnsafeMutableBytes { try decoder.decode(input, position: &position, into: $0) }
+            if count == 0 { break }
+            output += room[..<count]
+        }
+    }
+    return output
+}

@@ -20,7 +20,16 @@ import Testing
         }
     }
 
-    private static let codings = ["gzip", "deflate", "gzip, deflate", "deflate, gzip", "deflate, deflate, gzip"]
+    private static let codings: [String] = {
+        var codings = ["gzip", "deflate", "gzip, deflate", "deflate, gzip", "deflate, deflate, gzip"]
+        #if Brotli
+            codings += ["br", "gzip, br"]
+        #endif
+        #if Zstd
+            codings += ["zstd", "gzip, zstd"]
+        #endif
+        return codings
+    }()
 
     private static let seeds: [[UInt8]] = {
         let text = Array("It was the epoch of belief, it was the epoch of incredulity. ".utf8)
@@ -30,6 +39,11 @@ import Testing
             Coder.member(text) + Coder.member(text, [.name, .checksum, .extra]),
             Coder.member(Coder.compress(long, .raw)),
             Coder.compress(Coder.member(long), .zlib), Coder.compress(text, .raw, level: 0), [],
+            BrotliEncoder.compress(text), BrotliEncoder.compress(long, quality: 9),
+            BrotliEncoder.compress(Coder.member(long)), ZstdEncoder.compress(text) { $0.hasChecksum = true },
+            ZstdEncoder.compress(long) { $0.saysSize = false } + ZstdEncoder.skippable(text)
+                + ZstdEncoder.compress(text),
+            ZstdEncoder.compress(Coder.member(long)),
         ]
     }()
 
@@ -47,6 +61,13 @@ import Testing
             }
         }
         return bytes
+    }
+
+    /// Of codings one upon the other the outer one's bytes before its error may come out or not, as the input was cut:
+    /// libbrotlidec and libzstd keep some of them. So either coding may fail first.
+    private static func isSame(_ whole: Outcome, _ pieces: Outcome, _ coding: String) -> Bool {
+        if case (.failed, .failed) = (whole, pieces), ["gzip, br", "gzip, zstd"].contains(coding) { return true }
+        return whole == pieces
     }
 
     private static func cut(_ bytes: [UInt8], _ random: inout SeededGenerator) -> [ArraySlice<UInt8>] {
@@ -69,7 +90,7 @@ import Testing
             let whole = Self.outcome([bytes[...]], coding, room: 4096)
             let pieces = Self.outcome(
                 Self.cut(bytes, &random), coding, room: Int.random(in: 1...100, using: &random))
-            var isFine = whole == pieces
+            var isFine = Self.isSame(whole, pieces, coding)
             switch whole {
             case .decoded(let output): isFine = isFine && output.count <= max(1 << 20, 1100 * bytes.count)
             case .failed: failures += 1
@@ -78,6 +99,6 @@ import Testing
             #expect(isFine, "round \(round): \(coding) \(bytes) gives \(whole), in pieces \(pieces)")
         }
         // Both ends are met.
-        #expect((50..<450).contains(failures))
+        #expect((25..<475).contains(failures))
     }
 }

@@ -1,16 +1,39 @@
-/// The content codings that are built in.
-public enum ContentCoding: String, Sendable {
+/// The content codings that LoadingKit knows.
+public enum ContentCoding: String, Sendable, CaseIterable {
     /// RFC 1952.
     case gzip
     /// zlib's format (RFC 1950), and raw deflate (RFC 1951), which some servers mean by it.
     case deflate
+    /// RFC 7932. Decoded where the package trait `Brotli` is on.
+    case brotli = "br"
+    /// RFC 8878, with windows of at most 8 MiB (RFC 9659). Decoded where the package trait `Zstd` is on.
+    case zstd
+
+    /// Those that can be decoded, in the order in which browsers offer them.
+    public static let builtIn = allCases.filter { $0.makeStream() != nil }
 
     /// `x-gzip` is gzip (RFC 9110 §8.4.1.3).
     init?(token: Substring) {
-        switch token.lowercased() {
-        case "gzip", "x-gzip": self = .gzip
-        case "deflate": self = .deflate
-        default: return nil
+        let name = token.lowercased()
+        self.init(rawValue: name == "x-gzip" ? "gzip" : name)
+    }
+
+    /// Decodes one body; nil where the coding is not built in.
+    func makeStream() -> (any CodingStream)? {
+        switch self {
+        case .gzip, .deflate: return InflateStream(self)
+        case .brotli:
+            #if Brotli
+                return BrotliStream()
+            #else
+                return nil
+            #endif
+        case .zstd:
+            #if Zstd
+                return ZstdStream()
+            #else
+                return nil
+            #endif
         }
     }
 }

@@ -4,7 +4,7 @@
 /// costs only as much as is read of it.
 public final class ContentDecoder {
     /// What requests offer: all that is built in.
-    public static let acceptEncoding = "gzip, deflate"
+    public static let acceptEncoding = ContentCoding.builtIn.map(\.rawValue).joined(separator: ", ")
 
     /// Codings one upon the other; more than these no server has a reason for.
     private static let maximumCodings = 4
@@ -13,15 +13,17 @@ public final class ContentDecoder {
     /// decodes into its reader's memory.
     private final class Layer {
         let coding: ContentCoding
-        let stream: InflateStream
+        let stream: any CodingStream
         let buffer: UnsafeMutableRawBufferPointer
         var unread = 0..<0
         /// Decoded bytes up to now.
         var produced = 0
 
-        init(_ coding: ContentCoding, isLast: Bool) {
+        /// Nil for a coding that is not built in.
+        init?(_ coding: ContentCoding, isLast: Bool) {
+            guard let stream = coding.makeStream() else { return nil }
             self.coding = coding
-            stream = InflateStream(coding)
+            self.stream = stream
             buffer = .allocate(byteCount: isLast ? 0 : 16 * 1024, alignment: 1)
         }
 
@@ -45,8 +47,9 @@ public final class ContentDecoder {
         }
         guard !codings.isEmpty, codings.count <= Self.maximumCodings else { return nil }
         // The field names them in the order of their application, so the last is undone first.
-        layers = codings.indices.reversed().map { Layer(codings[$0], isLast: $0 == 0) }
+        layers = codings.indices.reversed().compactMap { Layer(codings[$0], isLast: $0 == 0) }
         self.limits = limits
+        guard layers.count == codings.count else { return nil }
     }
 
     /// Decodes from `input`, whose position moves, into `output`.

@@ -1,7 +1,7 @@
 import CZlib
 
 /// One stream of gzip or deflate, decoded by zlib. A gzip body may have several members (RFC 1952 §2.2).
-final class InflateStream {
+final class InflateStream: CodingStream {
     private enum State {
         /// Deflate's first bytes tell a zlib header (RFC 1950, what the standard means) from raw deflate (RFC 1951,
         /// what some servers send).
@@ -28,7 +28,6 @@ final class InflateStream {
 
     deinit { if isMade { inflateEnd(&stream) } }
 
-    /// Whether the body may end here.
     var isComplete: Bool {
         switch state {
         case .ended: true
@@ -38,8 +37,6 @@ final class InflateStream {
         }
     }
 
-    /// Decodes from `input`, whose position moves, into `output`; gives how many bytes were put there. Fewer than there
-    /// is room for: all of the input is used.
     func decode(
         _ input: UnsafeRawBufferPointer, _ position: inout Int, into output: UnsafeMutableRawBufferPointer
     ) throws(ContentCodingError) -> Int {

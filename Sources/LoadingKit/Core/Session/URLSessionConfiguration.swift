@@ -138,10 +138,10 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     }
 
     /// How many bytes a response's body may decode to, for each byte that was received of it, where it has a content
-    /// coding (gzip, deflate). Default 200; `Int.max`: any number.
+    /// coding (gzip, deflate, br, zstd). Default 200; `Int.max`: any number.
     ///
     /// It counts from 32 MiB of decoded bytes on: what is smaller may expand as far as its coding can, which is 1,032 times
-    /// for one layer of gzip. Of codings one upon the other the result of each counts; more than four are not decoded. A
+    /// for one layer of gzip, and more for br and zstd. Of codings one upon the other the result of each counts; more than four are not decoded. A
     /// body that expands further fails with `URLError.cannotDecodeRawData` when it does, whoever takes its bytes. The
     /// messages of a WebSocket are bounded by ``URLSessionWebSocketTask/maximumMessageSize`` instead.
     open var maximumDecompressionRatio: Int {

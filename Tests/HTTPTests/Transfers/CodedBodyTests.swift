@@ -1,0 +1,133 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+/// Bodies in each content coding, from a server.
+@Suite struct CodedBodyTests {
+    private typealias Encoder = @Sendable ([UInt8]) throws -> [UInt8]
+
+    private static let text = (0..<5_000).map { "line \($0) of many\n" }.joined()
+    private static let gzip: Encoder = { try Gzip.compress($0) }
+
+    /// The field's value, and what makes such a body.
+    private static let codings: [(name: String, encode: Encoder)] = {
+        var codings: [(String, Encoder)] = [("gzip", gzip)]
+        #if Brotli
+            codings.append(("br", { BrotliEncoder.compress($0) }))
+            codings.append(("gzip, br", { BrotliEncoder.compress(try Gzip.compress($0)) }))
+        #endif
+        #if Zstd
+            codings.append(("zstd", { ZstdEncoder.compress($0) }))
+            codings.append(("zstd, gzip", { try Gzip.compress(ZstdEncoder.compress($0)) }))
+        #endif
+        return codings
+    }()
+
+    private static func response(_ body: [UInt8], _ coding: String) -> ServerResponse {
+        ServerResponse.bytes(body, type: "text/plain").adding("Content-Encoding", coding)
+    }
+
+    private static func coding(_ request: ServerRequest) throws -> (name: String, encode: Encoder) {
+        try #require(codings.first { $0.name == request.query?.removingPercentEncoding })
+    }
+
+    /// Each path, with the coding as the query: what comes of it.
+    private static let cases: [(path: String, method: String, outcome: Outcome)] = [
+        ("/whole", "GET", .ok(text)), ("/chunked", "GET", .ok(text)), ("/empty", "GET", .ok("")),
+        ("/nothing", "GET", .ok("")), ("/whole", "HEAD", .ok("")), ("/404", "GET", .loaded(status: 404, body: text)),
+        ("/truncated", "GET", .failed(.cannotDecodeRawData)), ("/corrupt", "GET", .failed(.cannotDecodeRawData)),
+        ("/bomb", "GET", .failed(.cannotDecodeRawData)),
+    ]
+
+    private static let route: LoopbackServer.Route = { request in
+        let coding = try coding(request)
+        let body = try coding.encode(Array(text.utf8))
+        switch request.path {
+        case "/whole": return response(body, coding.name)
+        case "/empty": return response(try coding.encode([]), coding.name)
+        case "/nothing": return response([], coding.name)
+        case "/truncated": return response(body.dropLast(9), coding.name)
+        case "/corrupt": return response(Array("this is in no coding at all".utf8), coding.name)
+        case "/bomb": return response(try coding.encode([UInt8](repeating: 0, count: 48 << 20)), coding.name)
+        case "/404":
+            var response = response(body, coding.name)
+            response.status = 404
+            return response
+        case _:
+            return ServerResponse.stream(.chunked, type: "text/plain") { writer in
+                for start in stride(from: 0, to: body.count, by: 700) {
+                    try writer.write(Array(body[start..<min(start + 700, body.count)]))
+                }
+            }.adding("Content-Encoding", coding.name)
+        }
+    }
+
+    private static func request(
+        _ server: LoopbackServer, _ path: String, _ coding: String, _ method: String = "GET"
+    ) throws -> URLRequest {
+        let query = try #require(coding.addingPercentEncoding(withAllowedCharacters: .alphanumerics))
+        return try BothVersions.request(server, "\(path)?\(query)", method)
+    }
+
+    @Test(arguments: BothVersions.all) func everyCoding(_ version: String) async throws {
+        try await BothVersions.withServer(version, Self.route) { session, server in
+            for (coding, _) in Self.codings {
+                for (path, method, outcome) in Self.cases {
+                    let request = try Self.request(server, path, coding, method)
+                    #expect(await session.outcome(request) == outcome, "\(method) \(path) \(coding)")
+                }
+            }
+        }
+    }
+
+    /// The announced length is that of the coded body, so that the content's is unknown.
+    @Test(arguments: BothVersions.all) func lengths(_ version: String) async throws {
+        try await BothVersions.withServer(version, Self.route) { session, server in
+            for (coding, _) in Self.codings {
+                for method in ["GET"] {
+                    let (_, response) = try await session.data(for: try Self.request(server, "/whole", coding, method))
+                    #expect(response.expectedContentLength == -1, "\(method) \(coding)")
+                    let http = try #require(response as? HTTPURLResponse)
+                    #expect(http.value(forHTTPHeaderField: "Content-Length") != nil)
+                    #expect(http.value(forHTTPHeaderField: "Content-Encoding") == coding)
+                }
+            }
+        }
+    }
+
+    /// What the server has flushed is with the program before the rest is sent.
+    @Test(arguments: BothVersions.all) func streaming(_ version: String) async throws {
+        let plain = (0..<5).map { Array("piece \($0)\n".utf8) }
+        var pieces: [String: [[UInt8]]] = [:]
+        #if Brotli
+            pieces["/br"] = BrotliEncoder.compress(pieces: plain)
+        #endif
+        #if Zstd
+            pieces["/zstd"] = ZstdEncoder.compress(pieces: plain)
+        #endif
+        let taken = plain.map { _ in ["/br": Signal(), "/zstd": Signal()] }
+        let route: LoopbackServer.Route = { [pieces] request in
+            let body = try #require(pieces[request.path])
+            return ServerResponse.stream { writer in
+                for (index, piece) in body.enumerated() {
+                    try writer.write(piece)
+                    taken[index][request.path]?.waitBlocking()
+                }
+            }.adding("Content-Encoding", String(request.path.dropFirst()))
+        }
+        try await BothVersions.withServer(version, route) { [pieces] session, server in
+            for path in pieces.keys.sorted() {
+                var index = 0
+                let (bytes, _) = try await session.bytes(for: try BothVersions.request(server, path))
+                for try await line in bytes.lines {
+                    #expect(line == "piece \(index)")
+                    taken[index][path]?.fire()
+                    index += 1
+                }
+                #expect(index == plain.count)
+            }
+        }
+    }
+}
