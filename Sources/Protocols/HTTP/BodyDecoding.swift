@@ -1,5 +1,6 @@
 import LoadingKitContentCoding
 import LoadingKitCore
+import LoadingKitHTTP1
 
 /// Decodes a body piece by piece, and keeps what its receiver has no room for.
 ///
@@ -21,6 +22,25 @@ final class BodyDecoding {
         guard let decoder = ContentDecoder(contentEncoding: contentEncoding, limits: limits) else { return nil }
         self.decoder = decoder
         self.buffer = buffer
+    }
+
+    /// What undoes the codings of a response's content, and those of its transfer, which were applied last.
+    ///
+    /// - Parameter hasBody: of a response without one the content's codings count all the same: they are what the length of
+    ///   a response to HEAD is of.
+    /// - Throws: `cannotDecodeRawData` where those of the transfer cannot be undone.
+    static func make(
+        for head: ResponseHead, hasBody: Bool, ratio: Int, buffer: UnsafeMutableRawBufferPointer
+    ) throws(LoadFailure) -> BodyDecoding? {
+        let content = head.fields[.contentEncoding]
+        let codings = hasBody ? try TransferCodings.read(head.fields) : []
+        guard !codings.isEmpty else { return content.flatMap { BodyDecoding($0, ratio: ratio, buffer: buffer) } }
+        let transfer = codings.joined(separator: ",")
+        if let content, let both = BodyDecoding("\(content),\(transfer)", ratio: ratio, buffer: buffer) { return both }
+        guard let decoding = BodyDecoding(transfer, ratio: ratio, buffer: buffer) else {
+            throw LoadFailure(.cannotDecodeRawData, "the response has too many transfer codings: \(transfer)")
+        }
+        return decoding
     }
 
     func decode(

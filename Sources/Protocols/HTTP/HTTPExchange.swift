@@ -382,9 +382,15 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     func deliver(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard let receiver else { return .wait }
-        if hasBody, upgrade == nil, let coding = head.fields[.contentEncoding] {
-            decoding = BodyDecoding(
-                coding, ratio: pool.settings.maximumDecompressionRatio, buffer: pool.decodeBuffer)
+        if upgrade == nil, hasBody {
+            do throws(LoadFailure) {
+                decoding = try BodyDecoding.make(
+                    for: head, hasBody: hasBody, ratio: pool.settings.maximumDecompressionRatio,
+                    buffer: pool.decodeBuffer)
+            } catch {
+                fail(error)
+                return .wait
+            }
         }
         let response = HTTPURLResponse(head, to: request, isCoded: decoding != nil)
         self.response = response
