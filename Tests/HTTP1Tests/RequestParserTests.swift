@@ -6,7 +6,7 @@ import Testing
     static let lines: [(line: String, method: String, target: String)] = [
         ("GET / HTTP/1.1\r\n", "GET", "/"),
         ("GET /a?b=c%20d HTTP/1.1\r\n", "GET", "/a?b=c%20d"),
-        ("GET //a/../\"<>[]^{|}\\ HTTP/1.1\n", "GET", "//a/../\"<>[]^{|}\\"),
+        ("GET //a/../\"<>[]^{|}\\ HTTP/1.1\r\n", "GET", "//a/../\"<>[]^{|}\\"),
         ("M-SEARCH http://h/ HTTP/1.1\r\n", "M-SEARCH", "http://h/"),
         ("OPTIONS * HTTP/1.1\r\n", "OPTIONS", "*"),
         ("OPTIONS /x HTTP/1.1\r\n", "OPTIONS", "/x"),
@@ -61,6 +61,29 @@ import Testing
         let transcript = verified(RequestParser(), line + "Host: h\r\n\r\n")
         #expect(transcript.error?.kind == kind)
         #expect(transcript.entries.isEmpty)
+    }
+
+    /// RFC 9112 §2.2 lets a recipient take a bare LF for a line's end. Where another one before it does not, the two read
+    /// other requests.
+    static let bareLineFeeds: [(request: String, kind: HTTP1Error.Kind)] = [
+        ("GET / HTTP/1.1\nHost: h\r\n\r\n", .malformedRequestLine),
+        ("GET / HTTP/1.1\nHost: h\n\n", .malformedRequestLine),
+        ("GET / HTTP/1.1\r\nHost: h\n\r\n", .invalidFieldValue),
+        ("GET / HTTP/1.1\r\nHost: h\nA: b\r\n\r\n", .invalidFieldValue),
+        ("GET / HTTP/1.1\r\nHost:\n\r\n", .invalidFieldValue),
+        ("GET / HTTP/1.1\r\nHost: h\r\n\n", .invalidFieldName),
+        ("GET / HTTP/1.1\r\n\n", .invalidFieldName),
+        ("GET / HTTP/1.1\r\nHost: h\r\nA\n: b\r\n\r\n", .invalidFieldName),
+    ]
+
+    @Test(arguments: bareLineFeeds.indices)
+    func bareLineFeed(_ index: Int) {
+        let (request, kind) = Self.bareLineFeeds[index]
+        let transcript = verified(RequestParser(), request)
+        #expect(transcript.error?.kind == kind)
+        #expect(transcript.entries.isEmpty)
+        // A user agent takes it for a line's end.
+        #expect(verified(responseParser(), "HTTP/1.1 200 OK\nContent-Length: 0\n\n").ends == 1)
     }
 
     static let badFields: [(fields: String, kind: HTTP1Error.Kind)] = [

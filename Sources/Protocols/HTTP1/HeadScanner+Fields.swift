@@ -51,7 +51,9 @@ extension HeadScanner {
     private mutating func scanEndOrFold(_ cursor: inout ScanCursor) throws(HTTP1Error) {
         switch cursor.byte {
         case Byte.carriageReturn: step = .lastLineFeed
-        case Byte.lineFeed: step = .complete
+        case Byte.lineFeed:
+            guard allowsBareLineFeed else { throw failure(.invalidFieldName, cursor) }
+            step = .complete
         case Byte.space, Byte.tab:
             guard !section.isEmpty else { throw failure(.invalidFieldName, cursor) }
             // RFC 9112 §5.2: a server refuses it, a user agent reads spaces in its place.
@@ -119,7 +121,9 @@ extension HeadScanner {
         guard !cursor.isAtEnd else { return }
         switch cursor.byte {
         case Byte.carriageReturn: step = .valueFeed
-        case Byte.lineFeed: finishValue(&cursor, end: cursor.offset)
+        case Byte.lineFeed:
+            guard allowsBareLineFeed else { throw failure(.invalidFieldValue, cursor) }
+            finishValue(&cursor, end: cursor.offset)
         case _: throw failure(.invalidFieldValue, cursor)
         }
         cursor.index &+= 1

@@ -90,7 +90,7 @@ extension HeadScanner {
     mutating func scanStartLineEnd(_ cursor: inout ScanCursor) throws(HTTP1Error) {
         switch cursor.byte {
         case Byte.carriageReturn: step = .startLineFeed
-        case Byte.lineFeed: step = .lineStart
+        case Byte.lineFeed where allowsBareLineFeed: step = .lineStart
         case _: throw malformedStartLine(cursor)
         }
         cursor.index &+= 1

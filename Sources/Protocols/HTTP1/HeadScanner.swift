@@ -8,7 +8,8 @@ import LoadingKitPrimitives
 /// a head that comes in one piece costs one allocation and one copy, and without the former where nobody has the head
 /// before it any more.
 ///
-/// A line's end is CRLF or a bare LF (RFC 9112 §2.2); a CR that no LF follows is an error wherever it comes.
+/// A line's end is CRLF or, but in a request's head, a bare LF (RFC 9112 §2.2); a CR that no LF follows is an error wherever
+/// it comes.
 @usableFromInline
 struct HeadScanner: Sendable {
     /// What is expected next. Each is a place where the input may end.
@@ -79,6 +80,10 @@ struct HeadScanner: Sendable {
             false
         }
     }
+
+    /// RFC 9112 §2.2 lets a recipient take it for a line's end. In a request's head it may be one to this recipient and not
+    /// to another, so that each reads other requests.
+    var allowsBareLineFeed: Bool { subject == .response || bytesBefore > 0 }
 
     /// What the limits leave for this section.
     var byteLimit: Int { headBytes &- bytesBefore }

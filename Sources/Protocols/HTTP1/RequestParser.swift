@@ -5,7 +5,7 @@ import LoadingKitPrimitives
 /// Give it input as it arrives, in pieces of any size, until ``next(_:_:)`` gives nil; no byte is read twice. Requests
 /// that could mean different things to different recipients are refused: `Content-Length` together with
 /// `Transfer-Encoding`, a `Transfer-Encoding` that does not end with `chunked` or comes with HTTP/1.0, continued lines,
-/// space before a colon, no `Host` or several (§3.2, §5.1, §5.2, §6.3, §11.2). Empty lines before a request are ignored.
+/// lines that end with a bare LF, space before a colon, no `Host` or several (§2.2, §3.2, §5.1, §5.2, §6.3, §11.2). Empty lines before a request are ignored.
 public struct RequestParser: Sendable {
     /// What ``next(_:_:)`` gives.
     public enum Event: Sendable, Equatable {
