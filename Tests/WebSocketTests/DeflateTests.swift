@@ -110,6 +110,37 @@ import Testing
         #expect(events == [.failed(.messageTooBig(limit: 10))])
     }
 
+    /// Up to the limit text is judged; what is beyond it, however much of it has been decompressed, makes it too long.
+    @Test func textBeyondTheLimitIsTooLong() throws {
+        func letters(_ count: Int) -> [UInt8] { [UInt8](repeating: 0x61, count: count) }
+        let tooLong = Received.failed(.messageTooBig(limit: 100))
+        let noText = Received.failed(.invalidUTF8)
+        let cases: [(String, [UInt8], Received)] = [
+            ("far beyond", letters(20_000) + [0xff] + letters(20_000), tooLong),
+            ("the first beyond", letters(100) + [0xff] + letters(300), tooLong),
+            ("the next", letters(101) + [0xff] + letters(300), tooLong),
+            ("a character that the limit divides", letters(99) + [0xc3, 0xa9] + letters(300), tooLong),
+            ("one that is none", letters(99) + [0xc3] + letters(300), tooLong),
+            ("the last before", letters(99) + [0xff] + letters(300), noText),
+            ("the first", [0xff] + letters(20_000), noText),
+            ("a character that the message divides", letters(99) + [0xc3], noText),
+            ("good text", letters(40_000), tooLong),
+        ]
+        for (name, text, expected) in cases {
+            var bytes: [UInt8] = []
+            if text.count < MessageDeflater.shortestMessage {
+                // As one block that is stored.
+                let count = UInt8(text.count)
+                bytes = frame(.text, [0, count, 0, ~count, 0xff] + text + [0], isCompressed: true)
+            } else {
+                var codec = WebSocketStateMachine(role: .server, deflate: PermessageDeflate())
+                try text.withUnsafeBytes { try codec.send(.text, $0, to: &bytes) }
+            }
+            let feeder = Feeder(deflate: PermessageDeflate(), limits: WebSocketLimits(messageBytes: 100))
+            #expect(feeder.receiveAnyhow(bytes) == [expected], "\(name)")
+        }
+    }
+
     @Test func negotiationAsAClient() {
         func read(_ values: String...) -> Result<PermessageDeflate?, WebSocketError> {
             Result { () throws(WebSocketError) in try PermessageDeflate(response: values) }

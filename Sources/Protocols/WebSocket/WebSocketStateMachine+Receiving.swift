@@ -173,18 +173,21 @@ extension WebSocketStateMachine {
     ) throws(WebSocketError) {
         guard let inflater else { return }
         let start = payload.count
+        let limit = max(0, limits.messageBytes)
         do throws(WebSocketError) {
-            try run(inflater, payload, limits.messageBytes)
+            try run(inflater, payload, limit)
         } catch {
-            try checkText(from: start)
+            // Not what is beyond the limit: how much of that has been decompressed is a matter of cuts.
+            try checkText(from: start, to: limit)
             throw error
         }
         try checkText(from: start)
     }
 
-    private mutating func checkText(from start: Int) throws(WebSocketError) {
+    private mutating func checkText(from start: Int, to end: Int = .max) throws(WebSocketError) {
         guard incoming?.kind == .text else { return }
-        guard incoming?.text.accepts(UnsafeRawBufferPointer(payload.tail(from: start))) == true else {
+        let text = UnsafeRawBufferPointer(rebasing: payload.tail(from: start).prefix(max(0, end - start)))
+        guard incoming?.text.accepts(text) == true else {
             throw WebSocketError(.invalidUTF8)
         }
     }
