@@ -126,10 +126,33 @@ import Testing
         #expect(Feeder().receiveAnyhow(frame(.close)) == [.close(1005, "")])
     }
 
-    @Test func onlyTheNewestPingIsAnswered() {
-        let (events, answers) = Feeder().receive([frame(.ping, "1") + frame(.ping, "2")])
-        #expect(events == [.ping([0x31]), .ping([0x32])])
-        #expect(Feeder(role: .server).receive([answers]).events == [.pong([0x32])])
+    /// RFC 6455 §5.5.2: each, in order, as long as the answers are few that wait.
+    @Test func eachPingIsAnswered() {
+        for count in [2, 200] {
+            let payloads = (0..<count).map { Array("\($0)".utf8) }
+            let (events, answers) = Feeder().receive([payloads.flatMap { frame(.ping, $0) }])
+            #expect(events == payloads.map(Received.ping))
+            #expect(Feeder(role: .server).receive([answers]).events == payloads.map(Received.pong))
+        }
+    }
+
+    /// §5.5.3: of pings that come faster than the other side reads the answers the newest has one; what waits is bounded.
+    @Test func aFloodOfPingsIsNotAnsweredInFull() {
+        for role in [WebSocketRole.client, .server] {
+            let payloads = (0..<30_000).map { Array("ping number \($0)".utf8) }
+            let flood = payloads.flatMap { frame(.ping, $0, isMasked: role == .server) }
+            let (events, answers) = Feeder(role: role).receive([flood])
+            #expect(events.count == payloads.count)
+            #expect(answers.count < 32 * 1024)
+            let pongs = Feeder(role: role == .client ? .server : .client).receive([answers]).events
+            #expect(pongs.count > 500 && pongs.last == payloads.last.map(Received.pong))
+            #expect(pongs.dropLast() == payloads.prefix(pongs.count - 1).map(Received.pong)[...])
+            // Once they are read, the next is answered again.
+            let pieces = [flood, frame(.ping, "next", isMasked: role == .server)]
+            let all = Feeder(role: role).receive(pieces).answers
+            let last = Feeder(role: role == .client ? .server : .client).receive([all]).events.last
+            #expect(last == .pong(Array("next".utf8)))
+        }
     }
 
     @Test func limits() {

@@ -196,7 +196,7 @@ extension WebSocketStateMachine {
         switch header.opcode {
         case .text, .binary, .continuation: return header.isFinal ? try endMessage() : nil
         case .ping:
-            unanswered = controlPayload
+            answerPing()
             return .ping(controlPayload)
         case .pong: return .pong(controlPayload)
         case .close: return try endConnection()
@@ -238,7 +238,7 @@ extension WebSocketStateMachine {
         }
         if isOpen { closeFrame = makeCloseFrame(code, "") }
         state = .closed
-        unanswered = nil
+        dropPongs()
         return .close(code, reason: reason)
     }
 }

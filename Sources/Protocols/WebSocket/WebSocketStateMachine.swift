@@ -35,6 +35,9 @@ public struct WebSocketStateMachine: ~Copyable {
         var emptyFrames = 0
     }
 
+    /// So many bytes of answers to pings wait at most, where the other side pings and does not read.
+    private static let mostPongBytes = 16 * 1024
+
     /// Which side this is.
     public let role: WebSocketRole
     /// What the other side may do. A change concerns what is received from then on.
@@ -50,8 +53,10 @@ public struct WebSocketStateMachine: ~Copyable {
     let inflater: MessageInflater?
     let deflater: MessageDeflater?
     private var keys = MaskKeys()
-    /// The newest ping that is not answered: older ones need no answer then (§5.5.3).
-    var unanswered: [UInt8]?
+    /// Answers to pings that wait to be sent, in order, up to ``mostPongBytes``.
+    private var pongs: [UInt8] = []
+    /// The newest ping that came when there were as many: only the newest needs an answer (§5.5.3).
+    private var unanswered: [UInt8]?
     /// A close frame that waits to be sent.
     var closeFrame: [UInt8]?
 
@@ -82,18 +87,35 @@ public struct WebSocketStateMachine: ~Copyable {
     // MARK: Sending
 
     /// Whether there are answers to send.
-    public var hasControlBytes: Bool { unanswered != nil || closeFrame != nil }
+    public var hasControlBytes: Bool { !pongs.isEmpty || closeFrame != nil }
 
     /// Appends the answers that wait, which then wait no longer.
     public mutating func drainControlBytes(into output: inout [UInt8]) {
-        if let payload = unanswered {
-            unanswered = nil
-            if isOpen { appendFrame(.pong, payload, to: &output) }
+        if !pongs.isEmpty {
+            if isOpen { output.append(contentsOf: pongs) }
+            if isOpen, let unanswered { appendFrame(.pong, unanswered, to: &output) }
+            dropPongs()
         }
         if let frame = closeFrame {
             closeFrame = nil
             output.append(contentsOf: frame)
         }
+    }
+
+    /// Answers the ping that has just been received.
+    mutating func answerPing() {
+        guard isOpen else { return }
+        guard pongs.count < Self.mostPongBytes else { return unanswered = controlPayload }
+        // Moved out, so that it can grow while this struct changes.
+        var waiting: [UInt8] = []
+        swap(&waiting, &pongs)
+        appendFrame(.pong, controlPayload, to: &waiting)
+        swap(&waiting, &pongs)
+    }
+
+    mutating func dropPongs() {
+        pongs.removeAll(keepingCapacity: true)
+        unanswered = nil
     }
 
     /// Appends a whole message in one frame, compressed where that was agreed on and saves something.
