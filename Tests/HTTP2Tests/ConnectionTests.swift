@@ -107,6 +107,48 @@ import Testing
         #expect(server.machine.openStreams == [1, 3])
     }
 
+    /// §6.8: what comes on streams that a server's GOAWAY leaves out was sent before the client knew, and is dropped; of
+    /// flow control and header compression it counts all the same.
+    @Test func whatComesBeyondTheGoAwayIsDropped() throws {
+        let window: [UInt8] = Bytes.frame(type: 8, stream: 5, [0, 0, 0, 9])
+        let body = Bytes.frame(type: 0, stream: 5, Array(repeating: 0, count: 16384))
+        let cases: [(String, [UInt8])] = [
+            ("DATA", Bytes.frame(type: 0, stream: 5, [1, 2])),
+            ("a stream", headersFrame(5, requestBlock) + body + Bytes.frame(type: 0, flags: 1, stream: 5, [])),
+            ("RST_STREAM", Bytes.frame(type: 3, stream: 5, [0, 0, 0, 8])),
+            ("a stream that is reset", headersFrame(5, requestBlock) + Bytes.frame(type: 3, stream: 5, [0, 0, 0, 8])),
+            ("WINDOW_UPDATE", window), ("of 0", Bytes.frame(type: 8, stream: 5, [0, 0, 0, 0])),
+            ("trailers", headersFrame(5, requestBlock) + body + headersFrame(5, endStream: true, block(("a", "b")))),
+            ("PRIORITY", Bytes.frame(type: 2, stream: 5, [0, 0, 0, 0, 1])),
+            ("of the wrong size", Bytes.frame(type: 2, stream: 5, [0])),
+            ("more than a window", (0..<6).flatMap { _ in body }),
+        ]
+        for (name, bytes) in cases {
+            for split in [0, bytes.count / 2, bytes.count] {
+                var server = Peer.connected(.server)
+                server.feed(headersFrame(1, requestBlock))
+                server.machine.sendGoAway(to: &server.output)
+                server.events = []
+                server.feed(Array(bytes[..<split]))
+                server.feed(Array(bytes[split...]) + Bytes.frame(type: 0, flags: 1, stream: 1, []))
+                #expect(server.error == nil && server.events.count == 1, "\(name)")
+                #expect(!server.takeFrames().contains { if case .other(.resetStream) = $0 { true } else { false } })
+            }
+        }
+        var server = Peer.connected(.server)
+        server.machine.sendGoAway(to: &server.output)
+        _ = server.takeOutput()
+        for _ in 0..<2 { server.feed(Bytes.frame(type: 0, stream: 1, Array(repeating: 0, count: 16384))) }
+        #expect(server.takeFrames() == [.other(.windowUpdate(stream: .connection, increment: 32768))])
+        // A stream of the server's own that it never opened, and one below the last after a notice alone, are idle.
+        server.feed(Bytes.frame(type: 0, stream: 2, [1]))
+        #expect(server.error == HTTP2Error(.idleStream))
+        var noticed = Peer.connected(.server)
+        noticed.machine.sendShutdownNotice(to: &noticed.output)
+        noticed.feed(Bytes.frame(type: 0, stream: 1, [1]))
+        #expect(noticed.error == HTTP2Error(.idleStream))
+    }
+
     @Test func streamsBeyondTheLimitAreRefused() throws {
         var settings = HTTP2Settings()
         settings.maxConcurrentStreams = 2

@@ -131,6 +131,25 @@ import Testing
         #expect(large.takeFrames().last == .other(.goAway(lastStream: 0, .flowControlError, debugData: [])))
     }
 
+    /// §6.9.1: a frame that has no bytes needs no window, also where SETTINGS have put it below 0 (§6.9.2).
+    @Test(arguments: [(0, 1, true), (0, 0, true), (1, 1, false)] as [(Int, UInt8, Bool)])
+    func anEmptyFrameNeedsNoWindow(_ count: Int, _ flags: UInt8, _ isAllowed: Bool) throws {
+        var settings = HTTP2Settings()
+        settings.initialWindowSize = 30000
+        var client = Peer.connected(.client, settings: settings)
+        client.consumes = false
+        _ = try client.request()
+        client.feed(headersFrame(1, responseBlock) + Self.data(1, 16384))
+        settings.initialWindowSize = 1000
+        client.machine.updateSettings(settings, to: &client.output)
+        client.feed(Bytes.frame(type: 4, flags: 1, stream: 0, []))
+        client.events = []
+        client.feed(Self.data(1, count, flags: flags))
+        let failure = HTTP2Event.streamFailed(stream: 1, HTTP2Error(.windowExceeded, .stream(1)))
+        #expect(client.error == nil && (client.events.first == failure) == !isAllowed)
+        #expect(client.events.contains(.streamClosed(stream: 1)) == (isAllowed && flags == 1))
+    }
+
     /// The window is given back in halves, and not before it was consumed.
     @Test func consumptionOpensWindows() throws {
         var settings = HTTP2Settings()

@@ -140,7 +140,8 @@ import Testing
             ("trailers", "GET", "200", data(5, false) + trailers, true),
             ("trailers early", "GET", "200", data(4, false) + trailers, false),
             ("empty end", "GET", "200", data(5, false) + data(0, true), true),
-            ("HEAD", "HEAD", "200", data(0, true), true), ("HEAD with a body", "HEAD", "200", data(1, false), false),
+            ("HEAD", "HEAD", "200", data(0, true), true),
+            ("HEAD with a body", "HEAD", "200", data(1, false), false),
             ("204", "GET", "204", data(0, true), true), ("304 with a body", "GET", "304", data(5, true), false),
         ]
         for item in cases {
@@ -151,6 +152,36 @@ import Testing
             let error = HTTP2Error(.contentLengthMismatch, .stream(1))
             #expect(failures == (item.isValid ? [] : [.streamFailed(stream: 1, error)]), "\(item.0)")
             #expect(client.error == nil)
+        }
+    }
+
+    /// A frame is judged when it begins, so that how the input is cut decides nothing.
+    @Test func contentLengthIsJudgedByFrame() throws {
+        func data(_ count: Int, padding: UInt8 = 0, endStream: Bool = false) -> [UInt8] {
+            let flags: UInt8 = (endStream ? 1 : 0) | (padding > 0 ? 8 : 0)
+            let content = (padding > 0 ? [padding] : []) + Array(repeating: 1, count: count + Int(padding))
+            return Bytes.frame(type: 0, flags: flags, stream: 1, content)
+        }
+        let cases: [(String, [UInt8], body: Int, isValid: Bool)] = [
+            ("too much at once", data(6), 0, false), ("too much, padded", data(6, padding: 3), 0, false),
+            ("too much in the second", data(3) + data(3), 3, false),
+            ("too little", data(4, endStream: true), 0, false),
+            ("too little in the second", data(2) + data(2, padding: 1, endStream: true), 2, false),
+            ("as much as said", data(5, padding: 9, endStream: true), 5, true),
+            ("as much as said, in two", data(2) + data(3) + data(0, endStream: true), 5, true),
+        ]
+        for (name, bytes, count, isValid) in cases {
+            for split in 0...bytes.count {
+                var client = Peer.connected(.client)
+                _ = try client.request()
+                client.feed(headersFrame(1, block((":status", "200"), ("content-length", "5"))))
+                client.feed(Array(bytes[..<split]))
+                client.feed(Array(bytes[split...]))
+                #expect(client.bodies[1, default: []].count == count, "\(name), cut at \(split)")
+                let failure = HTTP2Event.streamFailed(stream: 1, HTTP2Error(.contentLengthMismatch, .stream(1)))
+                #expect(client.events.contains(failure) == !isValid, "\(name), cut at \(split)")
+                #expect(client.error == nil)
+            }
         }
     }
 

@@ -28,7 +28,7 @@ extension HTTP2ConnectionStateMachine {
             endStream: fragment.endStream)
     }
 
-    /// Counts bytes on their stream; gives what is wrong with them.
+    /// Counts bytes on their stream; gives what is wrong with them: with the whole frame, when its first piece has come.
     @inline(__always)
     private mutating func accept(_ fragment: HTTP2DataFragment, at place: Int) -> HTTP2Error.Kind? {
         switch streams[place].state.receiving {
@@ -36,11 +36,12 @@ extension HTTP2ConnectionStateMachine {
         case .head: return .dataBeforeHead
         case nil: return .closedStream
         }
-        if let length = fragment.frameLength, !streams[place].receiveWindow.receive(length) { return .windowExceeded }
+        guard let length = fragment.frameLength else { return nil }
+        if !streams[place].receiveWindow.receive(length) { return .windowExceeded }
         if streams[place].missingBytes >= 0 {
-            streams[place].missingBytes -= Int64(fragment.payload.count)
+            streams[place].missingBytes -= Int64(fragment.frameContent)
             if streams[place].missingBytes < 0 { return .contentLengthMismatch }
-            if fragment.endStream, streams[place].missingBytes > 0 { return .contentLengthMismatch }
+            if fragment.frameEndsStream, streams[place].missingBytes > 0 { return .contentLengthMismatch }
         }
         return nil
     }

@@ -14,9 +14,10 @@ extension HTTP2ConnectionStateMachine {
         case .idle:
             guard role == .server, stream.isClientInitiated else { throw HTTP2Error(.badStreamID) }
             return try receiveRequest(stream, endStream: endStream)
+        case .beyondGoAway:
+            try flood.charge()
+            return nil
         case .reset, .ended:
-            // What came after our GOAWAY was never opened, and counts as closed by nobody's error (§6.8).
-            if let goAwaySent, stream > goAwaySent { return nil }
             try closedStream(stream, location)
             return nil
         }
@@ -96,10 +97,6 @@ extension HTTP2ConnectionStateMachine {
     private mutating func receiveRequest(
         _ stream: HTTP2StreamID, endStream: Bool
     ) throws(HTTP2Error) -> HTTP2Event? {
-        if let goAwaySent, stream > goAwaySent {
-            try flood.charge()
-            return nil
-        }
         highestPeerStream = stream
         if let most = localSettings.maxConcurrentStreams, streams.count >= Int(most) {
             try flood.charge(limits.resetCost)

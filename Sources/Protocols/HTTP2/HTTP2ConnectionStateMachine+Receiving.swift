@@ -114,7 +114,7 @@ extension HTTP2ConnectionStateMachine {
             try flood.charge(limits.resetCost)
             return .streamReset(stream: stream, code)
         case .idle: throw HTTP2Error(.idleStream)
-        case .reset, .ended:
+        case .beyondGoAway, .reset, .ended:
             try flood.charge()
             return nil
         }
@@ -125,6 +125,9 @@ extension HTTP2ConnectionStateMachine {
         /// In the table, at that place.
         case open(Int)
         case idle
+        /// A client's, above the last that this server's GOAWAY has named: it was never opened, and what comes on it is
+        /// dropped (§6.8).
+        case beyondGoAway
         case reset(ResetMemory.Origin)
         /// Closed by END_STREAM of both sides.
         case ended
@@ -139,7 +142,10 @@ extension HTTP2ConnectionStateMachine {
     private func locateClosed(_ stream: HTTP2StreamID) -> Location {
         let isOurs = stream.isClientInitiated == (role == .client)
         let wasUsed = isOurs ? stream.rawValue < nextStream : stream <= highestPeerStream
-        guard wasUsed else { return .idle }
+        guard wasUsed else {
+            if role == .server, !isOurs, let goAwaySent, stream > goAwaySent { return .beyondGoAway }
+            return .idle
+        }
         return resets.origin(of: stream).map { .reset($0) } ?? .ended
     }
 
@@ -155,7 +161,7 @@ extension HTTP2ConnectionStateMachine {
         // A stream that is not open is not reset (§6.4); PRIORITY may come before it is (§5.1).
         case .idle where error.kind == .frameSize: return nil
         case .idle: throw HTTP2Error(error.kind, .connection, code: error.code)
-        case .reset, .ended: return nil
+        case .beyondGoAway, .reset, .ended: return nil
         }
     }
 
@@ -174,7 +180,7 @@ extension HTTP2ConnectionStateMachine {
     /// What a frame that needs an open stream means on one that is not: nil where it is to be ignored (§5.1).
     mutating func closedStream(_ stream: HTTP2StreamID, _ location: Location) throws(HTTP2Error) {
         switch location {
-        case .open: return
+        case .open, .beyondGoAway: return
         case .idle: throw HTTP2Error(.idleStream)
         case .reset(.local): try flood.charge()
         case .reset(.peer):

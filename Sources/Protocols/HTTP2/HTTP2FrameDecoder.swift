@@ -25,7 +25,8 @@ public struct HTTP2FrameDecoder: Sendable {
     /// A DATA frame that has begun.
     struct DataFrame {
         var header: FrameHeader
-        /// Payload and padding that are still to come.
+        /// All of the payload; what of it and of the padding is still to come.
+        let content: Int
         var payload: Int
         var padding: Int
         /// The byte that says how much padding there is, when it was not counted yet.
@@ -89,7 +90,9 @@ public struct HTTP2FrameDecoder: Sendable {
                 guard padding < header.length else { throw HTTP2Error(.paddingTooLong) }
                 position += 1
                 state = .data(
-                    DataFrame(header: header, payload: header.length - 1 - padding, padding: padding, overhead: 1))
+                    DataFrame(
+                        header: header, content: header.length - 1 - padding, payload: header.length - 1 - padding,
+                        padding: padding, overhead: 1))
             case .data(var data):
                 return fragment(&data, input, &position)
             case .skipping(let header, let remaining):
@@ -184,7 +187,9 @@ public struct HTTP2FrameDecoder: Sendable {
 
     private mutating func beginData(_ header: FrameHeader) throws(HTTP2Error) {
         guard header.has(FrameFlags.padded) else {
-            return state = .data(DataFrame(header: header, payload: header.length, padding: 0, overhead: 0))
+            return state = .data(
+                DataFrame(
+                    header: header, content: header.length, payload: header.length, padding: 0, overhead: 0))
         }
         guard header.length > 0 else { throw HTTP2Error(.frameSize) }
         state = .padLength(header)
@@ -206,7 +211,8 @@ public struct HTTP2FrameDecoder: Sendable {
         let fragment = HTTP2DataFragment(
             stream: data.header.stream, payload: position..<position + payload,
             flowControlled: payload + padding + data.overhead,
-            frameLength: data.hasBegun ? nil : data.header.length,
+            frameLength: data.hasBegun ? nil : data.header.length, frameContent: data.content,
+            frameEndsStream: data.header.has(FrameFlags.endStream),
             endStream: isComplete && data.header.has(FrameFlags.endStream))
         position += payload + padding
         data.payload -= payload

@@ -16,9 +16,10 @@ struct ReceiveWindow {
         self.target = target
     }
 
-    /// Counts bytes that came; false when they are more than was allowed.
+    /// Counts bytes that came; false when they are more than was allowed. None are always allowed, also where the window is
+    /// below 0 (§6.9.1).
     mutating func receive(_ count: Int) -> Bool {
-        guard count <= available else { return false }
+        guard count <= available || count == 0 else { return false }
         available -= count
         held += count
         return true
