@@ -141,7 +141,7 @@ import Testing
             ("trailers early", "GET", "200", data(4, false) + trailers, false),
             ("empty end", "GET", "200", data(5, false) + data(0, true), true),
             ("HEAD", "HEAD", "200", data(0, true), true),
-            ("HEAD with a body", "HEAD", "200", data(1, false), false),
+            ("HEAD with a body", "HEAD", "200", data(1, false) + data(6, true), true),
             ("204", "GET", "204", data(0, true), true), ("304 with a body", "GET", "304", data(5, true), false),
         ]
         for item in cases {
@@ -181,6 +181,38 @@ import Testing
                 let failure = HTTP2Event.streamFailed(stream: 1, HTTP2Error(.contentLengthMismatch, .stream(1)))
                 #expect(client.events.contains(failure) == !isValid, "\(name), cut at \(split)")
                 #expect(client.error == nil)
+            }
+        }
+    }
+
+    /// RFC 9110 §9.3.2: a response to HEAD has no content. What some servers send as such is dropped, and given back to the
+    /// windows; with its end the response ends.
+    @Test func whatComesAsTheBodyOfHeadIsDropped() throws {
+        func data(_ count: Int, flags: UInt8 = 0) -> [UInt8] {
+            Bytes.frame(type: 0, flags: flags, stream: 1, Array(repeating: 1, count: count))
+        }
+        let end = HTTP2Event.streamClosed(stream: 1)
+        let cases: [(String, [UInt8], isOver: Bool)] = [
+            ("one that ends it", data(20, flags: 1), true), ("one", data(20), false),
+            ("two and an empty one", data(10) + data(16384) + data(0, flags: 1), true),
+            ("padding", Bytes.frame(type: 0, flags: 9, stream: 1, [2, 1, 1, 1]), true),
+            ("trailers", data(20) + headersFrame(1, endStream: true, block(("a", "b"))), true),
+            ("more than the window", (0..<8).flatMap { _ in data(16384) } + data(1, flags: 1), true),
+        ]
+        for (name, bytes, isOver) in cases {
+            for length in [[("content-length", "5")], []] {
+                for piece in [bytes.count, 1000] {
+                    var client = Peer.connected(.client)
+                    client.consumes = false
+                    _ = try client.request("HEAD")
+                    client.feed(headersFrame(1, block([(":status", "200")] + length)))
+                    for start in stride(from: 0, to: bytes.count, by: piece) {
+                        client.feed(Array(bytes[start..<min(start + piece, bytes.count)]))
+                    }
+                    #expect(client.error == nil && client.bodies[1, default: []] == [], "\(name)")
+                    #expect(client.events.contains(end) == isOver, "\(name)")
+                    #expect(!client.events.contains { if case .streamFailed = $0 { true } else { false } }, "\(name)")
+                }
             }
         }
     }

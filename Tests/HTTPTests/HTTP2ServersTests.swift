@@ -7,7 +7,11 @@ import Testing
 /// HTTP/2 to servers that others wrote, beside nginx: ``HTTP2LoadTests``.
 @Suite struct HTTP2ServersTests {
     private static let long = (0..<3_000_001).map { UInt8(truncatingIfNeeded: $0 &* 31 >> 3) }
-    private static let files: [String: [UInt8]] = ["short": Array("short".utf8), "empty": [], "long": long]
+    private static let text = Array(
+        (0..<30_000).map { "line \($0) \(UInt32(truncatingIfNeeded: $0 &* 2_654_435_761))\n" }.joined().utf8)
+    private static let files: [String: [UInt8]] = [
+        "short": Array("short".utf8), "empty": [], "long": long, "coded.txt": text,
+    ]
 
     private func withServer(
         _ program: HTTP2Server.Program,
@@ -53,6 +57,24 @@ import Testing
                 return await group.reduce(into: []) { if let failure = $1 { $0.append(failure) } }
             }
             #expect(failures.isEmpty)
+        }
+    }
+
+    /// Apache, when it compresses what its buffer does not hold, sends DATA after the head of its answer to HEAD.
+    @Test(arguments: HTTP2Server.Program.allCases) func heads(program: HTTP2Server.Program) async throws {
+        try await withServer(program) { session, server in
+            var request = try Self.request(server, "/coded.txt")
+            let isCoded = program == .apache
+            let (data, got) = try await session.data(for: request)
+            #expect(Array(data) == Self.text)
+            request.httpMethod = "HEAD"
+            for _ in 0..<3 {
+                let (nothing, response) = try await session.data(for: request)
+                #expect(nothing.isEmpty && response.expectedContentLength == got.expectedContentLength)
+                let http = try #require(response as? HTTPURLResponse)
+                #expect((http.value(forHTTPHeaderField: "Content-Encoding") == "gzip") == isCoded)
+            }
+            #expect(await session.outcome(try Self.request(server, "/short")) == .ok("short"))
         }
     }
 

@@ -382,7 +382,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     func deliver(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard let receiver else { return .wait }
-        if upgrade == nil, hasBody {
+        if upgrade == nil, hasBody || method == "HEAD" {
             do throws(LoadFailure) {
                 decoding = try BodyDecoding.make(
                     for: head, hasBody: hasBody, ratio: pool.settings.maximumDecompressionRatio,

@@ -21,11 +21,26 @@ extension HTTP2ConnectionStateMachine {
             consumeOnConnection(fragment.flowControlled)
             return try streamError(HTTP2Error(problem, .stream(fragment.stream)))
         }
+        if streams[place].expectsNoBody { return drop(fragment, at: place) }
         flood.refill(fragment.payload.count >> 4)
         if fragment.endStream { end(fragment.stream, at: place) }
         return .data(
             stream: fragment.stream, fragment.payload, flowControlled: fragment.flowControlled,
             endStream: fragment.endStream)
+    }
+
+    /// What comes as the body of a response to HEAD, which some servers send (Apache, when it compresses), is none
+    /// (RFC 9110 §9.3.2); its end is the response's.
+    private mutating func drop(_ fragment: HTTP2DataFragment, at place: Int) -> HTTP2Event? {
+        consumeOnConnection(fragment.flowControlled)
+        streams[place].receiveWindow.consume(fragment.flowControlled)
+        guard fragment.endStream else {
+            updateWindow(of: fragment.stream, at: place)
+            return nil
+        }
+        end(fragment.stream, at: place)
+        let end = fragment.payload.upperBound
+        return .data(stream: fragment.stream, end..<end, flowControlled: 0, endStream: true)
     }
 
     /// Counts bytes on their stream; gives what is wrong with them: with the whole frame, when its first piece has come.

@@ -62,9 +62,9 @@ extension HTTP2ConnectionStateMachine {
             setReceiving(.head(interims: interims + 1), at: place)
             return .interim(status: status, fields)
         }
-        if streams[place].expectsNoBody || status == 204 || status == 304 {
+        if status == 204 || status == 304 {
             streams[place].missingBytes = 0
-        } else {
+        } else if !streams[place].expectsNoBody {
             try expect(try fields.contentLength(), at: place, endStream: endStream)
         }
         setReceiving(.body, at: place)

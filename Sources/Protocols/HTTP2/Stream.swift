@@ -3,7 +3,7 @@
 struct Stream {
     /// Whether the caller is told when the window opens.
     var isBlocked = false
-    /// Whether the body that comes has a length that is known and does not count: the response to HEAD, 204 and 304.
+    /// Whether what comes as the body is dropped: of the response to HEAD, whose length is that of another body.
     var expectsNoBody = false
     var state = StreamState.open(sending: .head, receiving: .head(interims: 0))
     var sendWindow = SendWindow(0)

@@ -82,11 +82,11 @@ import Testing
         }
     }
 
-    /// The announced length is that of the coded body, so that the content's is unknown.
+    /// The announced length is that of the coded body, so that the content's is unknown: of what HEAD would give, too.
     @Test(arguments: BothVersions.all) func lengths(_ version: String) async throws {
         try await BothVersions.withServer(version, Self.route) { session, server in
             for (coding, _) in Self.codings {
-                for method in ["GET"] {
+                for method in ["GET", "HEAD"] {
                     let (_, response) = try await session.data(for: try Self.request(server, "/whole", coding, method))
                     #expect(response.expectedContentLength == -1, "\(method) \(coding)")
                     let http = try #require(response as? HTTPURLResponse)

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitLoopbackServer
 
 /// A real server of HTTP/2 over TLS that serves files, and sends back what is uploaded where it can. `hyper` opens
-/// WebSockets, too, and sends back what comes.
+/// WebSockets, too, and sends back what comes. `apache` compresses files whose names begin with `coded`.
 package final class HTTP2Server: Sendable {
     /// Which one.
     package enum Program: String, Sendable, CaseIterable {
@@ -69,7 +69,7 @@ extension HTTP2Server.Program {
     }
 
     private static func apache(_ folder: String, _ port: UInt16) -> String {
-        let modules = ["mpm_event", "authz_core", "ssl", "http2"]
+        let modules = ["mpm_event", "authz_core", "ssl", "http2", "filter", "deflate"]
             .map { "LoadModule \($0)_module /usr/lib/apache2/modules/mod_\($0).so" }.joined(separator: "\n")
         return """
             \(modules)
@@ -85,6 +85,9 @@ extension HTTP2Server.Program {
             SSLSessionCache none
             SSLCertificateFile certificate.pem
             SSLCertificateKeyFile key.pem
+            <Files "coded*">
+            SetOutputFilter DEFLATE
+            </Files>
             """
     }
 
