@@ -110,6 +110,26 @@ import Testing
         #expect(events == [.failed(.messageTooBig(limit: 10))])
     }
 
+    /// What is done for a message is in proportion to it: each of 5,000 had 16 KiB of memory.
+    @Test func shortMessagesTakeLittleMemory() throws {
+        let payload: [UInt8] = [0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0x00]
+        let bytes = (0..<5_000).flatMap { _ in frame(.binary, payload, isCompressed: true) }
+        for takesContextOver in [true, false] {
+            var settings = PermessageDeflate()
+            settings.server = .init(takesContextOver: takesContextOver, windowBits: 15)
+            var codec = WebSocketStateMachine(role: .client, deflate: settings)
+            var messages: [WebSocketPayload] = []
+            try bytes.withUnsafeBytes { bytes in
+                var position = 0
+                while case .binary(let message)? = try codec.receive(bytes, &position) { messages.append(message) }
+            }
+            #expect(messages.count == 5_000)
+            let isRight = messages.allSatisfy { $0.withUnsafeBytes { Array($0) } == Self.hello }
+            #expect(isRight)
+            #expect(messages.reduce(0) { $0 + $1.capacity } <= 5_000 * 512)
+        }
+    }
+
     /// Up to the limit text is judged; what is beyond it, however much of it has been decompressed, makes it too long.
     @Test func textBeyondTheLimitIsTooLong() throws {
         func letters(_ count: Int) -> [UInt8] { [UInt8](repeating: 0x61, count: count) }

@@ -4,7 +4,10 @@ import CZlib
 final class MessageInflater {
     /// What a compressed message ends with, and is sent without.
     private static let tail: [UInt8] = [0x00, 0x00, 0xff, 0xff]
+    /// Room for what is decompressed at a time: for a few times the input first, so that a short message takes little
+    /// memory, then for so much.
     private static let piece = 16 * 1024
+    private static let smallestPiece = 64
 
     private let settings: PermessageDeflate.Direction
     private var stream = z_stream()
@@ -57,8 +60,10 @@ final class MessageInflater {
         stream.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
         stream.avail_in = UInt32(clamping: input.count)
         isBehindLastBlock = false
+        var wanted = min(Self.piece, max(Self.smallestPiece, input.count &* 4))
         repeat {
-            let room = try payload.room(Self.piece)
+            let room = try payload.room(wanted)
+            wanted = Self.piece
             let given = UInt32(clamping: room.count)
             stream.next_out = room.bindMemory(to: UInt8.self).baseAddress
             stream.avail_out = given

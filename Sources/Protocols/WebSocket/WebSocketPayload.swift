@@ -8,7 +8,7 @@ public final class WebSocketPayload: @unchecked Sendable {  // of one owner unti
     private static let trustedReserve = 1 << 20
 
     private var base: UnsafeMutableRawPointer?
-    private var capacity = 0
+    private(set) var capacity = 0
     /// How many bytes there are.
     public private(set) var count = 0
 
