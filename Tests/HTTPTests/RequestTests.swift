@@ -33,6 +33,17 @@ import Testing
         return codings.joined(separator: ", ")
     }
 
+    /// A part of a body in a coding cannot be decoded, so that none is offered with a range; a program's own offer is sent.
+    @Test func noCodingIsOfferedForARange() async throws {
+        let ranged = try await Self.sent { $0.setValue("bytes=2-4", forHTTPHeaderField: "Range") }
+        #expect(ranged[field: "Accept-Encoding"] == "identity")
+        let own = try await Self.sent {
+            $0.setValue("bytes=2-4", forHTTPHeaderField: "Range")
+            $0.setValue("gzip", forHTTPHeaderField: "Accept-Encoding")
+        }
+        #expect(own[field: "Accept-Encoding"] == "gzip")
+    }
+
     @Test func theUsualFields() async throws {
         let request = try await Self.sent { _ in }
         #expect(request.requestLine == "GET / HTTP/1.1")

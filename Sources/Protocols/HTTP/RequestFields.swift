@@ -66,7 +66,10 @@ struct RequestFields {
         for name in Self.reserved where !additional.isEmpty && fields.contains(name) { fields.remove(name) }
         if !fields.contains(.host) { fields.append(.host, origin.authority) }
         if !fields.contains(.accept) { fields.append(.accept, "*/*") }
-        if !fields.contains(.acceptEncoding) { fields.append(.acceptEncoding, ContentDecoder.acceptEncoding) }
+        if !fields.contains(.acceptEncoding) {
+            // A part of what is coded cannot be decoded: the Fetch standard, "HTTP-network-or-cache fetch".
+            fields.append(.acceptEncoding, fields.contains(.range) ? "identity" : ContentDecoder.acceptEncoding)
+        }
         if !fields.contains(.userAgent) { fields.append(.userAgent, Self.userAgent) }
         if request.hasBody, !fields.contains(.contentType) {
             fields.append(.contentType, "application/x-www-form-urlencoded")
