@@ -313,4 +313,35 @@ import Testing
             for task in tasks { task.cancel(with: .normalClosure, reason: nil) }
         }
     }
+
+    /// Each in order, whatever they come with, as long as they are read (RFC 6455 §5.5.2).
+    @Test(arguments: WebSocketServing.versions) func eachPingHasItsPong(_ version: String) async throws {
+        let payloads = (0..<100).map { Array("ping \($0)".utf8) }
+        try await WebSocketServing.withTask(version) { socket in
+            try socket.tunnel.write(payloads.flatMap { [0x89, UInt8($0.count)] + $0 })
+            var pongs: [[UInt8]] = []
+            while pongs.count < payloads.count, case .pong(let payload)? = try socket.receive() {
+                pongs.append(payload)
+            }
+            try socket.send(pongs == payloads ? "all" : "\(pongs.count)")
+            _ = try socket.receive()
+        } body: { task, _, _ in
+            task.resume()
+            try await expect(task, "all")
+            task.cancel(with: .normalClosure, reason: nil)
+        }
+    }
+
+    /// 5,000 compressed messages that came at once.
+    @Test(arguments: WebSocketServing.versions) func manyShortMessages(_ version: String) async throws {
+        let hello: [UInt8] = [0xc1, 7, 0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0]
+        try await WebSocketServing.withTask(version, compresses: true) { socket in
+            try socket.tunnel.write((0..<5_000).flatMap { _ in hello })
+            _ = try socket.receive()
+        } body: { task, _, _ in
+            task.resume()
+            for _ in 0..<5_000 { try await expect(task, "Hello") }
+            task.cancel(with: .normalClosure, reason: nil)
+        }
+    }
 }

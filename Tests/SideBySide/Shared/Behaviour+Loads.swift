@@ -78,6 +78,11 @@ extension Behaviour {
             return "\(shown(response?.statusCode)) \(data?.count ?? 0)"
         },
         Behaviour(load: "Data task: gzip is decoded", "200 hello, gzip") { try await $0.outcome("/gzip") },
+        Behaviour(load: "Data task: br is decoded, where a program asks for it", "200 hello, br") { site in
+            var request = try site.request("/br")
+            request.setValue("br", forHTTPHeaderField: "Accept-Encoding")
+            return await site.outcome(request)
+        },
         Behaviour(load: "Data task: the decoded response's fields", "gzip -1") { site in
             let response = await site.load(try site.request("/gzip")).1
             return

@@ -85,6 +85,11 @@ final class Site: Sendable {
         case "away": return .redirect(to: request.query ?? "/", status: 302)
         case "loop": return .redirect(to: "/loop")
         case "gzip": return try .gzip(Array("hello, gzip".utf8))
+        case "br":
+            return ServerResponse.bytes(
+                BrotliEncoder.compress(Array("hello, br".utf8)), type: "text/plain; charset=utf-8"
+            )
+            .adding("Content-Encoding", "br")
         case "badgzip": return ServerResponse.text("this is not gzip").adding("Content-Encoding", "gzip")
         case "chunked":
             return .stream(.chunked, type: "text/plain") { writer in
