@@ -31,6 +31,7 @@ extension HTTP2ConnectionStateMachine {
 
     /// What comes as the body of a response to HEAD, which some servers send (Apache, when it compresses), is none
     /// (RFC 9110 §9.3.2); its end is the response's.
+    @inline(never)
     private mutating func drop(_ fragment: HTTP2DataFragment, at place: Int) -> HTTP2Event? {
         consumeOnConnection(fragment.flowControlled)
         streams[place].receiveWindow.consume(fragment.flowControlled)
@@ -54,9 +55,10 @@ extension HTTP2ConnectionStateMachine {
         guard let length = fragment.frameLength else { return nil }
         if !streams[place].receiveWindow.receive(length) { return .windowExceeded }
         if streams[place].missingBytes >= 0 {
-            streams[place].missingBytes -= Int64(fragment.frameContent)
+            let rest = frames.restOfData
+            streams[place].missingBytes -= Int64(fragment.payload.count + rest.count)
             if streams[place].missingBytes < 0 { return .contentLengthMismatch }
-            if fragment.frameEndsStream, streams[place].missingBytes > 0 { return .contentLengthMismatch }
+            if fragment.endStream || rest.endsStream, streams[place].missingBytes > 0 { return .contentLengthMismatch }
         }
         return nil
     }
@@ -134,7 +136,7 @@ extension HTTP2ConnectionStateMachine {
         let location = locate(stream)
         guard case .open(let place) = location else {
             // It may come on a stream that has ended, for a while (§5.1).
-            if case .idle = location { throw HTTP2Error(.idleStream) }
+            if case .idle = location { try idleStream(stream) }
             return nil
         }
         guard streams[place].sendWindow.grow(increment) else {

@@ -14,9 +14,6 @@ extension HTTP2ConnectionStateMachine {
         case .idle:
             guard role == .server, stream.isClientInitiated else { throw HTTP2Error(.badStreamID) }
             return try receiveRequest(stream, endStream: endStream)
-        case .beyondGoAway:
-            try flood.charge()
-            return nil
         case .reset, .ended:
             try closedStream(stream, location)
             return nil
@@ -97,6 +94,10 @@ extension HTTP2ConnectionStateMachine {
     private mutating func receiveRequest(
         _ stream: HTTP2StreamID, endStream: Bool
     ) throws(HTTP2Error) -> HTTP2Event? {
+        if isBeyondGoAway(stream) {
+            try flood.charge()
+            return nil
+        }
         highestPeerStream = stream
         if let most = localSettings.maxConcurrentStreams, streams.count >= Int(most) {
             try flood.charge(limits.resetCost)

@@ -113,8 +113,10 @@ extension HTTP2ConnectionStateMachine {
             resets.add(stream, .peer)
             try flood.charge(limits.resetCost)
             return .streamReset(stream: stream, code)
-        case .idle: throw HTTP2Error(.idleStream)
-        case .beyondGoAway, .reset, .ended:
+        case .idle:
+            try idleStream(stream)
+            return nil
+        case .reset, .ended:
             try flood.charge()
             return nil
         }
@@ -125,9 +127,6 @@ extension HTTP2ConnectionStateMachine {
         /// In the table, at that place.
         case open(Int)
         case idle
-        /// A client's, above the last that this server's GOAWAY has named: it was never opened, and what comes on it is
-        /// dropped (§6.8).
-        case beyondGoAway
         case reset(ResetMemory.Origin)
         /// Closed by END_STREAM of both sides.
         case ended
@@ -142,10 +141,7 @@ extension HTTP2ConnectionStateMachine {
     private func locateClosed(_ stream: HTTP2StreamID) -> Location {
         let isOurs = stream.isClientInitiated == (role == .client)
         let wasUsed = isOurs ? stream.rawValue < nextStream : stream <= highestPeerStream
-        guard wasUsed else {
-            if role == .server, !isOurs, let goAwaySent, stream > goAwaySent { return .beyondGoAway }
-            return .idle
-        }
+        guard wasUsed else { return .idle }
         return resets.origin(of: stream).map { .reset($0) } ?? .ended
     }
 
@@ -160,8 +156,9 @@ extension HTTP2ConnectionStateMachine {
             return .streamFailed(stream: stream, error)
         // A stream that is not open is not reset (§6.4); PRIORITY may come before it is (§5.1).
         case .idle where error.kind == .frameSize: return nil
+        case .idle where isBeyondGoAway(stream): return nil
         case .idle: throw HTTP2Error(error.kind, .connection, code: error.code)
-        case .beyondGoAway, .reset, .ended: return nil
+        case .reset, .ended: return nil
         }
     }
 
@@ -177,11 +174,23 @@ extension HTTP2ConnectionStateMachine {
         HTTP2FrameEncoder.resetStream(stream, code, to: &control)
     }
 
+    /// A frame that needs a stream has come on one that was never opened. A server drops it where its GOAWAY has left the
+    /// stream out: the client sent it before it knew (§6.8).
+    mutating func idleStream(_ stream: HTTP2StreamID) throws(HTTP2Error) {
+        guard isBeyondGoAway(stream) else { throw HTTP2Error(.idleStream) }
+        try flood.charge()
+    }
+
+    func isBeyondGoAway(_ stream: HTTP2StreamID) -> Bool {
+        guard role == .server, stream.isClientInitiated, let goAwaySent else { return false }
+        return stream > goAwaySent
+    }
+
     /// What a frame that needs an open stream means on one that is not: nil where it is to be ignored (§5.1).
     mutating func closedStream(_ stream: HTTP2StreamID, _ location: Location) throws(HTTP2Error) {
         switch location {
-        case .open, .beyondGoAway: return
-        case .idle: throw HTTP2Error(.idleStream)
+        case .open: return
+        case .idle: try idleStream(stream)
         case .reset(.local): try flood.charge()
         case .reset(.peer):
             try flood.charge(limits.resetCost)

@@ -8,10 +8,6 @@ public struct HTTP2DataFragment: Sendable, Hashable {
     public var flowControlled: Int
     /// The length of the whole frame as flow control counts it; with the first piece of a frame, else nil.
     public var frameLength: Int?
-    /// The length of the whole frame without padding.
-    public var frameContent: Int
-    /// Whether the frame has END_STREAM, complete or not.
-    public var frameEndsStream: Bool
     /// Whether the stream's last byte is in this piece: the frame has END_STREAM, and is complete.
     public var endStream: Bool
 }

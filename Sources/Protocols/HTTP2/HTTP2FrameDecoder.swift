@@ -25,8 +25,7 @@ public struct HTTP2FrameDecoder: Sendable {
     /// A DATA frame that has begun.
     struct DataFrame {
         var header: FrameHeader
-        /// All of the payload; what of it and of the padding is still to come.
-        let content: Int
+        /// Payload and padding that are still to come.
         var payload: Int
         var padding: Int
         /// The byte that says how much padding there is, when it was not counted yet.
@@ -90,9 +89,7 @@ public struct HTTP2FrameDecoder: Sendable {
                 guard padding < header.length else { throw HTTP2Error(.paddingTooLong) }
                 position += 1
                 state = .data(
-                    DataFrame(
-                        header: header, content: header.length - 1 - padding, payload: header.length - 1 - padding,
-                        padding: padding, overhead: 1))
+                    DataFrame(header: header, payload: header.length - 1 - padding, padding: padding, overhead: 1))
             case .data(var data):
                 return fragment(&data, input, &position)
             case .skipping(let header, let remaining):
@@ -187,9 +184,7 @@ public struct HTTP2FrameDecoder: Sendable {
 
     private mutating func beginData(_ header: FrameHeader) throws(HTTP2Error) {
         guard header.has(FrameFlags.padded) else {
-            return state = .data(
-                DataFrame(
-                    header: header, content: header.length, payload: header.length, padding: 0, overhead: 0))
+            return state = .data(DataFrame(header: header, payload: header.length, padding: 0, overhead: 0))
         }
         guard header.length > 0 else { throw HTTP2Error(.frameSize) }
         state = .padLength(header)
@@ -211,8 +206,7 @@ public struct HTTP2FrameDecoder: Sendable {
         let fragment = HTTP2DataFragment(
             stream: data.header.stream, payload: position..<position + payload,
             flowControlled: payload + padding + data.overhead,
-            frameLength: data.hasBegun ? nil : data.header.length, frameContent: data.content,
-            frameEndsStream: data.header.has(FrameFlags.endStream),
+            frameLength: data.hasBegun ? nil : data.header.length,
             endStream: isComplete && data.header.has(FrameFlags.endStream))
         position += payload + padding
         data.payload -= payload
@@ -221,6 +215,13 @@ public struct HTTP2FrameDecoder: Sendable {
         data.hasBegun = true
         state = isComplete ? .header : .data(data)
         return .data(fragment)
+    }
+
+    /// What is still to come of the DATA frame whose first piece was given last, without padding, and whether it has
+    /// END_STREAM; nothing where the piece was all of it.
+    var restOfData: (count: Int, endsStream: Bool) {
+        guard case .data(let data) = state else { return (0, false) }
+        return (data.payload, data.header.has(FrameFlags.endStream))
     }
 
     /// Reads a frame whose payload is complete; nil for a part of a header block that is not.
