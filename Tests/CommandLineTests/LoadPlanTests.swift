@@ -96,6 +96,8 @@ import Testing
         ("file:///tmp/x", "file:///tmp/x"),
         ("HTTP://localhost/", "HTTP://localhost/"),
         ("greeting:Ada", "greeting:Ada"),
+        ("localhost/a%20b|c?q=100%&x=a%20b", "http://localhost/a%20b%7Cc?q=100%25&x=a%20b"),
+        ("http://localhost/a/../b/./c", "http://localhost/b/c"),
         ("", nil),
         ("http://a b/", nil),
         ("http://a\n/", nil),

@@ -122,6 +122,29 @@ import Testing
         }
     }
 
+    /// Absolute locations have dot segments removed; bytes that are no UTF-8 are escaped as they came.
+    @Test func locationsAreResolvedByteForByte() async throws {
+        let cases: [(location: (String) -> [UInt8], target: String)] = [
+            ({ Array($0.utf8) + Array("a/../b%20c d".utf8) }, "/b%20c%20d"),
+            ({ Array($0.utf8) + [0x63, 0x61, 0x66, 0xe9] }, "/caf%E9"),
+        ]
+        for (location, target) in cases {
+            let second = try ScriptedPeer([.expectRequest, .respond("new")])
+            let head = Array("HTTP/1.1 302 Found\r\nLocation: ".utf8) + location(second.url("/"))
+            let peer = try ScriptedPeer([
+                .expectRequest, .send(head + Array("\r\nContent-Length: 0\r\n\r\n".utf8)),
+            ])
+            defer {
+                peer.stop()
+                second.stop()
+            }
+            try await withTimeout {
+                #expect(await makeSession().outcome(peer.request()) == .ok("new"))
+                #expect(await second.receivedRequest(0)?.target == target)
+            }
+        }
+    }
+
     @Test func aRedirectWithoutALocationIsTheResponse() async throws {
         let peer = try ScriptedPeer([.expectRequest, .send("HTTP/1.1 302 Found\r\nContent-Length: 4\r\n\r\nhere")])
         defer { peer.stop() }

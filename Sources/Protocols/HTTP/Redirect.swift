@@ -21,7 +21,10 @@ struct Redirect {
         guard [301, 302, 303, 307, 308].contains(status), let old = request.url, let location = fields[.location],
             !location.isEmpty
         else { return nil }
-        let url = try Self.resolve(location, against: old, mayUpgrade: mayUpgrade)
+        guard let named = fields.urls(of: .location, relativeTo: old).first else {
+            throw .nowhere("the server redirects to a URL that is none: \(location)")
+        }
+        let url = try Self.loadable(named, from: old, mayUpgrade: mayUpgrade)
         guard let (source, target) = try? (RequestTarget(old), RequestTarget(url)) else {
             throw .nowhere("the server redirects to a URL that is none: \(location)")
         }
@@ -32,11 +35,8 @@ struct Redirect {
         self.request = next
     }
 
-    private static func resolve(_ location: String, against old: URL, mayUpgrade: Bool) throws(LoadFailure) -> URL {
-        guard var resolved = URL(string: location, relativeTo: old)?.absoluteURL else {
-            throw .nowhere("the server redirects to a URL that is none: \(location)")
-        }
-        if mayUpgrade { resolved = WebSocketURL.http(resolved) }
+    private static func loadable(_ named: URL, from old: URL, mayUpgrade: Bool) throws(LoadFailure) -> URL {
+        let resolved = mayUpgrade ? WebSocketURL.http(named) : named
         guard resolved.hasScheme("http") || resolved.hasScheme("https") else {
             throw .nowhere(
                 "the server redirects to \(resolved.scheme ?? "no scheme"):, which only a program may ask for")

@@ -50,6 +50,7 @@ import Testing
             ("M-SEARCH", 200, [], ["http://h/a/b"]),
             ("POST", 404, [], []), ("POST", 500, [], []),
             ("POST", 201, ["Location: c", "Content-Location: /d"], ["http://h/a/b", "http://h/a/c", "http://h/d"]),
+            ("POST", 201, ["Content-Location: /a%20b c"], ["http://h/a/b", "http://h/a%20b%20c"]),
             ("POST", 201, ["Location: http://other/c", "Content-Location: https://h/d"], ["http://h/a/b"]),
             (
                 "POST", 201, ["Location: file:///etc", "Content-Location: http://h:80/e"],

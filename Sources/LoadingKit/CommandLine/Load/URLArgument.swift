@@ -10,7 +10,7 @@ struct URLArgument {
             throw ToolFailure(.malformedURL, "the URL has a space or control character in it: \(text)")
         }
         let whole = Self.hasScheme(text) ? text : "http://\(text)"
-        guard let url = URL(string: whole), url.scheme != nil else {
+        guard let url = URL(reference: whole.utf8), url.scheme != nil else {
             throw ToolFailure(.malformedURL, "this is not a URL: \(text)")
         }
         self.url = url

@@ -9,9 +9,7 @@ enum CacheInvalidation {
     /// The URLs that an answer to an unsafe method makes doubtful: its own, and those of the same origin that it names.
     static func urls(method: String, url: URL, status: Int, fields: HTTPFields) -> [URL] {
         guard !isSafe(method), (200..<400).contains(status) else { return [] }
-        let named = [KnownField.location, .contentLocation].compactMap { name in
-            fields[name].flatMap { URL(string: $0, relativeTo: url)?.absoluteURL }
-        }
+        let named = [KnownField.location, .contentLocation].flatMap { fields.urls(of: $0, relativeTo: url) }
         return [url] + named.filter { isSameOrigin($0, url) }
     }
 
