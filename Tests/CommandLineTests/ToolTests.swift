@@ -21,6 +21,7 @@ import Testing
         case "/agent": .text(request.fields[name: "User-Agent"] ?? "-")
         case "/old": .redirect(to: "/hello")
         case "/loop": .redirect(to: "/loop")
+        case "/callback": .redirect(to: "myapp://callback?code=1")
         case "/elsewhere": .redirect(to: "ftp://localhost/")
         case "/short": .stream(.length(10)) { body in try body.write("12345") }
         case "/nothing": try request.exchange.closeAbruptly()
@@ -54,6 +55,10 @@ import Testing
         Case(arguments: ["-i", "/old"], output: redirectHead + helloHead + "hello\n"),
         Case(arguments: ["-L", "/old"], output: "hello\n"),
         Case(arguments: ["-i", "--no-follow", "/old"], output: redirectHead),
+        Case(
+            arguments: ["-i", "--no-follow", "/callback"],
+            output: redirectHead.replacingOccurrences(of: "/hello", with: "myapp://callback?code=1")),
+        Case(arguments: ["/callback"], status: 1, output: "", errors: "loadkit: (1)"),
         Case(arguments: ["-d", "a=1", "-d", "b=2", "/echo"], output: "POST - a=1&b=2\n"),
         Case(arguments: ["-d", "@-", "/echo"], input: "typed\nin\n", output: "POST - typedin\n"),
         Case(arguments: ["-X", "PATCH", "-H", "X-Test: yes", "/echo"], output: "PATCH yes \n"),

@@ -23,7 +23,7 @@ private final class StubLoad: LoopHandler {
             _ = receiver.receive(response)
             receiver.finish()
         case "stub:redirect":
-            receiver.redirect(to: Stub.answer.request, response: response) { _ in }
+            receiver.redirect(to: Stub.answer.request, refusal: nil, response: response) { _ in }
         case _: break
         }
     }

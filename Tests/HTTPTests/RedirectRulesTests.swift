@@ -65,6 +65,7 @@ import Testing
             ("file:///etc/passwd", .failed(.redirectToNonExistentLocation)),
             ("data:,x", .failed(.redirectToNonExistentLocation)),
             ("own:x", .failed(.redirectToNonExistentLocation)),
+            ("myapp://callback?code=1", .failed(.unsupportedURL)),
             ("https://", .failed(.redirectToNonExistentLocation)),
             ("http://public.example/", .failed(.appTransportSecurityRequiresSecureConnection)),
         ]
@@ -105,6 +106,66 @@ import Testing
                 let transactions = await guide.metrics.element(at: 0)?.transactionMetrics ?? []
                 #expect(transactions.map { ($0.response as? HTTPURLResponse)?.statusCode } == statuses)
             }
+        }
+    }
+
+    /// The form of ``Guide`` that awaits, and decides the same.
+    private final class AwaitingGuide: NSObject, URLSessionTaskDelegate, @unchecked Sendable {  // constants
+        let seen = Recorder<String>()
+        private let decide: @Sendable (URLRequest) -> URLRequest?
+
+        init(_ decide: @escaping @Sendable (URLRequest) -> URLRequest?) { self.decide = decide }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+            newRequest request: URLRequest
+        ) async -> URLRequest? {
+            seen.append("\(response.statusCode) \(request.url?.absoluteString ?? "-")")
+            return decide(request)
+        }
+    }
+
+    /// The program hears of a redirect that cannot be followed: it may have the redirect's response, or load something else.
+    /// Following it as it is fails. The second time the redirect comes from the cache.
+    @Test(arguments: BothVersions.all) func whatCannotBeFollowedIsTold(version: String) async throws {
+        let declined = Outcome.loaded(status: 302, body: "the redirect's own body")
+        let locations: [(String, URLError.Code)] = [
+            ("myapp://callback?code=1", .unsupportedURL), ("mailto:me@h", .unsupportedURL),
+            ("file:///etc/passwd", .redirectToNonExistentLocation), ("data:,x", .redirectToNonExistentLocation),
+            ("own:x", .redirectToNonExistentLocation), ("https://", .redirectToNonExistentLocation),
+        ]
+        let route: LoopbackServer.Route = {
+            try Self.route($0).adding("Cache-Control", $0.path == "/302" ? "max-age=60" : "no-store")
+        }
+        try await BothVersions.withServer(
+            version, route, { $0.register(scheme: "own", loading: { try await $0.receive(Data("own".utf8)) }) }
+        ) { session, server in
+            for (location, code) in locations {
+                let elsewhere = URL(string: server.url("/elsewhere", host: "localhost"))
+                let decisions: [@Sendable (URLRequest) -> URLRequest?] = [
+                    { _ in nil }, { $0 }, { _ in elsewhere.map { URLRequest(url: $0) } },
+                ]
+                let outcomes = [declined, .failed(code), .ok("GET /elsewhere ")]
+                var components = try #require(URLComponents(string: server.url("/302", host: "localhost")))
+                components.percentEncodedQuery = location.addingPercentEncoding(withAllowedCharacters: .alphanumerics)
+                let request = URLRequest(url: try #require(components.url))
+                for (decide, expected) in zip(decisions, outcomes) {
+                    let (guide, other) = (AwaitingGuide(decide), Guide(decide))
+                    #expect(await session.outcome(request, delegate: guide) == expected, "\(location)")
+                    #expect(guide.seen.snapshot == ["302 \(location)"])
+                    #expect(await session.outcome(request, delegate: other) == expected, "\(location)")
+                }
+            }
+        }
+    }
+
+    /// The error names the URL that could not be loaded, as a sign-in that ends in the program's own scheme needs it.
+    @Test func theErrorNamesWhereTheRedirectLeads() async throws {
+        try await BothVersions.withServer("http/1.1", Self.route) { session, server in
+            let error = await #expect(throws: URLError.self) {
+                try await session.data(for: try BothVersions.request(server, "/302?myapp://callback"))
+            }
+            #expect(error?.code == .unsupportedURL && error?.failureURLString == "myapp://callback")
         }
     }
 

@@ -399,7 +399,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     private func follow(_ redirect: Redirect, response: HTTPURLResponse, hasBody: Bool) {
         self.response = response
-        receiver?.redirect(to: redirect.request, response: response) { [weak self] follows in
+        receiver?.redirect(to: redirect.request, refusal: redirect.refusal, response: response) { [weak self] follows in
             guard let self, !follows, case .redirecting(let stream, let head) = state else { return }
             state = .active(stream)
             if deliver(head, hasBody: hasBody) == .more { stream.exchangeIsReady(self) }

@@ -6,6 +6,9 @@ import LoadingKitPrimitives
 /// Where a response redirects to, and with what request (RFC 9110 §15.4).
 struct Redirect {
     let request: URLRequest
+    /// Why the request may not be loaded as it is, where it may not: the program is asked about it all the same, and may
+    /// have another loaded, or none.
+    let refusal: LoadFailure?
 
     /// Nil when the response is none: another status, or no `Location`.
     ///
@@ -18,34 +21,42 @@ struct Redirect {
         status: Int, _ fields: HTTPFields, of request: URLRequest, mayUpgrade: Bool = false
     ) throws(LoadFailure) {
         // An empty `Location` says nothing.
-        guard [301, 302, 303, 307, 308].contains(status), let old = request.url, let location = fields[.location],
-            !location.isEmpty
+        guard [301, 302, 303, 307, 308].contains(status), let old = request.url, let text = fields[.location],
+            !text.isEmpty
         else { return nil }
-        guard let named = fields.urls(of: .location, relativeTo: old).first else {
-            throw .nowhere("the server redirects to a URL that is none: \(location)")
+        guard let location = fields.urls(of: .location, relativeTo: old).first else {
+            throw .nowhere("the server redirects to a URL that is none: \(text)")
         }
-        let url = try Self.loadable(named, from: old, mayUpgrade: mayUpgrade)
-        guard let (source, target) = try? (RequestTarget(old), RequestTarget(url)) else {
-            throw .nowhere("the server redirects to a URL that is none: \(location)")
-        }
+        let url = Self.withFragment(of: old, mayUpgrade ? WebSocketURL.http(location) : location)
         var next = request
         next.url = url
         if !Self.keepsMethod(status, request.httpMethod ?? "GET") { Self.makeGet(&next) }
-        if source.origin != target.origin { Self.removeCredentials(&next) }
+        var keepsCredentials = false
+        do {
+            keepsCredentials = try Self.origin(of: url) == RequestTarget(old).origin
+            refusal = nil
+        } catch {
+            refusal = error
+        }
+        if !keepsCredentials { Self.removeCredentials(&next) }
         self.request = next
     }
 
-    private static func loadable(_ named: URL, from old: URL, mayUpgrade: Bool) throws(LoadFailure) -> URL {
-        let resolved = mayUpgrade ? WebSocketURL.http(named) : named
-        guard resolved.hasScheme("http") || resolved.hasScheme("https") else {
-            throw .nowhere(
-                "the server redirects to \(resolved.scheme ?? "no scheme"):, which only a program may ask for")
+    private static func origin(of url: URL) throws(LoadFailure) -> Origin {
+        guard url.hasScheme("http") || url.hasScheme("https") else {
+            throw .nowhere("the server redirects to \(url.scheme ?? "no scheme"):, which only a program may ask for")
         }
-        // The old URL's fragment goes along unless the new one has its own (RFC 9110 §10.2.2).
-        guard resolved.fragment == nil, let fragment = old.fragment(percentEncoded: true),
-            let whole = URL(string: resolved.absoluteString + "#" + fragment)
-        else { return resolved }
-        return whole
+        do {
+            return try RequestTarget(url).origin
+        } catch {
+            throw .nowhere("the server redirects to a URL that is none: \(url.absoluteString)")
+        }
+    }
+
+    /// The old URL's fragment goes along unless the new one has its own (RFC 9110 §10.2.2).
+    private static func withFragment(of old: URL, _ url: URL) -> URL {
+        guard url.fragment == nil, let fragment = old.fragment(percentEncoded: true) else { return url }
+        return URL(string: url.absoluteString + "#" + fragment) ?? url
     }
 
     /// 303 asks for GET; 301 and 302 turn POST into GET, as every client does (RFC 9110 §15.4.2–4).

@@ -143,7 +143,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         case .redirect(let request, let response):
             isBlocked = true
             let next = request.withoutCredentials(of: self.request)
-            receiver.redirect(to: next, response: response) { [weak self] follows in
+            receiver.redirect(to: next, refusal: nil, response: response) { [weak self] follows in
                 self?.redirectDecided(follows, response)
             }
         case .challenge(let challenge, let decide):

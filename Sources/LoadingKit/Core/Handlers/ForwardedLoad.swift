@@ -79,9 +79,13 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
 
     func bodyBufferFilled(_ count: Int) -> Flow { .more }
 
-    func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
+    func redirect(
+        to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
+    ) {
         let decide = LoopTransfer(decide)
-        outer.withReceiver { $0.redirect(to: request, response: response, decide: decide.value) }
+        outer.withReceiver {
+            $0.redirect(to: request, refusal: refusal, response: response, decide: decide.value)
+        }
     }
 
     var answersChallenges: Bool { outer.answersChallenges }

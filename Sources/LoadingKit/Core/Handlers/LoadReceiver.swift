@@ -26,9 +26,13 @@ package protocol LoadReceiver: AnyObject {
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer?
     func bodyBufferFilled(_ count: Int) -> Flow
 
-    /// Asks whether to load `request` instead. `decide` gets the request to load, which ends this load, or nil: then
-    /// the handler goes on with the response that it has.
-    func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (_ follows: Bool) -> Void)
+    /// Asks whether to load `request` instead. `decide` gets true, which ends this load, or false: then the handler goes
+    /// on with the response that it has.
+    ///
+    /// - Parameter refusal: why what a server says may not lead to that URL: following it, as it is, ends the task so.
+    func redirect(
+        to request: URLRequest, refusal: LoadFailure?, response: URLResponse,
+        decide: @escaping (_ follows: Bool) -> Void)
     /// Whether there is a delegate that challenges can be put to; else their default handling is done.
     var answersChallenges: Bool { get }
     /// The task's own delegate, where challenges that concern a connection may reach it: what it decides is not for tasks

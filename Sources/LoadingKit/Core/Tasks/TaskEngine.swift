@@ -472,20 +472,23 @@ extension TaskEngine: LoadReceiver {
         }
     }
 
-    func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
+    func redirect(
+        to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
+    ) {
         noteActivity()
         redirectCount += 1
         loadNotes?.note(response, loop.now)
         guard redirectCount <= Self.maximumRedirects else {
             return end(with: LoadFailure(.httpTooManyRedirects, "the server redirected \(redirectCount) times"))
         }
-        let settle = { [self] (request: URLRequest?) in
+        let settle = { [self] (next: URLRequest?) in
             guard case .loading = stage else { return }
-            guard let request else {
+            guard let next else {
                 release(.undecided)
                 return decide(false)
             }
-            renewBody(of: request) { [self] request in
+            if let refusal, next.url == request.url { return refuse(next, refusal) }
+            renewBody(of: next) { [self] request in
                 release(.undecided)
                 decide(true)
                 follow(request)
@@ -497,6 +500,13 @@ extension TaskEngine: LoadReceiver {
         core.mailbox.post(for: task) { [delegate, session, task] in
             delegate.willRedirect(session, task, response, request, answer)
         }
+    }
+
+    /// What no handler loads is said to be that, as it is of any task; the rest is not for servers to ask for.
+    private func refuse(_ request: URLRequest, _ refusal: LoadFailure) {
+        guard core.registry.find(request, task: nil) == nil else { return end(with: refusal) }
+        task.currentRequest = request
+        end(with: LoadFailure.noHandler(for: request))
     }
 
     /// A body's stream that was read from is of no use to the next request: the program is asked for another, unless it

@@ -43,7 +43,9 @@ final class BackgroundValidation: LoadReceiver {
     func bodyBufferFilled(_ count: Int) -> Flow { .more }
 
     /// What it leads to is loaded when someone asks for it.
-    func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
+    func redirect(
+        to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
+    ) {
         loop.executeLater { decide(false) }
     }
 

@@ -134,11 +134,13 @@ extension CachedExchange: LoadReceiver {
         return receiver?.bodyBufferFilled(count) ?? .wait
     }
 
-    func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
+    func redirect(
+        to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
+    ) {
         settle(.open)
         guard case .loading(let attempt) = state, let receiver else { return }
         if declinesRedirect { return resources.loop.executeLater { decide(false) } }
-        receiver.redirect(to: request, response: response) { [weak self] follows in
+        receiver.redirect(to: request, refusal: refusal, response: response) { [weak self] follows in
             if follows { self?.storeRedirect(response, attempt) }
             decide(follows)
         }

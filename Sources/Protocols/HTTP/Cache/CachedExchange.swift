@@ -229,7 +229,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private func follow(_ redirect: Redirect, _ answer: StoredAnswer) {
         state = .serving(answer, .redirecting)
         collect(answer.response)
-        receiver?.redirect(to: redirect.request, response: answer.response) { [weak self] follows in
+        receiver?.redirect(to: redirect.request, refusal: redirect.refusal, response: answer.response) {
+            [weak self] follows in
             guard let self, !follows, case .serving(let answer, .redirecting) = state else { return }
             declinesRedirect = true
             if answer.stored.metadata.lacksContent { load(nil) } else { deliverHead(of: answer) }

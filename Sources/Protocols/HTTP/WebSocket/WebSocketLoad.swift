@@ -164,9 +164,11 @@ extension WebSocketLoad: LoadReceiver {
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { nil }
     func bodyBufferFilled(_ count: Int) -> Flow { .more }
 
-    func redirect(to request: URLRequest, response: URLResponse, decide: @escaping (Bool) -> Void) {
+    func redirect(
+        to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
+    ) {
         let response = (response as? HTTPURLResponse).map(translated) ?? response
-        receiver?.redirect(to: translated(request), response: response, decide: decide)
+        receiver?.redirect(to: translated(request), refusal: refusal, response: response, decide: decide)
     }
 
     var answersChallenges: Bool { receiver?.answersChallenges ?? false }
