@@ -1,17 +1,40 @@
 import Foundation
 
 /// What responses are found by: method and target URI (RFC 9111 §2), which has no fragment, and neither user nor password
-/// (RFC 9110 §4.2.4).
+/// (RFC 9110 §4.2.4). Scheme and host are in lower case, and an empty path is the root (RFC 9110 §4.2.3).
 package struct CacheKey: Hashable, Sendable, Codable {
     package let method: String
     package let url: String
 
     package init(method: String, url: URL) {
         self.method = method
-        let text = url.absoluteString
-        // One look at the bytes: most URLs have neither.
-        let sign = text.utf8.firstIndex { $0 == UInt8(ascii: "#") || $0 == UInt8(ascii: "@") }
-        self.url = sign == nil ? text : Self.withoutCredentials(String(text.prefix { $0 != "#" }))
+        var text = url.absoluteString
+        self.url = text.withUTF8(Self.isNormal) ? text : Self.normalized(text)
+    }
+
+    /// One look at the bytes: most URLs are as they are to be.
+    private static func isNormal(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        var slashes = 0
+        for byte in text {
+            switch byte {
+            case UInt8(ascii: "#"), UInt8(ascii: "@"): return false
+            case UInt8(ascii: "/"): slashes += 1
+            case UInt8(ascii: "A")...UInt8(ascii: "Z") where slashes < 3: return false
+            case UInt8(ascii: "?") where slashes < 3: return false
+            case _: break
+            }
+        }
+        return slashes >= 3
+    }
+
+    private static func normalized(_ text: String) -> String {
+        let text = withoutCredentials(String(text.prefix { $0 != "#" }))
+        guard let colon = text.firstIndex(of: ":") else { return text }
+        let (scheme, rest) = (text[..<colon].lowercased(), text[colon...])
+        guard rest.hasPrefix("://") else { return scheme + rest }
+        let end = rest.dropFirst(3).firstIndex { $0 == "/" || $0 == "?" } ?? rest.endIndex
+        let isRoot = !rest[end...].hasPrefix("/") && (scheme == "http" || scheme == "https")
+        return scheme + rest[..<end].lowercased() + (isRoot ? "/" : "") + rest[end...]
     }
 
     /// A URL's text without what stands before the host's name.
