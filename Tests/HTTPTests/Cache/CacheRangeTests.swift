@@ -60,13 +60,26 @@ import Testing
         }
     }
 
+    /// A part answers for what is in it. Nothing says that another belongs to the same representation, so that each takes
+    /// the place of the one before, and none that of the whole (RFC 9111 §3.3, §3.4).
     @Test(arguments: [["Cache-Control": "max-age=10"], ["Cache-Control": "max-age=10", "ETag": "W/\"a\""]])
-    func withoutAStrongTagAreNotKept(_ fields: [String: String]) async throws {
+    func withoutAStrongTagAnswerForThemselvesAlone(_ fields: [String: String]) async throws {
         let test = try CachingSession(route: Self.route(fields))
         defer { test.stop() }
         try await withTimeout { () async throws in
-            for _ in 0..<2 { #expect(try await test.load("/", ["Range": "bytes=0-3"]).body == "0123") }
-            #expect(test.count == 2 && test.cache.currentMemoryUsage == 0)
+            for range in ["bytes=0-3", "bytes=0-3", "bytes=1-2"] {
+                #expect(try await test.load("/", ["Range": range]).status == 206)
+            }
+            #expect(test.count == 1)
+            try await test.load("/", ["Range": "bytes=2-5"])
+            #expect(try await test.load("/", ["Range": "bytes=2-5"]).body == "2345")
+            #expect(test.count == 2)
+            #expect(try await test.load("/", ["Range": "bytes=0-5"]).body == "012345")
+            #expect(try await test.load().body == "0123456789" && test.count == 4)
+            // The whole is stored now, and stays.
+            try await test.load("/", ["Range": "bytes=20-"])
+            try await test.load("/", ["Range": "bytes=0-3", "Cache-Control": "no-cache"])
+            #expect(try await test.load().body == "0123456789" && test.count == 6)
         }
     }
 

@@ -45,6 +45,33 @@ import Testing
         return ServerResponse.text("hello").adding(["Cache-Control": "max-age=10", "ETag": "\"a\""])
     }
 
+    /// What a POST says is at its target answers later requests of GET and HEAD, and no POST (RFC 9110 §9.3.3). It takes the
+    /// place of what was there, which a POST that says less makes doubtful (RFC 9111 §4.4).
+    @Test func aResponseToPOSTThatSaysWhereItIs() async throws {
+        let test = try CachingSession { request in
+            let answer = ServerResponse.text("\(request.method) \(request.bodyText)")
+                .adding(["Cache-Control": "max-age=10"])
+            return request.query == "here" ? answer.adding(["Content-Location": "/?here"]) : answer
+        }
+        defer { test.stop() }
+        var post = test.request("/?here", method: "POST")
+        post.httpBody = Data("body".utf8)
+        var elsewhere = test.request("/?there", method: "POST")
+        elsewhere.httpBody = Data("body".utf8)
+        try await withTimeout { [post, elsewhere] in
+            #expect(try await test.load("/?here").body == "GET ")
+            for _ in 0..<2 { #expect(try await test.load(post).body == "POST body") }
+            #expect(test.count == 3)
+            let stored = try await test.load("/?here")
+            #expect(stored.body == "POST body" && stored["Age"] != nil && test.count == 3)
+            #expect(try await test.load(test.request("/?here", method: "HEAD"))["Content-Length"] == "9")
+            #expect(test.count == 3)
+            #expect(try await test.load("/?there").body == "GET ")
+            #expect(try await test.load(elsewhere).body == "POST body")
+            #expect(try await test.load("/?there").body == "GET " && test.count == 6)
+        }
+    }
+
     @Test func theDelegateIsAskedOnceAllIsThere() async throws {
         let keeper = Storekeeper { proposed in
             CachedURLResponse(

@@ -8,7 +8,7 @@ import Testing
         "read in all three forms",
         arguments: [
             "Sun, 06 Nov 1994 08:49:37 GMT", "Sunday, 06-Nov-94 08:49:37 GMT", "Sun Nov  6 08:49:37 1994",
-            "sUN, 06 nOV 1994 08:49:37 GMT",
+            "sUN, 06 nOV 1994 08:49:37 GMT", "Sun, 06 Nov 1994 08:49:37 gmt", "Sunday, 06-Nov-94 08:49:37 Gmt",
         ])
     func forms(_ text: String) { #expect(HTTPDate.parse(text, now: receipt) == receipt) }
 

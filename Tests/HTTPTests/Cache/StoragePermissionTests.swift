@@ -49,6 +49,26 @@ import Testing
         #expect(mayStore == test.isStored, "\(test)")
     }
 
+    /// RFC 9110 §9.3.3: explicit freshness, and a Content-Location that is the target.
+    @Test(
+        arguments: [
+            (true, 200, ["Content-Location: /a", "Cache-Control: max-age=60"]),
+            (true, 200, ["Content-Location: http://H/a", "Expires: 0"]),
+            (false, 200, ["Content-Location: /a"]), (false, 200, ["Cache-Control: max-age=60"]),
+            (false, 200, ["Content-Location: /b", "Cache-Control: max-age=60"]),
+            (false, 200, ["Content-Location: http://other/a", "Cache-Control: max-age=60"]),
+            (false, 200, ["Content-Location: /a", "Content-Location: /b", "Cache-Control: max-age=60"]),
+            (false, 201, ["Content-Location: /a", "Cache-Control: max-age=60"]),
+            (false, 404, ["Content-Location: /a", "Cache-Control: max-age=60"]),
+        ] as [(Bool, Int, [String])])
+    func responsesToPOST(_ answers: Bool, _ status: Int, _ lines: [String]) throws {
+        let fields = HTTPFields.lines(lines)
+        let url = try #require(URL(string: "http://h/a"))
+        let mayAnswer = StoragePermission.mayAnswerGET(
+            url: url, status: status, fields: fields, control: CacheControl(fields))
+        #expect(mayAnswer == answers)
+    }
+
     @Test("leaves out what concerns the connection")
     func connectionFields() {
         let fields = HTTPFields.lines(

@@ -45,7 +45,7 @@ enum HTTPDate {
         var text = DateScanner(bytes)
         guard text.skipName(shortWeekdayBytes) != nil, text.skip(", "), let day = text.number(2), text.skip(" "),
             let month = text.skipName(monthBytes), text.skip(" "), let year = text.number(4), text.skip(" "),
-            let time = text.time(), text.skip(" GMT"), text.isAtEnd
+            let time = text.time(), text.skipZone(), text.isAtEnd
         else { return nil }
         return CivilDate.date(year, month + 1, day, time)
     }
@@ -63,7 +63,7 @@ enum HTTPDate {
         var text = DateScanner(bytes)
         guard text.skipName(weekdayBytes) != nil, text.skip(", "), let day = text.number(2), text.skip("-"),
             let month = text.skipName(monthBytes), text.skip("-"), let short = text.number(2), text.skip(" "),
-            let time = text.time(), text.skip(" GMT"), text.isAtEnd
+            let time = text.time(), text.skipZone(), text.isAtEnd
         else { return nil }
         // What seems to be more than 50 years from now is the last year with these digits.
         let latest = CivilDate(secondsSince1970: Int(clampedSeconds(now))).year + 50
@@ -106,6 +106,9 @@ private struct DateScanner {
         if let found { position += names[found].count }
         return found
     }
+
+    /// The zone's letters may be in lower case: some servers write them so.
+    mutating func skipZone() -> Bool { skip(" ") && skipName([Array("GMT".utf8)]) != nil }
 
     mutating func number(_ digits: Int) -> Int? {
         guard bytes.count - position >= digits else { return nil }

@@ -27,14 +27,28 @@ extension SessionCache {
             self.requestTime = requestTime
             self.responseTime = responseTime
         }
+
+        /// The request that the response answers when it is used again; nil where it answers none.
+        var answeredRequest: URLRequest? {
+            guard query.method == "POST" else { return query.hasBody ? nil : request }
+            guard
+                StoragePermission.mayAnswerGET(
+                    url: query.url, status: response.statusCode, fields: response.fields,
+                    control: CacheControl(response.fields))
+            else { return nil }
+            var request = request
+            request.httpMethod = "GET"
+            request.httpBody = nil
+            return request
+        }
     }
 
     /// Whether the response may be stored, once it is there whole.
     func mayStore(_ receipt: Receipt) -> Bool {
         let fields = receipt.response.fields
-        guard !receipt.query.hasBody, receipt.isTrusted,
+        guard let request = receipt.answeredRequest, receipt.isTrusted,
             StoragePermission.mayStore(
-                method: receipt.query.method, requestControl: receipt.query.control,
+                method: request.httpMethod ?? "GET", requestControl: receipt.query.control,
                 status: receipt.response.statusCode, fields: fields, control: CacheControl(fields))
         else { return false }
         return receipt.response.statusCode != 206 || part(of: receipt) != nil
@@ -53,11 +67,12 @@ extension SessionCache {
     ) {
         let part = isCutOff ? cutOffPart(of: receipt) : part(of: receipt)
         if isCutOff, part == nil { return }
+        guard let request = receipt.answeredRequest else { return }
         guard let proposed = proposal(receipt, data, part, lacksContent, stored) else {
             // The next one can be stored then.
             return lacksHash(for: receipt) ? withHash { _ in } : ()
         }
-        let (request, date, metadata) = (receipt.request, receipt.responseTime, proposed.metadata)
+        let (date, metadata) = (receipt.responseTime, proposed.metadata)
         receiver.willCache(proposed) { [cache] decided in
             guard let decided else { return }
             let kept =
@@ -89,11 +104,11 @@ extension SessionCache {
 
     // MARK: Parts
 
-    /// Which part of the whole a 206 has. Nil for several parts, for those whose bytes are not the representation's, and
-    /// for those that no other can be joined with (RFC 9111 §3.3).
+    /// Which part of the whole a 206 has. Nil for several parts, and for those whose bytes are not the representation's.
+    /// Each answers requests for what is in it; what has a strong tag is joined with others (RFC 9111 §3.3, §3.4).
     private func part(of receipt: Receipt) -> CacheMetadata.Part? {
         let fields = receipt.response.fields
-        guard receipt.response.statusCode == 206, Self.canBeJoined(fields),
+        guard receipt.response.statusCode == 206, !fields.contains(.contentEncoding),
             let range = fields[.contentRange].flatMap(ContentRange.init)
         else { return nil }
         return CacheMetadata.Part(start: range.range.lowerBound, total: range.total)
@@ -118,12 +133,12 @@ extension SessionCache {
         guard let head = new.response as? HTTPURLResponse, var metadata = new.metadata else { return nil }
         let entries = cache.entriesInMemory(for: CacheKey(method: "GET", url: receipt.query.url)) ?? []
         // What was read from the disk need not be in memory any more.
-        let known = entries.compactMap { StoredResponse($0) } + (stored.map { [$0] } ?? [])
-        let others = known.filter {
-            $0.metadata.variant == metadata.variant
-                && PartialContent.belongTogether($0.fields, head.fields)
-        }
+        let known = (entries.compactMap { StoredResponse($0) } + (stored.map { [$0] } ?? []))
+            .filter { $0.metadata.variant == metadata.variant }
+        let others = known.filter { PartialContent.belongTogether($0.fields, head.fields) }
         if others.contains(where: \.isWhole) { return nil }
+        // What cannot be told to be newer than the whole does not take its place.
+        if !Self.canBeJoined(head.fields), known.contains(where: \.isWhole) { return nil }
         var piece = (start: part.start, data: new.data)
         for other in others {
             guard let start = other.metadata.part?.start else { continue }

@@ -1,3 +1,5 @@
+import Foundation
+import LoadingKitCore
 import LoadingKitPrimitives
 
 /// Whether a response may be stored (RFC 9111 §3), by a private cache.
@@ -30,6 +32,16 @@ enum StoragePermission {
         guard !SelectingFields.matchesNothing(fields) else { return false }
         return control.has(.isPublic) || control.has(.isPrivate) || control.maxAge != nil || fields.contains(.expires)
             || isHeuristicallyCacheable(status)
+    }
+
+    /// Whether a response to POST answers later requests of GET and HEAD: it says that its content is what is at the
+    /// target, and how long (RFC 9110 §9.3.3, §8.7).
+    static func mayAnswerGET(
+        url: URL, status: Int, fields: HTTPFields, control: CacheControl
+    ) -> Bool {
+        guard status == 200, control.maxAge != nil || fields.contains(.expires) else { return false }
+        let key = CacheKey(method: "GET", url: url)
+        return fields.urls(of: .contentLocation, relativeTo: url).map { CacheKey(method: "GET", url: $0) } == [key]
     }
 
     /// The fields without those that concern the connection they came over (RFC 9111 §3.1, RFC 9110 §7.6.1).
