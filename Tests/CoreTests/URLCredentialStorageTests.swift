@@ -32,13 +32,18 @@ struct URLCredentialStorageTests {
         let expected = ["a": Self.credential("a", "new"), "b": Self.credential("b")]
         #expect(storage.credentials(for: Self.space) == expected)
         #expect(storage.allCredentials == [Self.space: expected, Self.makeSpace("other"): ["c": Self.credential("c")]])
-        #expect(storage.defaultCredential(for: Self.space) == nil)
+        #expect(storage.defaultCredential(for: Self.makeSpace("none")) == nil)
     }
 
-    @Test("a space has one default credential, which is kept with the others")
+    @Test("a space has one default credential, which is kept with the others: the first, until another is set")
     func defaults() {
         let storage = URLCredentialStorage()
+        storage.set(Self.credential("x", "p", .none), for: Self.space)
+        #expect(storage.defaultCredential(for: Self.space) == nil)
         storage.set(Self.credential("a"), for: Self.space)
+        storage.set(Self.credential("z"), for: Self.space)
+        #expect(storage.defaultCredential(for: Self.space)?.user == "a")
+        storage.remove(Self.credential("z"), for: Self.space)
         storage.setDefaultCredential(Self.credential("b"), for: Self.space)
         #expect(storage.defaultCredential(for: Self.space) == Self.credential("b"))
         #expect(storage.credentials(for: Self.space)?.count == 2)
@@ -98,11 +103,14 @@ struct URLCredentialStorageTests {
             (1, { $0.set(Self.credential("a"), for: Self.space) }),
             (1, { $0.set(Self.credential("b", "p", .none), for: Self.space) }),
             (2, { $0.set(Self.credential("a", "new"), for: Self.space) }),
-            (3, { $0.setDefaultCredential(Self.credential("a", "new"), for: Self.space) }),
-            (3, { $0.setDefaultCredential(Self.credential("a", "new"), for: Self.space) }),
-            (3, { $0.remove(Self.credential("c"), for: Self.space) }),
-            (4, { $0.remove(Self.credential("a"), for: Self.space) }),
-            (4, { $0.removeAll() }),
+            (2, { $0.setDefaultCredential(Self.credential("a", "new"), for: Self.space) }),
+            (3, { $0.set(Self.credential("b"), for: Self.space) }),
+            (4, { $0.setDefaultCredential(Self.credential("b"), for: Self.space) }),
+            (4, { $0.setDefaultCredential(Self.credential("b"), for: Self.space) }),
+            (4, { $0.remove(Self.credential("c"), for: Self.space) }),
+            (5, { $0.remove(Self.credential("a"), for: Self.space) }),
+            (6, { $0.removeAll() }),
+            (6, { $0.removeAll() }),
         ]
         for (index, (expected, step)) in steps.enumerated() {
             step(storage)

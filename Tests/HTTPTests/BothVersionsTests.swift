@@ -115,7 +115,9 @@ import Testing
                 for isStreamed in [false, true] {
                     let upload = try BothVersions.request(
                         server, "/echo", "POST", body: Data(count: count), isStreamed: isStreamed)
-                    #expect(await session.outcome(upload) == .ok("POST \(count) \(form)"), "\(count), \(isStreamed)")
+                    // Data that are none need no type; of a stream nobody knows.
+                    let type = count == 0 && !isStreamed ? "" : form
+                    #expect(await session.outcome(upload) == .ok("POST \(count) \(type)"), "\(count), \(isStreamed)")
                 }
             }
             let redirected = try BothVersions.request(server, "/307", "PUT", body: Data(count: 70_000))

@@ -90,6 +90,15 @@ import Testing
         #expect(data.bodyText == "hello" && data[field: "Content-Length"] == "5")
         #expect(data[field: "Content-Type"] == "application/x-www-form-urlencoded")
 
+        let nothing = try await Self.sent {
+            $0.httpMethod = "POST"
+            $0.httpBody = Data()
+        }
+        #expect(nothing[field: "Content-Type"] == nil && nothing[field: "Content-Length"] == "0")
+
+        let get = try await Self.sent { $0.httpBody = Data("hello".utf8) }
+        #expect(get.bodyText == "hello" && get[field: "Content-Type"] == nil)
+
         let stream = try await Self.sent {
             $0.httpMethod = "POST"
             $0.httpBodyStream = InputStream(data: Data(repeating: 65, count: 200_000))
@@ -175,6 +184,30 @@ import Testing
             request.httpBody = Data(repeating: 66, count: 3 << 20)
             #expect(await makeSession().outcome(request) == .ok("ok"))
             #expect(await peer.receivedRequest(1)?[field: "Expect"] == nil)
+        }
+    }
+
+    @Test func aRequestWithoutAURLIsUnsupported() async throws {
+        var request = URLRequest(url: URL(fileURLWithPath: "/"))
+        request.url = nil
+        try await withTimeout { [request] in
+            #expect(await makeSession().outcome(request) == .failed(.unsupportedURL))
+        }
+    }
+
+    @Test func whateverIsCancelledSaysSo() async throws {
+        let peer = try ScriptedPeer([.expectRequest, .hold])
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = makeSession()
+            let load = Task { try await session.data(for: peer.request()) }
+            _ = await peer.receivedRequest(0)
+            for task in await session.allTasks { task.cancel() }
+            let error = await #expect(throws: URLError.self) { try await load.value }
+            #expect(error?.code == .cancelled && error?.localizedDescription == "cancelled")
+            session.invalidateAndCancel()
+            let later = await #expect(throws: URLError.self) { try await session.data(for: peer.request()) }
+            #expect(later?.code == .cancelled && later?.localizedDescription == "cancelled")
         }
     }
 

@@ -13,7 +13,7 @@
             _ name: String, _ value: String = "v", with more: [HTTPCookiePropertyKey: Any] = [:]
         ) throws -> HTTPCookie {
             let properties: [HTTPCookiePropertyKey: Any] = [
-                .name: name, .value: value, .domain: ".h.example", .path: "/", .maximumAge: "1000",
+                .name: name, .value: value, .domain: ".h.example", .path: "/", .version: "1", .maximumAge: "1000",
             ]
             return try #require(HTTPCookie(properties: properties.merging(more) { $1 }))
         }

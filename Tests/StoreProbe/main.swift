@@ -18,7 +18,8 @@ let strictTransport = configuration.settings.strictTransport
 if arguments.first == "keep", arguments.count > 1 {
     let value = arguments[1]
     let properties: [HTTPCookiePropertyKey: Any] = [
-        .name: "n", .value: value, .domain: "probe.example", .path: "/", .maximumAge: "1000",
+        .name: "n", .value: value, .domain: "probe.example", .path: "/",
+        .expires: Date(timeIntervalSinceNow: 1000),
     ]
     guard let cookie = HTTPCookie(properties: properties) else { exit(3) }
     cookies.setCookie(cookie)

@@ -51,7 +51,7 @@ enum StoreKind: String {
     private static func storeCookie(_ number: Int, in storage: HTTPCookieStorage) {
         let properties: [HTTPCookiePropertyKey: Any] = [
             .name: "n\(number % 40)", .value: "\(number)" + String(repeating: "x", count: number % 700),
-            .domain: "h\(number % 40).example", .path: "/", .maximumAge: "1000000",
+            .domain: "h\(number % 40).example", .path: "/", .expires: Date(timeIntervalSinceNow: 1_000_000),
         ]
         guard let cookie = HTTPCookie(properties: properties) else { exit(3) }
         if number % 7 == 0 { storage.deleteCookie(cookie) } else { storage.setCookie(cookie) }

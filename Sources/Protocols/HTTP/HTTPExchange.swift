@@ -110,7 +110,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         self.receiver = receiver
         timings.fetchStart = loop.now
         do {
-            guard let url = request.url else { throw LoadFailure(.badURL, "the request has no URL") }
+            guard let url = request.url else { throw LoadFailure(.unsupportedURL, "the request has no URL") }
             let target = try pool.target(of: url)
             try allow(target.origin)
             self.target = target

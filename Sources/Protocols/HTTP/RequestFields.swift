@@ -71,7 +71,7 @@ struct RequestFields {
             fields.append(.acceptEncoding, fields.contains(.range) ? "identity" : ContentDecoder.acceptEncoding)
         }
         if !fields.contains(.userAgent) { fields.append(.userAgent, Self.userAgent) }
-        if request.hasBody, !fields.contains(.contentType) {
+        if request.hasContentToName, !fields.contains(.contentType) {
             fields.append(.contentType, "application/x-www-form-urlencoded")
         }
         fields.trimValues()
@@ -81,4 +81,7 @@ struct RequestFields {
 
 extension URLRequest {
     fileprivate var isPlain: Bool { fields.isEmpty && !hasBody }
+
+    /// Whether a body goes out that needs a type: an empty one does not, nor is one expected of a GET.
+    fileprivate var hasContentToName: Bool { hasBody && httpMethod != "GET" && httpBody?.isEmpty != true }
 }

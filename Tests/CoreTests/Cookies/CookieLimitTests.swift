@@ -11,7 +11,8 @@ struct CookieLimitTests {
     ) throws -> HTTPCookie {
         try #require(
             HTTPCookie(properties: [
-                .name: name, .value: value, .domain: domain, .path: "/", .secure: isSecure, .maximumAge: age,
+                .name: name, .value: value, .domain: domain, .path: "/", .secure: isSecure,
+                .expires: Date(timeIntervalSinceNow: Double(age)),
             ]))
     }
 

@@ -49,7 +49,8 @@ struct CookieWritingTests {
     private func cookie(_ name: String, _ value: String = "v", isSession: Bool = false) throws -> HTTPCookie {
         try #require(
             HTTPCookie(properties: [
-                .name: name, .value: value, .domain: "h.example", .path: "/", .maximumAge: isSession ? "" : "1000",
+                .name: name, .value: value, .domain: "h.example", .path: "/",
+                .expires: isSession ? "" : Date(timeIntervalSinceNow: 1000),
             ]))
     }
 

@@ -34,7 +34,7 @@ struct HTTPCookieTests {
     func roundTrip() throws {
         let variants: [[HTTPCookiePropertyKey: Any]] = [
             [:], [.domain: ".h.example"], [.secure: true], [.expires: Date(timeIntervalSince1970: 4_000_000_000)],
-            [.expires: "Wed, 21 Sep 2050 05:33:00 GMT", .discard: "TRUE"], [.version: 1, .port: "1,2", .comment: "c"],
+            [.expires: "Wed, 21 Sep 2050 05:33:00 GMT", .discard: "FALSE"], [.version: 1, .port: "1,2", .comment: "c"],
             [.sameSitePolicy: "lax"], [.sameSitePolicy: "none"], [.path: "/a b", .value: "\"é\""],
         ]
         for variant in variants {
@@ -55,22 +55,28 @@ struct HTTPCookieTests {
         ]
         for (value, expected) in flags { #expect(cookie([.secure: value])?.isSecure == expected, "\(value)") }
         for age in ["600", 600] as [Any] {
-            let end = try #require(cookie([.maximumAge: age, .expires: Date.distantPast])?.expiresDate)
+            let end = try #require(cookie([.maximumAge: age, .expires: Date.distantPast, .version: "1"])?.expiresDate)
             #expect((500...700).contains(end.timeIntervalSinceNow), "\(age)")
         }
-        #expect(cookie([.maximumAge: "0"])?.expiresDate == .distantPast)
-        #expect(cookie([.maximumAge: "x"])?.expiresDate == nil)
+        #expect(cookie([.maximumAge: "0", .version: "1"])?.expiresDate == .distantPast)
+        #expect(cookie([.maximumAge: "x", .version: "1"])?.expiresDate == nil)
+        // Version 0 has no greatest age.
+        #expect(cookie([.maximumAge: "60"])?.expiresDate == nil)
+        #expect(cookie([.maximumAge: "60", .expires: Date.distantPast])?.expiresDate == .distantPast)
         for text in ["Wed, 21 Sep 2016 05:33:00 GMT", "Wed Sep 21 05:33:00 2016", "Wed, 21-Sep-2016 05:33:00 GMT"] {
             #expect(cookie([.expires: text])?.expiresDate == Date(timeIntervalSince1970: 1_474_435_980), "\(text)")
         }
         // Version 0 has room for one port.
         #expect(cookie([.port: "80,443"])?.portList == [80])
-        #expect(cookie([.discard: "TRUE", .maximumAge: "60"])?.isSessionOnly == true)
+        let discarded = cookie([.discard: "TRUE", .maximumAge: "60", .version: "1"])
+        #expect(discarded?.isSessionOnly == true && discarded?.expiresDate == nil)
         #expect(cookie([.discard: "FALSE"])?.isSessionOnly == true)
         let origin = HTTPCookie(properties: [.name: "n", .value: "v", .path: "/", .originURL: "http://O.example/x"])
         #expect(origin?.domain == "o.example")
         #expect(cookie([.path: ""])?.path == "/")
         #expect(cookie([.domain: ".Bücher.example"])?.domain == ".xn--bcher-kva.example")
+        // An address has no subdomains.
+        for address in ["1.2.3.4", "::1"] { #expect(cookie([.domain: "." + address])?.domain == address) }
     }
 
     @Test("is nil without what is needed, and when it could not be sent")

@@ -79,11 +79,13 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     // MARK: Writing
 
     /// Keeps a credential, in place of one for the same user. Does nothing with one whose persistence is
-    /// ``URLCredential/Persistence/none``.
+    /// ``URLCredential/Persistence/none``. The first of a protection space is proposed, until
+    /// another is set to be.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
         change { state in
             guard let user = credential.storageName else { return [] }
-            return Self.keep(credential, user, space, isDefault: state.defaultUsers[space] == user, in: &state)
+            let isDefault = state.credentials[space] == nil || state.defaultUsers[space] == user
+            return Self.keep(credential, user, space, isDefault: isDefault, in: &state)
         }
     }
 

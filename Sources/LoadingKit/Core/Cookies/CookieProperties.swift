@@ -16,6 +16,9 @@ struct CookieProperties {
         }
     }
 
+    /// Whether the cookie is one of RFC 2965.
+    var isVersion1: Bool { string(.version) == "1" }
+
     func flag(_ key: HTTPCookiePropertyKey) -> Bool? {
         if let flag = values[key] as? Bool { return flag }
         return string(key).map { !["", "0", "false", "no"].contains($0.asciiLowercased) }

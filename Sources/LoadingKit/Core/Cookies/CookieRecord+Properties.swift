@@ -11,16 +11,24 @@ extension CookieRecord {
         guard !name.isEmpty, !name.contains("="), [name, value, path].allSatisfy(\.isCookieText) else { return nil }
         self.init(
             identity: Identity(
-                name: name, domain: host, isHostOnly: !domain.hasPrefix("."), path: path.isEmpty ? "/" : path),
+                name: name, domain: host, isHostOnly: !domain.hasPrefix(".") || CookieHost.isAddress(host),
+                path: path.isEmpty ? "/" : path),
             value: value, creation: min(properties.moment(.created) ?? now, now))
         stored = now
-        let end = properties.string(.maximumAge).flatMap { Int($0) }.map { Self.end(after: $0, from: now) }
-        expires = end ?? properties.date(.expires)
+        expires = Self.end(properties, now)
         isSecure = properties.flag(.secure) ?? false
         isHTTPOnly = properties.flag(.httpOnly) ?? false
         sameSite = .init(attribute: properties.string(.sameSitePolicy) ?? "")
-        let legacy = Legacy(properties, hasEnd: expires != nil)
+        let legacy = Legacy(properties)
         self.legacy = legacy == Legacy() ? nil : legacy
+    }
+
+    /// A greatest age is for cookies of version 1, and none that is discarded with the session has an end of its own, as
+    /// Apple documents these properties.
+    private static func end(_ properties: CookieProperties, _ now: Date) -> Date? {
+        if properties.flag(.discard) == true { return nil }
+        let age = properties.isVersion1 ? properties.string(.maximumAge).flatMap { Int($0) } : nil
+        return age.map { end(after: $0, from: now) } ?? properties.date(.expires)
     }
 
     /// The domain as programs see it.
@@ -45,14 +53,13 @@ extension CookieRecord {
 }
 
 extension CookieRecord.Legacy {
-    init(_ properties: CookieProperties, hasEnd: Bool) {
-        version = properties.string(.version) == "1" ? 1 : 0
+    init(_ properties: CookieProperties) {
+        version = properties.isVersion1 ? 1 : 0
         comment = properties.string(.comment)
         commentURL = properties.url(.commentURL)
         ports = properties.ports(.port)
         // Version 0 has room for one port alone.
         if version == 0, let first = ports?.first { ports = [first] }
-        isDiscarded = hasEnd && properties.flag(.discard) == true
     }
 }
 

@@ -13,7 +13,7 @@ extension CookieRecord {
         if line.name.hasASCIIPrefix("__host-"), line.path == nil { return nil }
         self.init(
             identity: Identity(
-                name: line.name, domain: domain ?? host, isHostOnly: domain == nil,
+                name: line.name, domain: domain ?? host, isHostOnly: domain.map(CookieHost.isAddress) ?? true,
                 path: line.path ?? CookiePath.defaultPath(for: url)),
             value: line.value, creation: now)
         expires = line.maximumAge.map { Self.end(after: $0, from: now) } ?? line.expires

@@ -51,8 +51,6 @@ package struct CookieRecord: Hashable, Sendable {
         package var comment: String?
         package var commentURL: URL?
         package var ports: [Int]?
-        /// Whether it ends with the session although it has a date to end at.
-        package var isDiscarded = false
 
         package init() {}
     }
@@ -62,7 +60,7 @@ extension CookieRecord {
     package var name: String { identity.name }
 
     /// Whether the cookie ends with the session: no store keeps it on disk.
-    package var isSessionOnly: Bool { expires == nil || legacy?.isDiscarded == true }
+    package var isSessionOnly: Bool { expires == nil }
 
     package func isExpired(at now: Date) -> Bool { expires.map { $0 <= now } ?? false }
 

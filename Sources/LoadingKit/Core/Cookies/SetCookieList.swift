@@ -15,11 +15,17 @@ enum SetCookieList {
             start = index
         }
         lines.append(bytes[start...])
-        return lines
+        return lines.map { line in
+            let end = line.lastIndex { !isWhiteSpace($0) }.map { line.index(after: $0) } ?? line.startIndex
+            return line[..<end].drop(while: isWhiteSpace)
+        }
     }
 
+    /// Programs that join fields by hand do so over several lines, too.
+    private static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
+
     private static func beginsCookie(_ bytes: Substring.UTF8View) -> Bool {
-        let name = bytes.drop { $0 == 0x20 || $0 == 0x09 }
+        let name = bytes.drop(while: isWhiteSpace)
         let rest = name.drop { Unicode.Scalar($0).isHTTPToken }
         return rest.startIndex != name.startIndex && rest.first == UInt8(ascii: "=")
     }

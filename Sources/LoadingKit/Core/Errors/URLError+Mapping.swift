@@ -12,7 +12,8 @@ extension URLError {
         case let error as URLError where error.userInfo[NSURLErrorFailingURLErrorKey] != nil:
             self = error
         case let error as URLError:
-            self.init(error.code, userInfo: Self.userInfo(url, error.userInfo))
+            let said = error.code == .cancelled ? [NSLocalizedDescriptionKey: Self.cancelledText] : [:]
+            self.init(error.code, userInfo: Self.userInfo(url, error.userInfo.merging(said) { first, _ in first }))
         case let error as LoadFailure:
             self.init(error.code, text: error.description, underlying: error, url: url)
         case let error as TransportError:
@@ -26,7 +27,7 @@ extension URLError {
         case let error as WebSocketError:
             self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
         case is CancellationError:
-            self.init(.cancelled, text: "cancelled", underlying: error, url: url)
+            self.init(.cancelled, text: Self.cancelledText, underlying: error, url: url)
         case let error as HandlerError:
             self.init(error.error, url: url)
         default:
@@ -39,9 +40,14 @@ extension URLError {
     }
 
     private init(_ code: Code, text: String, underlying: any Error, url: URL?, others: [String: Any] = [:]) {
+        // Whatever was cancelled: the underlying error says what.
+        let text = code == .cancelled ? Self.cancelledText : text
         let said: [String: Any] = [NSUnderlyingErrorKey: underlying, NSLocalizedDescriptionKey: text]
         self.init(code, userInfo: Self.userInfo(url, others.merging(said) { $1 }))
     }
+
+    /// As on Apple's systems: there are programs that compare it.
+    private static let cancelledText = "cancelled"
 
     /// The key of Apple's `networkUnavailableReason`: 0 for cellular, 1 for expensive.
     private static let unavailabilityKey = "NSURLErrorNetworkUnavailableReasonKey"

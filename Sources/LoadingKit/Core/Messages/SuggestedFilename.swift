@@ -23,9 +23,9 @@ struct SuggestedFilename {
         }
     }
 
-    /// Nil for URLs such as `data:` ones, whose rest is no path (RFC 3986 §3.3).
+    /// Nil for URLs such as `data:` ones, whose rest is no path (RFC 3986 §3.3). What has no scheme is one.
     private static func lastPathComponent(of url: URL) -> String? {
-        url.path.hasPrefix("/") ? url.lastPathComponent : nil
+        url.path.hasPrefix("/") || url.scheme == nil ? url.lastPathComponent : nil
     }
 
     /// The last path component, without what would hide the file, leave the folder or deceive a reader; nil when

@@ -21,14 +21,14 @@ public struct URLRequest: Sendable {
     /// Makes a GET request.
     ///
     /// - Parameters:
-    ///   - url: What to load.
+    ///   - url: What to load. Of a relative URL the request keeps the absolute one.
     ///   - cachePolicy: How the cache is used.
     ///   - timeoutInterval: Seconds without progress after which the load fails. The default, 60, lets the session's
     ///     `timeoutIntervalForRequest` decide.
     public init(
         url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
     ) {
-        storage = RequestStorage(url: url)
+        storage = RequestStorage(url: url.baseURL == nil ? url : url.absoluteURL)
         storage.options.cachePolicy = cachePolicy
         storage.timeoutInterval = timeoutInterval
         storage.options.hasExplicitTimeout = timeoutInterval != Self.defaultTimeoutInterval

@@ -293,7 +293,7 @@ final class DelegateBox: Sendable {
 
 extension LoadFailure {
     static func noHandler(for request: URLRequest) -> LoadFailure {
-        guard let url = request.url else { return LoadFailure(.badURL, "the request has no URL") }
+        guard let url = request.url else { return LoadFailure(.unsupportedURL, "the request has no URL") }
         guard let scheme = url.scheme else { return LoadFailure(.unsupportedURL, "the URL has no scheme") }
         return LoadFailure(.unsupportedURL, "no handler is registered that loads \(scheme): URLs")
     }

@@ -34,7 +34,7 @@ struct AuthenticationContext {
     var opening: (offer: AuthenticationOffer, credential: URLCredential)? {
         guard case .proxy(let proxy) = site else { return nil }
         let scheme: any HTTPAuthenticationScheme.Type = proxy.speaksHTTP ? BasicScheme.self : SOCKSPasswordScheme.self
-        guard let offer = offers([HTTPAuthenticationChallenge(scheme: scheme.name)]).first,
+        guard let offer = self.offer(HTTPAuthenticationChallenge(scheme: scheme.name), unnamedRealm: nil),
             let credential = proxy.speaksHTTP ? givenCredential : proposal(for: offer.space)
         else { return nil }
         return (offer, credential)
@@ -42,17 +42,22 @@ struct AuthenticationContext {
 
     /// The challenges that can be answered, the strongest first; among equals in the server's order (RFC 7616 §3.7).
     func offers(_ challenges: [HTTPAuthenticationChallenge]) -> [AuthenticationOffer] {
-        let offers = challenges.compactMap { challenge -> AuthenticationOffer? in
-            guard let type = schemes.first(where: { challenge.isOf($0) }), let scheme = type.init(challenge) else {
-                return nil
-            }
-            let space = site.space(realm: scheme.realm, method: type.authenticationMethod, isSecure: isSecure)
-            return AuthenticationOffer(challenge: challenge, scheme: scheme, space: space)
-        }
+        let offers = challenges.compactMap { offer($0, unnamedRealm: site.host) }
         // A stable sort, which the library's does not promise to be.
         return offers.enumerated().sorted {
             ($1.element.scheme.strength, $0.offset) < ($0.element.scheme.strength, $1.offset)
         }.map(\.element)
+    }
+
+    /// - Parameter unnamedRealm: stands for the realm that a challenge of `Basic` must name and does not (RFC 7617 §2).
+    private func offer(_ challenge: HTTPAuthenticationChallenge, unnamedRealm: String?) -> AuthenticationOffer? {
+        guard let type = schemes.first(where: { challenge.isOf($0) }), let scheme = type.init(challenge) else {
+            return nil
+        }
+        let method = type.authenticationMethod
+        let realm = scheme.realm ?? (method == NSURLAuthenticationMethodHTTPBasic ? unnamedRealm : nil)
+        return AuthenticationOffer(
+            challenge: challenge, scheme: scheme, space: site.space(realm: realm, method: method, isSecure: isSecure))
     }
 }
 

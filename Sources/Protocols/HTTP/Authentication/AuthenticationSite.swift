@@ -10,6 +10,13 @@ enum AuthenticationSite: Hashable {
         if case .proxy = self { true } else { false }
     }
 
+    var host: String {
+        switch self {
+        case .server(let origin): origin.host
+        case .proxy(let proxy): proxy.host
+        }
+    }
+
     /// - Parameter isSecure: whether what goes through a proxy is TLS: a proxy for `https` URLs is another type of proxy.
     func space(realm: String?, method: String, isSecure: Bool) -> URLProtectionSpace {
         switch self {
