@@ -214,10 +214,10 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         return hasher.finalize()
     }
 
-    /// All properties in a line.
+    /// All properties in a line, as Apple's systems write it.
     open override var description: String {
-        "<URLProtectionSpace>: host: \(host), port: \(port), "
-            + (isProxy() ? "proxy: \(proxyType ?? "(none)")" : "protocol: \(self.protocol ?? "(none)")")
-            + ", realm: \(realm ?? "(none)"), method: \(authenticationMethod)"
+        "<\(type(of: self)): \(ObjectIdentifier(self))>: Host:\(host), Server:\(self.protocol ?? "(null)"), "
+            + "Auth-Scheme:\(authenticationMethod), Realm:\(realm ?? "(null)"), Port:\(port), "
+            + "Proxy:\(isProxy() ? "YES" : "NO"), Proxy-Type:\(proxyType ?? "(null)")"
     }
 }

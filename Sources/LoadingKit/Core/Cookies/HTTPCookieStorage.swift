@@ -163,7 +163,7 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
     }
 
     /// How many cookies there are.
-    open override var description: String { "<\(type(of: self)) cookies count:\(cookies?.count ?? 0)>" }
+    open override var description: String { "<NSHTTPCookieStorage cookies count:\(cookies?.count ?? 0)>" }
 
     // MARK: State
 

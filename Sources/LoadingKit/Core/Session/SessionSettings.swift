@@ -30,7 +30,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var assumesHTTP2 = false
     package var maximumDecompressionRatio = 200
     package var maximumCollectedBodySize: Int?
-    package var protocolClasses: [AnyClass]?
+    package var protocolClasses: [AnyClass]? = []
     package var factories: [SchemeFactory] = []
     package var builtInHandlers: [URLProtocolHandler.Type] = []
     package var connectionProxyDictionary: [AnyHashable: Any]?
