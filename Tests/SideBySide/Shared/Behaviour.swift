@@ -30,5 +30,9 @@ struct Behaviour: Sendable, CustomTestStringConvertible {
 
     static let all =
         requests + responses + cookies + cookieStorage + credentials + caches + configurations + protocols + loads
-        + delegates + transfers
+        + delegates + transfers + edges
+
+    private static let edges =
+        requestEdges + responseEdges + cookieEdges + cookieStorageEdges + credentialEdges + cacheEdges + protocolEdges
+        + loadEdges + moreMembers
 }

@@ -21,5 +21,6 @@ struct Difference: Sendable {
     static func fails(_ reason: String) -> Difference { Difference(theirs: nil, reason: reason) }
 
     /// By the name of the behaviour.
-    static let all = ofValues.merging(ofLoads) { first, _ in first }
+    static let all = [ofValues, ofLoads, ofRequestEdges, ofResponseEdges, ofCookieEdges, ofStoreEdges, ofLoadEdges]
+        .reduce(into: [:]) { all, some in all.merge(some) { first, _ in first } }
 }

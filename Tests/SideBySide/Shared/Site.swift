@@ -83,6 +83,9 @@ final class Site: Sendable {
         case "redirect":
             return .redirect(to: "/method", status: parts.last.flatMap { Int($0) } ?? 302)
         case "away": return .redirect(to: request.query ?? "/", status: 302)
+        case "spaces": return .redirect(to: "/a%20b c?q=a%20b")
+        case "dots": return .redirect(to: "http://\(request.fields[.host] ?? "")/x/./../hello")
+        case "callback": return .redirect(to: "myapp://callback")
         case "loop": return .redirect(to: "/loop")
         case "gzip": return try .gzip(Array("hello, gzip".utf8))
         case "br":
@@ -122,6 +125,9 @@ final class Site: Sendable {
                 return ServerResponse.text("who?", status: 401).adding("WWW-Authenticate", "Basic realm=\"here\"")
             }
             return .text("welcome")
+        case "norealm":
+            guard request.fields[.authorization] == nil else { return .text("welcome") }
+            return ServerResponse.text("who?", status: 401).adding("WWW-Authenticate", "Basic")
         case "named":
             return ServerResponse.text("file").adding("Content-Disposition", "attachment; filename=\"report.txt\"")
         default: return .text("not found", status: 404)
