@@ -39,7 +39,8 @@ import Testing
             let first = try await task.readData(ofMinLength: 4, maxLength: 4, timeout: 0)
             #expect(first.0 == Data("What".utf8) && !first.1)
             let error = await #expect(throws: URLError.self) { try await task.write(Data("x".utf8), timeout: 1) }
-            #expect(error?.localizedDescription == "the stream is the body of a response, which can only be read")
+            let reason = error?.userInfo[NSUnderlyingErrorKey].map { "\($0)" }
+            #expect(reason == "the stream is the body of a response, which can only be read")
             let rest = try await Self.readAll(task)
             #expect(String(decoding: first.0.map { $0 + rest } ?? rest, as: UTF8.self) == Self.text)
             #expect(
