@@ -187,6 +187,13 @@ extension Behaviour {
             other.httpMethod = "PUT"
             return "\(try makeRequest().hashValue == other.hashValue)"
         },
+        Behaviour("URLRequest: the main document and the stream make one, too", "false false") {
+            var (page, stream) = (try makeRequest(), try makeRequest())
+            page.mainDocumentURL = try url("http://main/")
+            stream.httpBodyStream = InputStream(data: Data())
+            let hash = try makeRequest().hashValue
+            return "\(hash == page.hashValue) \(hash == stream.hashValue)"
+        },
         Behaviour("URLRequest: the service type makes a difference", "false") {
             try compare { $0.networkServiceType = .video }
         },

@@ -4,10 +4,12 @@ extension URLRequest: ReferenceConvertible {
     /// Whether both load the same in the same way; properties of protocol handlers do not count.
     public static func == (lhs: URLRequest, rhs: URLRequest) -> Bool { lhs.storage == rhs.storage }
 
-    /// Hashes the URL and the method.
+    /// Hashes the URLs, the method and the stream.
     public func hash(into hasher: inout Hasher) {
         hasher.combine(storage.url)
         hasher.combine(storage.method)
+        hasher.combine(storage.mainDocumentURL)
+        hasher.combine(httpBodyStream.map { ObjectIdentifier($0) })
     }
 
     /// The URL, or what stands for its absence.
