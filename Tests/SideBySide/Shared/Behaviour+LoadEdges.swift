@@ -63,6 +63,39 @@ extension Behaviour {
             }
             return texts.joined(separator: ", ")
         },
+        Behaviour(load: "Data task: a GET with a body", "200 x nil") { site in
+            "\(await site.outcome(try site.request("/echo", "GET", body: "x"))) \(site.sent("Content-Type"))"
+        },
+        Behaviour(load: "Data task: an empty method", "URLError -1000") { site in
+            String(await site.outcome(try site.request("/method", "")).prefix("URLError -1000".count))
+        },
+        Behaviour(load: "Data task: a Content-Length of the program's own", "200 abc 3") { site in
+            var request = try site.request("/echo", "POST", body: "abc")
+            request.setValue("100", forHTTPHeaderField: "Content-Length")
+            return "\(await site.outcome(request)) \(site.sent("Content-Length"))"
+        },
+        Behaviour(load: "Data task: additional fields that are numbers", "5 s") { site in
+            _ = await site.outcome(try site.request("/hello")) { $0.httpAdditionalHeaders = ["X-N": 5, "X-S": "s"] }
+            return "\(site.sent("X-N")) \(site.sent("X-S"))"
+        },
+        Behaviour(load: "Data task: the fragment after a redirect", "part") { site in
+            let text = try site.url("/redirect/302").absoluteString + "#part"
+            return shown(await site.load(URLRequest(url: try url(text))).1?.url?.fragment)
+        },
+        Behaviour(load: "Data task: the storage's credential is sent", "200 welcome") { site in
+            let storage = URLCredentialStorage()
+            let user = URLCredential(user: "user", password: "pass", persistence: .forSession)
+            let space = URLProtectionSpace(
+                host: "127.0.0.1", port: try site.url("/").port ?? 0, protocol: NSURLProtectionSpaceHTTP,
+                realm: "here", authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+            storage.set(user, for: space)
+            return await site.outcome(try site.request("/basic")) { $0.urlCredentialStorage = storage }
+        },
+        Behaviour(load: "Data task: the cache has the response", "hello") { site in
+            let cache = URLCache(memoryCapacity: 1_000_000, diskCapacity: 0, diskPath: nil)
+            _ = await site.outcome(try site.request("/hello")) { $0.urlCache = cache }
+            return shown(cache.cachedResponse(for: try site.request("/hello"))?.data)
+        },
         Behaviour(load: "Data task: a PUT without a type", "application/x-www-form-urlencoded") { site in
             _ = await site.outcome(try site.request("/echo", "PUT", body: "body"))
             return site.sent("Content-Type")

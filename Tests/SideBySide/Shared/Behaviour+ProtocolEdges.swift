@@ -1,5 +1,14 @@
 /// The rest of `URLProtocol`'s own methods.
 extension Behaviour {
+    private static func events(_ path: String, _ notes: Notes = Notes()) async throws -> String {
+        let configuration = Site.configuration()
+        configuration.protocolClasses = [SampleProtocol.self]
+        let session = URLSession(configuration: configuration, delegate: notes, delegateQueue: nil)
+        defer { session.finishTasksAndInvalidate() }
+        session.dataTask(with: try url("sample://host\(path)")).resume()
+        return await notes.untilEnd()
+    }
+
     static let protocolEdges = [
         Behaviour("URLProtocol: no property at first", "nil") {
             shown(URLProtocol.property(forKey: "key", in: URLRequest(url: try url("sample://host/"))))
@@ -50,6 +59,24 @@ extension Behaviour {
         Behaviour("URLProtocol: forgetting what was not registered", "done") {
             URLProtocol.unregisterClass(SampleProtocol.self)
             return "done"
+        },
+        Behaviour(
+            load: "URLProtocol: a redirect is followed", "redirect 302 GET /, response 203, data sample, complete ok"
+        ) { _ in
+            try await events("/redirect")
+        },
+        Behaviour(load: "URLProtocol: a redirect is refused", "redirect 302 GET /, response 302, complete ok") { _ in
+            try await events("/redirect", Notes(follows: false))
+        },
+        Behaviour(load: "URLProtocol: what is cached is valid", "response 203, data kept, complete ok") { _ in
+            try await events("/cached")
+        },
+        Behaviour(load: "URLProtocol: what comes after the end", "response 203, data once, complete ok") { _ in
+            try await events("/twice")
+        },
+        Behaviour(load: "URLProtocol: an error in the middle", "response 203, data some, complete URLError -1005") {
+            _ in
+            try await events("/failed-late")
         },
         Behaviour(load: "URLProtocol: a class put before those that there are", "203 sample") { site in
             await site.outcome(URLRequest(url: try url("sample://host/"))) {

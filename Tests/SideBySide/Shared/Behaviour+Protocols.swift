@@ -21,6 +21,15 @@ enum Sample {
         case "/fields": answer(loader, [shown(request.value(forHTTPHeaderField: "X-A"))])
         case "/task": answer(loader, ["\(loader.task != nil) \(loader.cachedResponse != nil)"])
         case "/forever": respond(loader)
+        case "/redirect": redirect(loader)
+        case "/cached": answerFromCache(loader)
+        case "/twice":
+            answer(loader, ["once"])
+            answer(loader, ["again"])
+        case "/failed-late":
+            respond(loader)
+            loader.client?.urlProtocol(loader, didLoad: Data("some".utf8))
+            loader.client?.urlProtocol(loader, didFailWithError: URLError(.networkConnectionLost))
         default: answer(loader, ["sample"])
         }
     }
@@ -29,6 +38,22 @@ enum Sample {
         guard let url = loader.request.url else { return }
         let response = HTTPURLResponse(url: url, statusCode: 203, httpVersion: nil, headerFields: ["X-Sample": "yes"])
         if let response { loader.client?.urlProtocol(loader, didReceive: response, cacheStoragePolicy: .notAllowed) }
+    }
+
+    private static func redirect(_ loader: URLProtocol) {
+        guard let url = loader.request.url, let target = URL(string: "sample://host/") else { return }
+        let response = HTTPURLResponse(
+            url: url, statusCode: 302, httpVersion: nil, headerFields: ["Location": target.absoluteString])
+        guard let response else { return }
+        loader.client?.urlProtocol(loader, wasRedirectedTo: URLRequest(url: target), redirectResponse: response)
+    }
+
+    private static func answerFromCache(_ loader: URLProtocol) {
+        guard let url = loader.request.url else { return }
+        let response = HTTPURLResponse(url: url, statusCode: 203, httpVersion: nil, headerFields: nil)
+        guard let response else { return }
+        loader.client?.urlProtocol(
+            loader, cachedResponseIsValid: CachedURLResponse(response: response, data: Data("kept".utf8)))
     }
 
     private static func answer(_ loader: URLProtocol, _ pieces: [String]) {

@@ -218,6 +218,18 @@ extension Difference {
     ]
 
     static let ofLoadEdges: [String: Difference] = [
+        "URLProtocol: a redirect is followed": .crashes(
+            "Ends the process. Apple, URLProtocolClient.urlProtocol(_:wasRedirectedTo:redirectResponse:): tells the client "
+                + "that the request has been redirected."),
+        "URLProtocol: a redirect is refused": .crashes(
+            "Ends the process. Apple, URLProtocolClient.urlProtocol(_:wasRedirectedTo:redirectResponse:): tells the client "
+                + "that the request has been redirected."),
+        "URLProtocol: what comes after the end": .varies(
+            "May be told, too. Apple, URLProtocolClient.urlProtocolDidFinishLoading(_:): the protocol has finished loading."
+        ),
+        "URLProtocol: what is cached is valid": .hangs(
+            "Never ends. Apple, URLProtocolClient.urlProtocol(_:cachedResponseIsValid:): tells the client that a cached "
+                + "response is valid, which is the answer then."),
         "Enumerations: calls are a service type": .shows(
             "5", "Apple, NSURLRequest.NetworkServiceType: networkServiceTypeCallSignaling is 11."),
         "HTTPCookieStorage: cookies of several paths in the order in which they are sent": .shows(
@@ -226,6 +238,24 @@ extension Difference {
             "200 hello, 400 a field is",
             "RFC 9110 §5.5, RFC 9112 §5.2: neither may be sent. The first goes out without the field, the second as it is, "
                 + "for the server to refuse."),
+        "Data task: a GET with a body": .shows(
+            "URLError -1103 ",
+            "RFC 9110 §9.3.1: content in a GET has no meaning that is known, but is not forbidden; there are servers that "
+                + "want it."),
+        "Data task: an empty method": .shows(
+            "400 the first ", "RFC 9110 §9.1: a method is a token; an empty one is not sent."),
+        "Data task: a Content-Length of the program's own": .hangs(
+            "Is sent as it is, and never ends. Apple, URLRequest: Content-Length is reserved, and set from the body."),
+        "Data task: additional fields that are numbers": .crashes(
+            "Ends the process. Apple, URLSessionConfiguration.httpAdditionalHeaders: a dictionary of any values."),
+        "Data task: the fragment after a redirect": .shows(
+            "nil", "RFC 9110 §10.2.2: the fragment goes along where the new URL has none."),
+        "Data task: the storage's credential is sent": .hangs(
+            "Never ends. Apple, URLSession.AuthChallengeDisposition.performDefaultHandling: as if there were no delegate, "
+                + "with the storage's default credential."),
+        "Data task: the cache has the response": .shows(
+            "nil",
+            "Apple, URLCache: maps requests to the responses that were loaded; RFC 9111 §3: this one may be stored."),
         "Data task: a PUT without a type": .shows(
             "nil",
             "RFC 9110 §8.3: who sends content should say of what type it is. A POST is given the type by both."),
