@@ -47,7 +47,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
     ],
     targets: [
         // System libraries and the C functions that Swift cannot express.
@@ -66,6 +65,9 @@ let package = Package(
         .systemLibrary(
             name: "CPSL", path: "Sources/LoadingKit/System/CPSL", pkgConfig: "libpsl",
             providers: [.apt(["libpsl-dev"])]),
+        .systemLibrary(
+            name: "CSQLite", path: "Sources/LoadingKit/System/CSQLite", pkgConfig: "sqlite3",
+            providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CLoadingKitShims", path: "Sources/LoadingKit/System/CLoadingKitShims"),
         // What every module that calls OpenSSL itself depends on, or on a module that does.
         .target(
@@ -106,7 +108,7 @@ let package = Package(
             "LoadingKitPersistence", at: "LoadingKit/Persistence",
             [
                 "LoadingKitCore", "LoadingKitTransport", "LoadingKitPrimitives", "COpenSSL", "CLoadingKitShims",
-                .product(name: "GRDB", package: "GRDB.swift", condition: .when(traits: ["Persistence"])),
+                .target(name: "CSQLite", condition: .when(traits: ["Persistence"])),
             ]),
         module(
             "LoadingKitHTTP", at: "Protocols/HTTP",
@@ -168,7 +170,12 @@ let package = Package(
         .executableTarget(
             name: "StoreWriter", dependencies: ["LoadingKitPersistence", "LoadingKitCore"], path: "Tests/StoreWriter",
             swiftSettings: settings),
-        tests("PersistenceTests", ["LoadingKitPersistence", "LoadingKitCore", "StoreWriter", "COpenSSL"]),
+        tests(
+            "PersistenceTests",
+            [
+                "LoadingKitPersistence", "LoadingKitCore", "StoreWriter", "COpenSSL",
+                .target(name: "CSQLite", condition: .when(traits: ["Persistence"])),
+            ]),
         // What the tests run in a network namespace of its own.
         .target(name: "CTestNetworks", path: "Tests/CTestNetworks"),
         .executableTarget(

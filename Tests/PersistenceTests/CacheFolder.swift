@@ -52,6 +52,11 @@
             while try !FolderLock(url.appendingPathComponent("Lock")).isAlone { await Task.yield() }
         }
 
+        var databaseFile: URL { url.appendingPathComponent("Responses.sqlite") }
+
+        /// The database without a store: what another program may do with it.
+        func database() throws -> SQLiteDatabase { try SQLiteDatabase(path: databaseFile.path, busyTimeout: 5000) }
+
         var bodies: URL { url.appendingPathComponent("Contents") }
 
         func bodyCount() throws -> Int { try FileManager.default.contentsOfDirectory(atPath: bodies.path).count }

@@ -1,6 +1,5 @@
 #if Persistence
     import Foundation
-    import GRDB
     import LoadingKitCore
     import TestSupport
     import Testing
@@ -100,14 +99,14 @@
             let first = storage(file)
             first.setCookie(try cookie("a"))
             try await first.flush()
-            let queue = try DatabaseQueue(path: file.path)
-            try await queue.write { try $0.execute(sql: "PRAGMA user_version = 2") }
+            let other = try SQLiteDatabase(path: file.path, busyTimeout: 5000)
+            try other.use { try $0.execute("PRAGMA user_version = 2") }
             let log = RecordedLog()
             let second = HTTPCookieStorage(persistence: CookieDatabase(url: file, log: log.log))
             second.setCookie(try cookie("b"))
             await #expect(throws: (any Error).self) { try await second.flush() }
             #expect(second.cookies?.map(\.name) == ["b"] && log.lines.count == 1 && log.lines[0].contains("newer"))
-            let names = try await queue.read { try String.fetchAll($0, sql: "SELECT name FROM cookie") }
+            let names = try other.use { try $0.rows("SELECT name FROM cookie") { $0.value(0, String.self) } }
             #expect(names == ["a"])
         }
 
@@ -118,12 +117,14 @@
             let first = storage(file)
             for name in ["a", "b", "c", "d"] { first.setCookie(try cookie(name)) }
             try await first.flush()
-            let queue = try DatabaseQueue(path: file.path)
-            try await queue.write { database in
-                try database.execute(sql: "UPDATE cookie SET expires = 'soon' WHERE name = 'a'")
-                try database.execute(sql: "UPDATE cookie SET value = x'FF00' WHERE name = 'b'")
-                try database.execute(sql: "UPDATE cookie SET sameSite = 'what' WHERE name = 'c'")
-                try database.execute(sql: "UPDATE cookie SET legacy = 'x' WHERE name = 'd'")
+            try SQLiteDatabase(path: file.path, busyTimeout: 5000).use {
+                try $0.execute(
+                    """
+                    UPDATE cookie SET expires = 'soon' WHERE name = 'a';
+                    UPDATE cookie SET value = x'FF00' WHERE name = 'b';
+                    UPDATE cookie SET sameSite = 'what' WHERE name = 'c';
+                    UPDATE cookie SET legacy = 'x' WHERE name = 'd';
+                    """)
             }
             #expect(storage(file).cookies?.map(\.name) == ["d"])
         }

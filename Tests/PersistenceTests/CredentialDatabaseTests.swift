@@ -1,6 +1,5 @@
 #if Persistence
     import Foundation
-    import GRDB
     import LoadingKitCore
     import TestSupport
     import Testing
@@ -123,17 +122,13 @@
             let first = storage(folder)
             for user in ["a", "b", "c"] { first.set(permanent(user), for: Self.space) }
             await flush(first)
-            let queue = try DatabaseQueue(path: folder.file("own/Credentials.sqlite").path)
-            try await queue.write { database in
-                let ids = try Data.fetchAll(database, sql: "SELECT identity FROM credential")
-                try database.execute(
-                    sql: "UPDATE credential SET sealed = x'00' WHERE identity = ?", arguments: [ids[0]])
-                try database.execute(
-                    sql:
-                        "UPDATE credential SET sealed = (SELECT sealed FROM credential WHERE identity = ?) WHERE identity = ?",
-                    arguments: [ids[1], ids[2]])
+            try SQLiteDatabase(path: folder.file("own/Credentials.sqlite").path, busyTimeout: 5000).use { connection in
+                let ids = try connection.rows("SELECT identity FROM credential") { $0.value(0, Data.self) }
+                try connection.run("UPDATE credential SET sealed = x'00' WHERE identity = ?", [ids[0]])
+                try connection.run(
+                    "UPDATE credential SET sealed = (SELECT sealed FROM credential WHERE identity = ?) WHERE identity = ?",
+                    [ids[1], ids[2]])
             }
-            try queue.close()
             let log = RecordedLog()
             #expect(storage(folder, log).credentials(for: Self.space)?.count == 1 && log.lines.count == 1)
             for suffix in ["-wal", "-shm"] {

@@ -1,6 +1,5 @@
 #if Persistence
     import Foundation
-    import GRDB
     import LoadingKitPrimitives
     import TestSupport
     import Testing
@@ -16,29 +15,24 @@
             let test = try CacheFolder()
             try StoreFolder.make(test.bodies)
             try Data("hidden body".utf8).write(to: test.bodies.appendingPathComponent("0000000000000007"))
-            let file = test.url.appendingPathComponent("Responses.sqlite")
-            let queue = try DatabaseQueue(path: file.path)
-            try await queue.write { database in
-                try database.execute(sql: ResponseIndex.schema.steps[0])
+            try test.database().use { connection in
+                try connection.execute(ResponseIndex.schema.steps[0])
                 for index in 0..<100 {
-                    try database.execute(
-                        sql:
-                            "INSERT INTO response (method, url, selecting, head, body, size, digest, cost, stored, used) "
+                    try connection.run(
+                        "INSERT INTO response (method, url, selecting, head, body, size, digest, cost, stored, used) "
                             + "VALUES ('GET', ?, 'hidden', 'hidden', 7, 11, '', 20, 0, 0)",
-                        arguments: ["http://hidden@h.example/path/\(index)"])
+                        ["http://hidden@h.example/path/\(index)"])
                 }
-                try database.execute(sql: "PRAGMA user_version = 1")
+                try connection.execute("PRAGMA user_version = 1")
             }
-            try queue.close()
             let store = test.store()
             #expect(test.contents(store, 1).isEmpty && store.usage == 0)
             store.store(test.entry("new"), for: test.key(1))
             await test.flush(store)
             #expect(test.contents(store, 1) == ["new"])
             #expect(try test.bodyCount() == 1)
-            let kept = try DatabaseQueue(path: file.path)
-            try await kept.writeWithoutTransaction { _ = try $0.checkpoint(.truncate) }
-            let data = try Data(contentsOf: file)
+            try test.database().use { try $0.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
+            let data = try Data(contentsOf: test.databaseFile)
             #expect(data.range(of: Data("hidden".utf8)) == nil)
         }
 

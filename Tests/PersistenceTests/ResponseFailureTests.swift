@@ -1,6 +1,5 @@
 #if Persistence
     import Foundation
-    import GRDB
     import LoadingKitCore
     import LoadingKitTransport
     import TestSupport
@@ -52,9 +51,7 @@
             let test = try CacheFolder()
             _ = await filled(test)
             try await test.isLeft()
-            let queue = try DatabaseQueue(path: test.url.appendingPathComponent("Responses.sqlite").path)
-            try await queue.write { try $0.execute(sql: "UPDATE response SET \(change) WHERE id = 1") }
-            try queue.close()
+            try test.database().use { try $0.execute("UPDATE response SET \(change) WHERE id = 1") }
             let store = test.store()
             let isHarmless = change.hasPrefix("stored") || change.hasPrefix("cost")
             #expect(test.contents(store, 0) == (isHarmless ? ["text 0"] : []))
@@ -77,10 +74,8 @@
                 await test.flush(store)
             }
             try await test.isLeft()
-            let file = test.url.appendingPathComponent("Responses.sqlite")
-            let queue = try DatabaseQueue(path: file.path)
-            _ = try await queue.writeWithoutTransaction { try $0.checkpoint(.truncate) }
-            try queue.close()
+            let file = test.databaseFile
+            try test.database().use { try $0.execute("PRAGMA wal_checkpoint(TRUNCATE)") }
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
             var bytes = try Data(contentsOf: file)
             for index in bytes.indices where index >= offset { bytes[index] = UInt8(truncatingIfNeeded: index &* 31) }
@@ -102,18 +97,14 @@
             let test = try CacheFolder()
             _ = await filled(test)
             try await test.isLeft()
-            let file = test.url.appendingPathComponent("Responses.sqlite")
-            let queue = try DatabaseQueue(path: file.path)
-            try await queue.write { try $0.execute(sql: "PRAGMA user_version = 99") }
-            try queue.close()
+            try test.database().use { try $0.execute("PRAGMA user_version = 99") }
             let log = RecordedLog()
             let store = test.store(log)
             #expect(test.contents(store, 1).isEmpty && !store.mayHave(test.key(1)))
             store.store(test.entry("new"), for: test.key(1))
             await test.flush(store)
             #expect(test.contents(store, 1).isEmpty && log.lines.count == 1 && log.lines[0].contains("newer"))
-            let kept = try DatabaseQueue(path: file.path)
-            let count = try await kept.read { try Int.fetchOne($0, sql: "SELECT count(*) FROM response") }
+            let count = try test.database().use { try $0.first(Int.self, "SELECT count(*) FROM response") }
             #expect(count == 5)
         }
 
@@ -239,9 +230,9 @@
                 let log = RecordedLog()
                 let full = test.store(log)
                 _ = try full.files.open(creating: true)
-                try full.files.database.write { database in
-                    try database.execute(
-                        sql: "CREATE TRIGGER full BEFORE DELETE ON response BEGIN SELECT raise(FAIL, 'full'); END")
+                try full.files.database.write {
+                    try $0.execute(
+                        "CREATE TRIGGER full BEFORE DELETE ON response BEGIN SELECT raise(FAIL, 'full'); END")
                 }
                 switch kind {
                 case 0: full.remove(test.key(1))

@@ -1,6 +1,5 @@
 #if Persistence
     import Foundation
-    import GRDB
     import LoadingKitCore
     import LoadingKitPrimitives
     import TestSupport
@@ -67,14 +66,14 @@
             let store = folder.store()
             for index in 0..<measured { store.store(entry(folder.key(index)), for: folder.key(index)) }
             await folder.flush(store)
-            try store.files.database.write { database in
-                try database.execute(
-                    sql: """
-                        WITH RECURSIVE number (n) AS (SELECT \(measured) UNION ALL SELECT n + 1 FROM number LIMIT ?)
-                        INSERT INTO response (method, url, selecting, head, body, size, digest, cost, stored, used)
-                        SELECT method, 'http://h.example/path/' || (n * 7), selecting, head, 0, 0, digest, cost, stored, used
-                        FROM number, (SELECT * FROM response LIMIT 1)
-                        """, arguments: [others])
+            try store.files.database.write { connection in
+                try connection.run(
+                    """
+                    WITH RECURSIVE number (n) AS (SELECT \(measured) UNION ALL SELECT n + 1 FROM number LIMIT ?)
+                    INSERT INTO response (method, url, selecting, head, body, size, digest, cost, stored, used)
+                    SELECT method, 'http://h.example/path/' || (n * 7), selecting, head, 0, 0, digest, cost, stored, used
+                    FROM number, (SELECT * FROM response LIMIT 1)
+                    """, [others])
             }
             return store
         }

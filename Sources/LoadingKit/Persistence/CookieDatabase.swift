@@ -1,6 +1,5 @@
 #if Persistence
     import Foundation
-    import GRDB
     import LoadingKitCore
     import LoadingKitTransport
 
@@ -29,8 +28,8 @@
 
         package func load() throws -> [CookieRecord] {
             do {
-                return try database.read { database in
-                    try Row.fetchAll(database, sql: "SELECT * FROM cookie").compactMap { CookieRecord($0) }
+                return try database.read {
+                    try $0.rows("SELECT \(CookieRecord.columns) FROM cookie") { CookieRecord($0) }
                 } ?? []
             } catch let error where StoreFailure.isDamage(error) {
                 return []
@@ -52,36 +51,34 @@
             }
         }
 
-        private static func apply(_ batch: CookieBatch, to database: Database) throws {
+        private static func apply(_ batch: CookieBatch, to connection: SQLiteConnection) throws {
             switch batch {
             case .edits(let edits):
-                for edit in edits { try apply(edit, to: database) }
+                for edit in edits { try apply(edit, to: connection) }
             case .everything(let records):
-                try database.execute(sql: "DELETE FROM cookie")
-                for record in records { try save(record, to: database) }
+                try connection.run("DELETE FROM cookie")
+                for record in records { try save(record, to: connection) }
             }
             // What has ended while the program did not run, and was not read for that.
-            try database.cachedStatement(sql: "DELETE FROM cookie WHERE expires <= ?")
-                .execute(arguments: [Date().timeIntervalSinceReferenceDate])
+            try connection.run("DELETE FROM cookie WHERE expires <= ?", [Date().timeIntervalSinceReferenceDate])
         }
 
-        private static func apply(_ edit: CookieEdit, to database: Database) throws {
+        private static func apply(_ edit: CookieEdit, to connection: SQLiteConnection) throws {
             switch edit {
             case .save(let record):
-                try save(record, to: database)
+                try save(record, to: connection)
             case .delete(let identity):
-                try database.cachedStatement(
-                    sql: "DELETE FROM cookie WHERE domain = ? AND isHostOnly = ? AND path = ? AND name = ?"
-                ).execute(arguments: [identity.domain, identity.isHostOnly, identity.path, identity.name])
+                try connection.run(
+                    "DELETE FROM cookie WHERE domain = ? AND isHostOnly = ? AND path = ? AND name = ?",
+                    [identity.domain, identity.isHostOnly, identity.path, identity.name])
             }
         }
 
-        private static func save(_ record: CookieRecord, to database: Database) throws {
-            guard let arguments = record.databaseArguments else { return }
-            try database.cachedStatement(
-                sql: "INSERT OR REPLACE INTO cookie VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-            )
-            .execute(arguments: arguments)
+        private static func save(_ record: CookieRecord, to connection: SQLiteConnection) throws {
+            guard let values = record.columnValues else { return }
+            try connection.run(
+                "INSERT OR REPLACE INTO cookie (\(CookieRecord.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                values)
         }
     }
 #endif

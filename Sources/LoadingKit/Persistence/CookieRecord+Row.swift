@@ -1,24 +1,23 @@
 #if Persistence
     import Foundation
-    import GRDB
     import LoadingKitCore
 
     extension CookieRecord {
+        /// The table's columns, in the order in which rows are read and written.
+        static let columns =
+            "domain, isHostOnly, path, name, value, expires, creation, stored, isSecure, isHTTPOnly, sameSite, legacy"
+
         /// The cookie in a row of the table; nil when the row has something else in a column, as a file may that others
         /// have written to.
-        init?(_ row: Row) {
-            func column<Value: DatabaseValueConvertible>(_ name: String, as type: Value.Type = Value.self) -> Value? {
-                (row[name] as DatabaseValue?).flatMap { Value.fromDatabaseValue($0) }
+        init?(_ row: SQLiteRow) {
+            func date(_ column: Int) -> Date? {
+                row.value(column, Double.self).map { Date(timeIntervalSinceReferenceDate: $0) }
             }
-            func date(_ name: String) -> Date? {
-                column(name, as: Double.self).map { Date(timeIntervalSinceReferenceDate: $0) }
-            }
-            guard let domain: String = column("domain"), let isHostOnly: Bool = column("isHostOnly"),
-                let path: String = column("path"), let name: String = column("name"),
-                let value: String = column("value"), let expires = date("expires"), let creation = date("creation"),
-                let stored = date("stored"), let isSecure: Bool = column("isSecure"),
-                let isHTTPOnly: Bool = column("isHTTPOnly"),
-                let sameSite = column("sameSite", as: String.self).flatMap({ SameSite(rawValue: $0) })
+            guard let domain = row.value(0, String.self), let isHostOnly = row.value(1, Bool.self),
+                let path = row.value(2, String.self), let name = row.value(3, String.self),
+                let value = row.value(4, String.self), let expires = date(5), let creation = date(6),
+                let stored = date(7), let isSecure = row.value(8, Bool.self), let isHTTPOnly = row.value(9, Bool.self),
+                let sameSite = row.value(10, String.self).flatMap({ SameSite(rawValue: $0) })
             else { return nil }
             self.init(
                 identity: Identity(name: name, domain: domain, isHostOnly: isHostOnly, path: path), value: value,
@@ -28,11 +27,11 @@
             self.isSecure = isSecure
             self.isHTTPOnly = isHTTPOnly
             self.sameSite = sameSite
-            legacy = column("legacy", as: Data.self).flatMap { try? JSONDecoder().decode(Legacy.self, from: $0) }
+            legacy = row.value(11, Data.self).flatMap { try? JSONDecoder().decode(Legacy.self, from: $0) }
         }
 
-        /// The values of the table's columns, in their order; nil for a cookie that ends with the session.
-        var databaseArguments: StatementArguments? {
+        /// The values of these columns; nil for a cookie that ends with the session.
+        var columnValues: [(any SQLiteValue)?]? {
             guard let expires else { return nil }
             return [
                 identity.domain, identity.isHostOnly, identity.path, identity.name, value,

@@ -1,6 +1,5 @@
 #if Persistence
     import Foundation
-    import GRDB
     import LoadingKitCore
 
     /// Keeps credentials in an SQLite database, encrypted with AES-256-GCM. The key is in a file beside it.
@@ -46,9 +45,10 @@
             do {
                 guard database.exists else { return [] }
                 let key = try CredentialKey.read(keyFile)
-                let found = try database.read { database in
-                    try Row.fetchAll(database, sql: "SELECT identity, isDefault, sealed FROM credential")
-                        .map { row in key.flatMap { Self.credential(row, $0) } }
+                let found = try database.read { connection in
+                    try connection.rows("SELECT identity, isDefault, sealed FROM credential") { row in
+                        Optional.some(key.flatMap { Self.credential(row, $0) })
+                    }
                 }
                 let rows = found ?? []
                 if !rows.isEmpty, key == nil { throw StoreFailure.noKey(path: keyFile.path) }
@@ -62,7 +62,7 @@
             }
         }
 
-        private static func credential(_ row: Row, _ key: CredentialKey) -> StoredCredential? {
+        private static func credential(_ row: SQLiteRow, _ key: CredentialKey) -> StoredCredential? {
             guard let identity = row.value(0, Data.self), let isDefault = row.value(1, Bool.self),
                 let sealed = row.value(2, Data.self), let bytes = key.cipher.open(sealed, context: identity)
             else { return nil }
@@ -82,30 +82,31 @@
             // There is nothing to be forgotten where nothing was kept.
             guard isKept || database.exists else { return }
             let key = isKept ? try CredentialKey.readOrMake(keyFile) : try? CredentialKey.read(keyFile)
-            try database.write { database in
-                for change in changes { try apply(change, key, database) }
+            try database.write { connection in
+                for change in changes { try apply(change, key, connection) }
             }
         }
 
-        private static func apply(_ change: CredentialChange, _ key: CredentialKey?, _ database: Database) throws {
+        private static func apply(
+            _ change: CredentialChange, _ key: CredentialKey?, _ connection: SQLiteConnection
+        ) throws {
             switch change {
             case .forgetAll:
-                try database.execute(sql: "DELETE FROM credential")
+                try connection.run("DELETE FROM credential")
             case .forget(let user, let space):
                 guard let key else { return }
-                try database.execute(
-                    sql: "DELETE FROM credential WHERE identity = ?", arguments: [try identity(space, user, key)])
+                try connection.run(
+                    "DELETE FROM credential WHERE identity = ?", [try identity(space, user, key)])
             case .keep(let stored):
                 guard let key, let user = stored.credential.user, let bytes = stored.bytes else { return }
                 let (space, identity) = (try identity(stored.space, nil, key), try identity(stored.space, user, key))
                 guard let sealed = key.cipher.seal(bytes, context: identity) else { throw StoreFailure.encryption }
                 if stored.isDefault {
-                    try database.execute(
-                        sql: "UPDATE credential SET isDefault = FALSE WHERE space = ?", arguments: [space])
+                    try connection.run("UPDATE credential SET isDefault = FALSE WHERE space = ?", [space])
                 }
-                try database.execute(
-                    sql: "INSERT OR REPLACE INTO credential VALUES (?, ?, ?, ?)",
-                    arguments: [identity, space, stored.isDefault, sealed])
+                try connection.run(
+                    "INSERT OR REPLACE INTO credential VALUES (?, ?, ?, ?)",
+                    [identity, space, stored.isDefault, sealed])
             }
         }
 

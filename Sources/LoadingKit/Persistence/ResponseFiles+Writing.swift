@@ -1,6 +1,5 @@
 #if Persistence
     import Foundation
-    import GRDB
     import LoadingKitCore
 
     extension ResponseFiles {
@@ -34,11 +33,11 @@
             let steps = try changes.map { try prepare($0) }
             let used = takeUsed()
             let (removed, gone) = try patiently {
-                try database.write { database in
-                    try ResponseIndex.setUsed(used, database)
-                    var removed = try steps.flatMap { try Self.apply($0, database) }
-                    removed += try ResponseIndex.fit(capacity, database)
-                    let gone = try Set(removed.map(\.key)).filter { try !ResponseIndex.has($0, database) }
+                try database.write { connection in
+                    try ResponseIndex.setUsed(used, connection)
+                    var removed = try steps.flatMap { try Self.apply($0, connection) }
+                    removed += try ResponseIndex.fit(capacity, connection)
+                    let gone = try Set(removed.map(\.key)).filter { try !ResponseIndex.has($0, connection) }
                     return (removed, gone)
                 }
             }
@@ -72,29 +71,29 @@
                     digest: digest, date: entry.date))
         }
 
-        private static func apply(_ step: Step, _ database: Database) throws -> [ResponseIndex.Removed] {
+        private static func apply(_ step: Step, _ connection: SQLiteConnection) throws -> [ResponseIndex.Removed] {
             switch step {
-            case .insert(let new): try ResponseIndex.insert(new, database)
-            case .change(.store(_, let key)), .change(.remove(let key)): try ResponseIndex.remove(key, database)
+            case .insert(let new): try ResponseIndex.insert(new, connection)
+            case .change(.store(_, let key)), .change(.remove(let key)): try ResponseIndex.remove(key, connection)
             case .change(.discard(let ids)):
                 // A damaged row may name another one's content, so that is left for who cleans up.
-                try ResponseIndex.remove(ids: ids, database).map {
+                try ResponseIndex.remove(ids: ids, connection).map {
                     ResponseIndex.Removed(body: BodyFolder.empty, key: $0.key)
                 }
-            case .change(.removeAll): try ResponseIndex.removeAll(database)
-            case .change(.removeSince(let date)): try ResponseIndex.removeAll(since: date, database)
+            case .change(.removeAll): try ResponseIndex.removeAll(connection)
+            case .change(.removeSince(let date)): try ResponseIndex.removeAll(since: date, connection)
             case .change(.tidy): []
             }
         }
 
         /// Makes that what could not be removed is not found again: a full disk lets a file go when it lets nothing come.
         private func forget(_ changes: [ResponseChange]) {
-            let bodies = try? database.read { database in
+            let bodies = try? database.read { connection in
                 try changes.flatMap { change -> [Int64] in
                     switch change {
-                    case .store(_, let key), .remove(let key): try ResponseIndex.bodies(of: key, database)
-                    case .removeAll: try Array(ResponseIndex.bodies(database))
-                    case .removeSince(let date): try ResponseIndex.bodies(since: date, database)
+                    case .store(_, let key), .remove(let key): try ResponseIndex.bodies(of: key, connection)
+                    case .removeAll: try Array(ResponseIndex.bodies(connection))
+                    case .removeSince(let date): try ResponseIndex.bodies(since: date, connection)
                     case .discard, .tidy: []
                     }
                 }

@@ -173,10 +173,10 @@
         }
 
         private func cleanUp() throws {
-            let kept = try database.write { database in
-                try ResponseIndex.recount(database)
-                _ = try ResponseIndex.fit(capacity, database)
-                return try ResponseIndex.bodies(database)
+            let kept = try database.write { connection in
+                try ResponseIndex.recount(connection)
+                _ = try ResponseIndex.fit(capacity, connection)
+                return try ResponseIndex.bodies(connection)
             }
             bodies.sweep(keeping: kept)
         }
@@ -193,8 +193,8 @@
         private func learnKeys() throws {
             let last = state.withLock { $0.known.last }
             var found: Set<Int> = []
-            let end = try database.read { database in
-                try ResponseIndex.keys(after: last, database) { found.insert($0.hashValue) }
+            let end = try database.read { connection in
+                try ResponseIndex.keys(after: last, connection) { found.insert($0.hashValue) }
             }
             state.withLock { $0.known.insert(found, upTo: end ?? 0) }
         }

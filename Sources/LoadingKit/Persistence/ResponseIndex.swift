@@ -1,6 +1,5 @@
 #if Persistence
     import Foundation
-    import GRDB
     import LoadingKitCore
 
     /// The table of a cache's responses.
@@ -61,11 +60,11 @@
 
         // MARK: Reading
 
-        static func stored(_ key: CacheKey, _ database: Database) throws -> [Stored] {
-            let statement = try database.cachedStatement(
-                sql: "SELECT id, head, body, size, digest FROM response WHERE url = ? AND method = ? "
-                    + "ORDER BY id DESC LIMIT \(maximumVariants)")
-            return try Row.fetchAll(statement, arguments: [key.url, key.method]).compactMap { row in
+        static func stored(_ key: CacheKey, _ connection: SQLiteConnection) throws -> [Stored] {
+            try connection.rows(
+                "SELECT id, head, body, size, digest FROM response WHERE url = ? AND method = ? "
+                    + "ORDER BY id DESC LIMIT \(maximumVariants)", [key.url, key.method]
+            ) { row in
                 guard let id = row.value(0, Int64.self), let head = row.value(1, Data.self),
                     let body = row.value(2, Int64.self), let size = row.value(3, Int.self),
                     let digest = row.value(4, Data.self)
@@ -74,135 +73,127 @@
             }
         }
 
-        static func usage(_ database: Database) throws -> Int {
-            max(0, try Int.fetchOne(database.cachedStatement(sql: "SELECT bytes FROM usage")) ?? 0)
+        static func usage(_ connection: SQLiteConnection) throws -> Int {
+            max(0, try connection.first(Int.self, "SELECT bytes FROM usage") ?? 0)
         }
 
         /// Calls `body` with the keys of what was stored after a row; gives the last row's number.
         static func keys(
-            after id: Int64, _ database: Database, _ body: (CacheKey) -> Void
+            after id: Int64, _ connection: SQLiteConnection, _ body: (CacheKey) -> Void
         ) throws -> Int64 {
             var last = id
-            let rows = try Row.fetchCursor(
-                database, sql: "SELECT id, method, url FROM response WHERE id > ? ORDER BY id", arguments: [id])
-            while let row = try rows.next() {
-                guard let id = row.value(0, Int64.self), let key = row.key(1) else { continue }
+            try connection.forEach("SELECT id, method, url FROM response WHERE id > ? ORDER BY id", [id]) { row in
+                guard let id = row.value(0, Int64.self), let key = row.key(1) else { return }
                 last = id
                 body(key)
             }
             return last
         }
 
-        static func bodies(_ database: Database) throws -> Set<Int64> {
-            try Int64.fetchSet(database, sql: "SELECT body FROM response")
+        static func bodies(_ connection: SQLiteConnection) throws -> Set<Int64> {
+            Set(try connection.rows("SELECT body FROM response") { $0.value(0) })
         }
 
-        static func bodies(of key: CacheKey, _ database: Database) throws -> [Int64] {
-            try Int64.fetchAll(
-                database, sql: "SELECT body FROM response WHERE url = ? AND method = ?",
-                arguments: [key.url, key.method]
-            )
+        static func bodies(of key: CacheKey, _ connection: SQLiteConnection) throws -> [Int64] {
+            try connection.rows(
+                "SELECT body FROM response WHERE url = ? AND method = ?", [key.url, key.method]
+            ) { $0.value(0) }
         }
 
-        static func bodies(since date: Date, _ database: Database) throws -> [Int64] {
-            try Int64.fetchAll(
-                database, sql: "SELECT body FROM response WHERE stored >= ?",
-                arguments: [date.timeIntervalSinceReferenceDate])
+        static func bodies(since date: Date, _ connection: SQLiteConnection) throws -> [Int64] {
+            try connection.rows(
+                "SELECT body FROM response WHERE stored >= ?", [date.timeIntervalSinceReferenceDate]
+            ) { $0.value(0) }
         }
 
         // MARK: Writing
 
         /// What takes the place of all, as what a program stores does, has no selecting fields.
-        static func insert(_ new: New, _ database: Database) throws -> [Removed] {
+        static func insert(_ new: New, _ connection: SQLiteConnection) throws -> [Removed] {
             var removed = try remove(
                 "url = ? AND method = ? AND (?3 IS NULL OR selecting IS NULL OR selecting = ?3)",
-                [new.key.url, new.key.method, new.selecting], database)
+                [new.key.url, new.key.method, new.selecting], connection)
             let date = new.date.timeIntervalSinceReferenceDate
-            try database.cachedStatement(
-                sql: "INSERT INTO response (method, url, selecting, head, body, size, digest, cost, stored, used) "
-                    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
-            ).execute(arguments: [
-                new.key.method, new.key.url, new.selecting, new.head, new.body, new.size, new.digest, new.cost, date,
-                Date().timeIntervalSinceReferenceDate,
-            ])
+            try connection.run(
+                "INSERT INTO response (method, url, selecting, head, body, size, digest, cost, stored, used) "
+                    + "VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                [
+                    new.key.method, new.key.url, new.selecting, new.head, new.body, new.size, new.digest, new.cost,
+                    date,
+                    Date().timeIntervalSinceReferenceDate,
+                ])
             removed += try remove(
                 "id IN (SELECT id FROM response WHERE url = ? AND method = ? "
                     + "ORDER BY id DESC LIMIT -1 OFFSET \(maximumVariants))",
-                [new.key.url, new.key.method], database)
+                [new.key.url, new.key.method], connection)
             return removed
         }
 
-        static func remove(_ key: CacheKey, _ database: Database) throws -> [Removed] {
-            try remove("url = ? AND method = ?", [key.url, key.method], database)
+        static func remove(_ key: CacheKey, _ connection: SQLiteConnection) throws -> [Removed] {
+            try remove("url = ? AND method = ?", [key.url, key.method], connection)
         }
 
-        static func remove(ids: [Int64], _ database: Database) throws -> [Removed] {
-            try ids.flatMap { try remove("id = ?", [$0], database) }
+        static func remove(ids: [Int64], _ connection: SQLiteConnection) throws -> [Removed] {
+            try ids.flatMap { try remove("id = ?", [$0], connection) }
         }
 
-        static func removeAll(_ database: Database) throws -> [Removed] { try remove("TRUE", [], database) }
+        static func removeAll(_ connection: SQLiteConnection) throws -> [Removed] { try remove("TRUE", [], connection) }
 
-        static func removeAll(since date: Date, _ database: Database) throws -> [Removed] {
-            try remove("stored >= ?", [date.timeIntervalSinceReferenceDate], database)
+        static func removeAll(since date: Date, _ connection: SQLiteConnection) throws -> [Removed] {
+            try remove("stored >= ?", [date.timeIntervalSinceReferenceDate], connection)
         }
 
         private static func remove(
-            _ condition: String, _ arguments: StatementArguments, _ database: Database
+            _ condition: String, _ values: [(any SQLiteValue)?], _ connection: SQLiteConnection
         ) throws -> [Removed] {
-            let statement = try database.cachedStatement(
-                sql: "DELETE FROM response WHERE \(condition) RETURNING body, method, url")
-            return try Row.fetchAll(statement, arguments: arguments).compactMap(removed)
+            try connection.rows(
+                "DELETE FROM response WHERE \(condition) RETURNING body, method, url", values, removed)
         }
 
-        private static func removed(_ row: Row) -> Removed? {
+        private static func removed(_ row: SQLiteRow) -> Removed? {
             guard let body = row.value(0, Int64.self), let key = row.key(1) else { return nil }
             return Removed(body: body, key: key)
         }
 
         /// Removes what was not used for longest, until no more bytes are taken than that.
-        static func fit(_ capacity: Int, _ database: Database) throws -> [Removed] {
-            var excess = try usage(database) - capacity
+        static func fit(_ capacity: Int, _ connection: SQLiteConnection) throws -> [Removed] {
+            var excess = try usage(connection) - capacity
             var removed: [Removed] = []
             while excess > 0 {
-                let oldest = try Row.fetchAll(
-                    database, sql: "SELECT id, cost FROM response ORDER BY used, id LIMIT 64")
+                let oldest = try connection.rows(
+                    "SELECT id, cost FROM response ORDER BY used, id LIMIT 64"
+                ) { row in
+                    row.value(0, Int64.self).map { (id: $0, cost: max(0, row.value(1, Int.self) ?? 0)) }
+                }
                 if oldest.isEmpty { break }
                 for row in oldest where excess > 0 {
-                    guard let id = row.value(0, Int64.self) else { continue }
-                    excess -= max(0, row.value(1, Int.self) ?? 0)
-                    removed += try remove(ids: [id], database)
+                    excess -= row.cost
+                    removed += try remove(ids: [row.id], connection)
                 }
             }
             return removed
         }
 
-        static func setUsed(_ dates: [CacheKey: Date], _ database: Database) throws {
-            let statement = try database.cachedStatement(
-                sql: "UPDATE response SET used = max(used, ?) WHERE url = ? AND method = ?")
+        static func setUsed(_ dates: [CacheKey: Date], _ connection: SQLiteConnection) throws {
             for (key, date) in dates {
-                try statement.execute(arguments: [date.timeIntervalSinceReferenceDate, key.url, key.method])
+                try connection.run(
+                    "UPDATE response SET used = max(used, ?) WHERE url = ? AND method = ?",
+                    [date.timeIntervalSinceReferenceDate, key.url, key.method])
             }
         }
 
         /// Counts anew what is taken.
-        static func recount(_ database: Database) throws {
-            try database.execute(sql: "UPDATE usage SET bytes = (SELECT coalesce(sum(cost), 0) FROM response)")
+        static func recount(_ connection: SQLiteConnection) throws {
+            try connection.run("UPDATE usage SET bytes = (SELECT coalesce(sum(cost), 0) FROM response)")
         }
 
-        static func has(_ key: CacheKey, _ database: Database) throws -> Bool {
-            let statement = try database.cachedStatement(
-                sql: "SELECT 1 FROM response WHERE url = ? AND method = ? LIMIT 1")
-            return try Int.fetchOne(statement, arguments: [key.url, key.method]) != nil
+        static func has(_ key: CacheKey, _ connection: SQLiteConnection) throws -> Bool {
+            try connection.first(
+                Int.self, "SELECT 1 FROM response WHERE url = ? AND method = ? LIMIT 1", [key.url, key.method]) != nil
         }
     }
 
-    extension Row {
-        /// A column's value; nil when the file has something else there.
-        func value<Value: DatabaseValueConvertible>(_ index: Int, _ type: Value.Type) -> Value? {
-            let value: DatabaseValue = self[index]
-            return Value.fromDatabaseValue(value)
-        }
-
+    extension SQLiteRow {
         fileprivate func key(_ index: Int) -> CacheKey? {
             guard let method = value(index, String.self), let url = value(index + 1, String.self) else { return nil }
             return CacheKey(method: method, text: url)

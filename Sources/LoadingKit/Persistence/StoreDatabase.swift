@@ -1,6 +1,5 @@
 #if Persistence
     import Foundation
-    import GRDB
     import LoadingKitCore
     import LoadingKitPrimitives
     import LoadingKitTransport
@@ -17,15 +16,15 @@
         }
 
         private struct Connection: Sendable {
-            let writer: DatabaseQueue
+            let writer: SQLiteDatabase
             /// Reads while the other one writes; nil where there is no such hurry.
-            let reader: DatabaseQueue?
+            let reader: SQLiteDatabase?
             /// The number of the file that it is open on.
             let file: UInt64
         }
 
-        /// How long another process may hold the file.
-        private static let patience: TimeInterval = 5
+        /// How long another process may hold the file, in milliseconds.
+        private static let patience: Int32 = 5000
 
         let url: URL
         private let schema: StoreSchema
@@ -46,17 +45,17 @@
         var exists: Bool { fileNumber != nil }
 
         /// Reads; nil when nothing was ever kept. What one call reads need not be of one moment.
-        func read<Result: Sendable>(_ body: (Database) throws -> Result) throws -> Result? {
+        func read<Result: Sendable>(_ body: (SQLiteConnection) throws -> Result) throws -> Result? {
             guard let file = fileNumber else { return nil }
-            return try perform(on: file) { try ($0.reader ?? $0.writer).unsafeRead(body) }
+            return try perform(on: file) { try ($0.reader ?? $0.writer).use(body) }
         }
 
         /// Writes, in a transaction. Tried again when the file was damaged, and is begun anew.
-        func write<Result>(_ body: (Database) throws -> Result) throws -> Result {
+        func write<Result: Sendable>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
             do {
-                return try perform(on: fileNumber) { try $0.writer.write(body) }
+                return try perform(on: fileNumber) { try $0.writer.use { try $0.transaction(body) } }
             } catch let error where StoreFailure.isDamage(error) {
-                return try perform(on: fileNumber) { try $0.writer.write(body) }
+                return try perform(on: fileNumber) { try $0.writer.use { try $0.transaction(body) } }
             }
         }
 
@@ -114,7 +113,7 @@
 
         /// While the first process makes the database, SQLite does not let others wait for it, but fails them at once.
         private static func patiently<Result>(_ body: () throws -> Result) throws -> Result {
-            let end = ContinuousClock.now + .seconds(patience)
+            let end = ContinuousClock.now + .milliseconds(patience)
             while true {
                 do { return try body() } catch let error where StoreFailure.isBusy(error) && ContinuousClock.now < end {
                     SystemCalls.pause(nanoseconds: 20_000_000)
@@ -125,31 +124,25 @@
         private func open() throws -> Connection {
             try makeFile()
             let file = fileNumber ?? 0
-            var configuration = Configuration()
-            configuration.journalMode = .wal
-            configuration.busyMode = .timeout(Self.patience)
-            configuration.prepareDatabase { [durability] database in
-                try database.execute(sql: "PRAGMA synchronous = \(durability.rawValue)")
-            }
             do {
-                let writer = try DatabaseQueue(path: url.path, configuration: configuration)
-                guard try schema.apply(to: writer) else { throw StoreFailure.newer(path: url.path) }
+                let writer = try SQLiteDatabase(path: url.path, busyTimeout: Self.patience)
+                let isOurs = try writer.use { connection in
+                    // Where the file system lets no memory be shared the journal is another, and serves as well.
+                    try connection.execute(
+                        "PRAGMA journal_mode = WAL; PRAGMA synchronous = \(durability.rawValue)")
+                    return try schema.apply(to: connection)
+                }
+                guard isOurs else { throw StoreFailure.newer(path: url.path) }
+                // It may write, too, so that whichever is closed last puts what is in the log into the database.
                 let reader =
                     switch durability {
-                    case .full: nil as DatabaseQueue?
-                    case .process: try DatabaseQueue(path: url.path, configuration: Self.forReading)
+                    case .full: nil as SQLiteDatabase?
+                    case .process: try SQLiteDatabase(path: url.path, busyTimeout: Self.patience)
                     }
                 return Connection(writer: writer, reader: reader, file: file)
             } catch let error where StoreFailure.isDamage(error) {
                 throw Failed(file: file, error: error)
             }
-        }
-
-        private static var forReading: Configuration {
-            // One that may write, too, so that whichever is closed last puts what is in the log into the database.
-            var configuration = Configuration()
-            configuration.busyMode = .timeout(patience)
-            return configuration
         }
 
         /// SQLite gives the files beside it the mode that this one has.
@@ -166,12 +159,7 @@
         private func putAside(_ file: UInt64) {
             opening.withLock { _ in
                 guard fileNumber == file else { return }
-                let open = connection.withLock { connection in
-                    defer { connection = nil }
-                    return connection
-                }
-                try? open?.reader?.close()
-                try? open?.writer.close()
+                connection.withLock { $0 = nil }
                 for suffix in ["-wal", "-shm"] { _ = SystemCalls.unlink(url.path + suffix) }
                 _ = SystemCalls.rename(url.path, url.path + ".damaged")
             }

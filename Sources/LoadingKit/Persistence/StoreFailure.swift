@@ -1,5 +1,5 @@
 #if Persistence
-    import GRDB
+    import CSQLite
     import LoadingKitTransport
 
     /// Why a store cannot keep things, or give them back.
@@ -39,15 +39,15 @@
 
         /// Whether the file is not what this library made of it: begun anew it serves again.
         static func isDamage(_ error: any Error) -> Bool {
-            guard let error = error as? DatabaseError else { return false }
+            guard let error = error as? SQLiteError else { return false }
             // All statements are our own: one that is in error finds other tables than were made for it.
-            return [.SQLITE_CORRUPT, .SQLITE_NOTADB, .SQLITE_ERROR, .SQLITE_FORMAT].contains(error.resultCode)
+            return [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_FORMAT].contains(error.primaryCode)
         }
 
         /// Whether another process holds the file, so that it is worth to try again.
         static func isBusy(_ error: any Error) -> Bool {
-            guard let error = error as? DatabaseError else { return false }
-            return [.SQLITE_BUSY, .SQLITE_LOCKED].contains(error.resultCode)
+            guard let error = error as? SQLiteError else { return false }
+            return [SQLITE_BUSY, SQLITE_LOCKED].contains(error.primaryCode)
         }
     }
 #endif

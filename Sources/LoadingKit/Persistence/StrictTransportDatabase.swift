@@ -1,6 +1,5 @@
 #if Persistence
     import Foundation
-    import GRDB
     import LoadingKitCore
 
     /// Keeps the hosts of strict transport security in an SQLite database.
@@ -27,8 +26,8 @@
             self.former = former.map { StoreDatabase(url: $0, schema: Self.schema, log: log) }
             writes = WriteBehind { changes in
                 do {
-                    try database.write { database in
-                        for change in changes { try Self.apply(change, database) }
+                    try database.write { connection in
+                        for change in changes { try Self.apply(change, connection) }
                     }
                     return []
                 } catch {
@@ -52,33 +51,34 @@
         }
 
         private var hasTakenOver: Bool {
-            let mark = try? database.read { try Int.fetchOne($0, sql: "PRAGMA application_id") }
+            let mark = try? database.read { try $0.first(Int.self, "PRAGMA application_id") }
             return mark ?? 0 == 1
         }
 
         /// At once for all processes that try, and whole or not at all; what was forgotten since does not come back.
-        private static func takeOver(_ found: [String: StrictTransportPolicy], _ database: Database) throws {
-            guard try Int.fetchOne(database, sql: "PRAGMA application_id") == 0 else { return }
-            try database.execute(sql: "PRAGMA application_id = 1")
+        private static func takeOver(_ found: [String: StrictTransportPolicy], _ connection: SQLiteConnection) throws {
+            guard try connection.first(Int.self, "PRAGMA application_id") == 0 else { return }
+            try connection.execute("PRAGMA application_id = 1")
             for (host, policy) in found {
-                try database.cachedStatement(sql: "INSERT OR IGNORE INTO policy VALUES (?, ?, ?)")
-                    .execute(arguments: [host, policy.end.timeIntervalSinceReferenceDate, policy.includesSubdomains])
+                try connection.run(
+                    "INSERT OR IGNORE INTO policy VALUES (?, ?, ?)",
+                    [host, policy.end.timeIntervalSinceReferenceDate, policy.includesSubdomains])
             }
         }
 
         private static func policies(in database: StoreDatabase) -> [String: StrictTransportPolicy] {
             do {
-                return try database.read { database in
-                    let rows = try Row.fetchAll(database, sql: "SELECT host, ends, includesSubdomains FROM policy")
-                    return Dictionary(rows.compactMap(Self.policy)) { $1 }
-                } ?? [:]
+                let policies = try database.read {
+                    try $0.rows("SELECT host, ends, includesSubdomains FROM policy", [], Self.policy)
+                }
+                return Dictionary(policies ?? []) { $1 }
             } catch {
                 database.report(error, "hosts that are to be reached by https cannot be read")
                 return [:]
             }
         }
 
-        private static func policy(_ row: Row) -> (String, StrictTransportPolicy)? {
+        private static func policy(_ row: SQLiteRow) -> (String, StrictTransportPolicy)? {
             guard let host = row.value(0, String.self), let end = row.value(1, Double.self),
                 let includesSubdomains = row.value(2, Bool.self)
             else { return nil }
@@ -90,15 +90,16 @@
 
         package func flush(_ completion: @escaping @Sendable () -> Void) { writes.flush(completion) }
 
-        private static func apply(_ change: StrictTransportChange, _ database: Database) throws {
+        private static func apply(_ change: StrictTransportChange, _ connection: SQLiteConnection) throws {
             switch change {
             case .keep(let policy, let host):
-                try database.cachedStatement(sql: "INSERT OR REPLACE INTO policy VALUES (?, ?, ?)")
-                    .execute(arguments: [host, policy.end.timeIntervalSinceReferenceDate, policy.includesSubdomains])
+                try connection.run(
+                    "INSERT OR REPLACE INTO policy VALUES (?, ?, ?)",
+                    [host, policy.end.timeIntervalSinceReferenceDate, policy.includesSubdomains])
             case .forget(let host):
-                try database.cachedStatement(sql: "DELETE FROM policy WHERE host = ?").execute(arguments: [host])
+                try connection.run("DELETE FROM policy WHERE host = ?", [host])
             case .forgetAll:
-                try database.execute(sql: "DELETE FROM policy")
+                try connection.run("DELETE FROM policy")
             }
         }
     }

@@ -1,0 +1,109 @@
+#if Persistence
+    import Foundation
+    import LoadingKitCore
+    import TestSupport
+    import Testing
+
+    @testable import LoadingKitPersistence
+
+    @Suite("StoreDatabase")
+    struct StoreDatabaseTests {
+        private static let schema = StoreSchema(steps: ["CREATE TABLE t (a)"])
+
+        @Test(
+            "a transaction is as durable as is asked for, and in a log of its own",
+            arguments: [(StoreDatabase.Durability.full, 2), (.process, 1)])
+        func durability(durability: StoreDatabase.Durability, level: Int) throws {
+            let folder = try TemporaryFolder()
+            let store = StoreDatabase(url: folder.file("a.sqlite"), schema: Self.schema, durability: durability)
+            try store.write { connection in
+                // FULL is 2, and NORMAL 1.
+                let found = try connection.first(Int.self, "PRAGMA synchronous")
+                let journal = try connection.first(String.self, "PRAGMA journal_mode")
+                let timeout = try connection.first(Int.self, "PRAGMA busy_timeout")
+                #expect(found == level && journal == "wal" && timeout == 5000)
+            }
+        }
+
+        @Test("what several stores of a process write at once is all there")
+        func sharing() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("a.sqlite")
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for _ in 0..<4 {
+                    group.addTask {
+                        let store = StoreDatabase(url: file, schema: Self.schema, durability: .process)
+                        for index in 0..<25 { try store.write { try $0.run("INSERT INTO t VALUES (?)", [index]) } }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            let store = StoreDatabase(url: file, schema: Self.schema)
+            #expect(try store.read { try $0.first(Int.self, "SELECT count(*) FROM t") } == 100)
+        }
+
+        /// Files as the library has left them while it used GRDB, whose migrator made the first ones.
+        @Test(
+            "cookies of earlier versions are read and kept",
+            arguments: [
+                """
+                CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY);
+                INSERT INTO grdb_migrations VALUES ('cookie');
+                """, "PRAGMA user_version = 1;",
+            ])
+        func earlierCookies(history: String) async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("Cookies.sqlite")
+            try SQLiteDatabase(path: file.path, busyTimeout: 5000).use { connection in
+                try connection.execute(
+                    """
+                    PRAGMA journal_mode = WAL;
+                    \(history)
+                    CREATE TABLE cookie (
+                        domain TEXT NOT NULL, isHostOnly INTEGER NOT NULL, path TEXT NOT NULL, name TEXT NOT NULL,
+                        value TEXT NOT NULL, expires REAL NOT NULL, creation REAL NOT NULL, stored REAL NOT NULL,
+                        isSecure INTEGER NOT NULL, isHTTPOnly INTEGER NOT NULL, sameSite TEXT NOT NULL, legacy BLOB,
+                        PRIMARY KEY (domain, isHostOnly, path, name)
+                    ) WITHOUT ROWID;
+                    INSERT INTO cookie VALUES (
+                        'h.example', 0, '/', 'a', 'é', 9e9, 6.25, 8.5, 1, 0, 'lax',
+                        CAST('{"version":1,"comment":"c","isDiscarded":false}' AS BLOB));
+                    INSERT INTO cookie VALUES ('h.example', 1, '/p', 'b', '', 9e9, 7, 8, 0, 1, 'none', NULL);
+                    """)
+            }
+            let storage = HTTPCookieStorage(persistence: CookieDatabase(url: file))
+            let cookies = storage.cookies ?? []
+            #expect(cookies.map { $0.name + $0.value } == ["aé", "b"])
+            #expect(cookies.first?.version == 1 && cookies.first?.comment == "c" && cookies.first?.isSecure == true)
+            #expect(cookies.first?.expiresDate == Date(timeIntervalSinceReferenceDate: 9e9))
+            #expect(cookies.last?.isHTTPOnly == true && cookies.last?.path == "/p")
+            if let first = cookies.first { storage.deleteCookie(first) }
+            try await storage.flush()
+            #expect(HTTPCookieStorage(persistence: CookieDatabase(url: file)).cookies?.map(\.name) == ["b"])
+            let version = try SQLiteDatabase(path: file.path, busyTimeout: 5000).use {
+                try $0.first(Int.self, "PRAGMA user_version")
+            }
+            #expect(version == 1)
+            #expect(try !folder.contents().contains("Cookies.sqlite.damaged"))
+        }
+
+        @Test("secure hosts of earlier versions are read")
+        func earlierHosts() throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("StrictTransport.sqlite")
+            try SQLiteDatabase(path: file.path, busyTimeout: 5000).use {
+                try $0.execute(
+                    """
+                    PRAGMA journal_mode = WAL;
+                    CREATE TABLE policy (
+                        host TEXT PRIMARY KEY NOT NULL, ends REAL NOT NULL, includesSubdomains INTEGER NOT NULL
+                    ) WITHOUT ROWID;
+                    PRAGMA user_version = 1;
+                    INSERT INTO policy VALUES ('a.example', 9e9, 1), ('b.example', 9e9, 0), ('c.example', 'x', 0);
+                    """)
+            }
+            let policies = StrictTransportDatabase(url: file).load()
+            #expect(policies.mapValues(\.includesSubdomains) == ["a.example": true, "b.example": false])
+        }
+    }
+#endif
