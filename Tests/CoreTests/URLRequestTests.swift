@@ -151,7 +151,53 @@ struct URLRequestTests {
         #expect(URLRequest._unconditionallyBridgeFromObjectiveC(object) == request)
         var result: URLRequest?
         #expect(URLRequest._conditionallyBridgeFromObjectiveC(object, result: &result) && result == request)
-        #expect((object as NSURLRequest) == (request._bridgeToObjectiveC()))
+        #expect(object == request as NSURLRequest && object as URLRequest == request)
+    }
+
+    @Test("are cast from one to the other, statically and from Any, alone and in collections")
+    func casts() throws {
+        var request = URLRequest(url: url, cachePolicy: .reloadIgnoringLocalCacheData, timeoutInterval: 3)
+        request.httpMethod = "PUT"
+        request.httpBody = Data("b".utf8)
+        request.properties["key"] = 7
+        let object = request as NSURLRequest
+        #expect(type(of: object) == NSURLRequest.self && object.httpMethod == "PUT" && object.timeoutInterval == 3)
+        let values: [Any] = [request, object, object as AnyObject, object.mutableCopy()]
+        for value in values {
+            #expect(value is URLRequest && value is NSURLRequest)
+            let (back, other) = (try #require(value as? URLRequest), try #require(value as? NSURLRequest))
+            for found in [back, other as URLRequest] {
+                #expect(found == request && found.httpBody == request.httpBody)
+                #expect(found.properties["key"] as? Int == 7)
+            }
+            #expect(other == object)
+        }
+        #expect((request as Any) as? NSMutableURLRequest == nil, "the object of a value does not change")
+        #expect(([request] as [NSURLRequest]).first == object)
+        #expect((["a": object] as [String: Any])["a"] as? URLRequest == request)
+        #expect(([request] as NSArray).firstObject as? NSURLRequest == object)
+        for value in ["text", url, NSNull()] as [Any] {
+            #expect(value as? URLRequest == nil && value as? NSURLRequest == nil)
+        }
+        let nothing: Any? = nil
+        #expect(nothing as? URLRequest == nil && Optional<NSURLRequest>.none as URLRequest? == nil)
+    }
+
+    @Test("a mutable object and the values made of it go apart")
+    func mutableCasts() throws {
+        let request = URLRequest(url: url)
+        let mutable = try #require((request as NSURLRequest).mutableCopy() as? NSMutableURLRequest)
+        mutable.httpMethod = "POST"
+        let posted = mutable as URLRequest
+        mutable.httpMethod = "PUT"
+        URLProtocol.setProperty(true, forKey: "handled", in: mutable)
+        let marked = mutable as URLRequest
+        #expect(request.httpMethod == "GET" && posted.httpMethod == "POST" && marked.httpMethod == "PUT")
+        #expect(URLProtocol.property(forKey: "handled", in: marked) as? Bool == true)
+        #expect(URLProtocol.property(forKey: "handled", in: posted) == nil)
+        var changed = marked
+        changed.httpMethod = "DELETE"
+        #expect(mutable.httpMethod == "PUT" && (changed as NSURLRequest).httpMethod == "DELETE")
     }
 
     @Test("copy as objects: immutable ones are themselves")

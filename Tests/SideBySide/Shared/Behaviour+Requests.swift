@@ -144,6 +144,26 @@ extension Behaviour {
             let request = try makeRequest()
             return "\(URLRequest._unconditionallyBridgeFromObjectiveC(request._bridgeToObjectiveC()) == request)"
         },
+        Behaviour("URLRequest: as an object and back", "true POST true") {
+            var request = try makeRequest()
+            request.httpMethod = "POST"
+            let object = request as NSURLRequest
+            return "\(object.url == request.url) \(shown(object.httpMethod)) \(object as URLRequest == request)"
+        },
+        Behaviour("URLRequest: casts of Any", "true true true true") {
+            let request = try makeRequest()
+            let (value, object): (Any, Any) = (request, request as NSURLRequest)
+            return "\(value is NSURLRequest) \((value as? NSURLRequest) as URLRequest? == request) "
+                + "\(object is URLRequest) \(object as? URLRequest == request)"
+        },
+        Behaviour("URLRequest: of a mutable object, that changes afterwards", "GET POST PUT") {
+            let request = try makeRequest()
+            guard let object = (request as NSURLRequest).mutableCopy() as? NSMutableURLRequest else { return "none" }
+            object.httpMethod = "POST"
+            let posted = object as URLRequest
+            object.httpMethod = "PUT"
+            return "\(shown(request.httpMethod)) \(shown(posted.httpMethod)) \(shown(object.httpMethod))"
+        },
         Behaviour("URLRequest: the main document's URL", "http://main/") {
             var request = try makeRequest()
             request.mainDocumentURL = try url("http://main/")

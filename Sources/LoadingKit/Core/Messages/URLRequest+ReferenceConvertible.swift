@@ -17,8 +17,12 @@ extension URLRequest: ReferenceConvertible {
 
     /// The same as ``description``.
     public var debugDescription: String { description }
+}
 
-    /// The same request as an object.
+/// What `request as NSURLRequest` and `object as URLRequest` do, and casts of `Any` from one to the other. Properties that
+/// protocol handlers keep with the request go along.
+extension URLRequest: _ObjectiveCBridgeable {
+    /// The same request as an object that does not change.
     public func _bridgeToObjectiveC() -> NSURLRequest { NSURLRequest(request: self) }
 
     /// The value of an object.
@@ -38,18 +42,6 @@ extension URLRequest: ReferenceConvertible {
         guard let source else { preconditionFailure("A URLRequest cannot be made from nil") }
         return source.request
     }
-}
-
-// The compiler converts by `as` between the types of Apple's own modules alone.
-
-extension URLRequest {
-    /// The value of an object, with its protocol handlers' properties: what `object as URLRequest` is with Foundation's.
-    public init(_ request: NSURLRequest) { self = request.request }
-}
-
-extension NSURLRequest {
-    /// An object of a value: what `request as NSURLRequest` is with Foundation's.
-    public convenience init(_ request: URLRequest) { self.init(request: request) }
 }
 
 extension URLRequest: CustomReflectable {
