@@ -208,6 +208,12 @@ let package = Package(
             name: "GrowthProbe", dependencies: ["LoadingKit", "LoadingKitCore", "LoadingKitTransport"],
             path: "Tests/GrowthProbe", swiftSettings: settings),
         tests("GrowthTests", ["GrowthProbe"]),
+        // A program that imports LoadingKit alone, and a library that it uses beside it: they see what is public alone.
+        .target(name: "CommonNames", path: "Tests/CommonNames", packageAccess: false, swiftSettings: settings),
+        .target(
+            name: "ImportedAlone", dependencies: ["LoadingKit", "CommonNames"], path: "Tests/ImportedAlone",
+            packageAccess: false, swiftSettings: settings),
+        tests("ImportTests", ["ImportedAlone", "CommonNames"]),
         // One set of sources, behind a symbolic link in each folder, against one implementation and the other.
         sideBySideTests("LoadingKit", ["LoadingKit"]),
         sideBySideTests("FoundationNetworking", []),

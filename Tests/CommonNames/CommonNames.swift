@@ -1,0 +1,41 @@
+// Types of a library that a program uses beside LoadingKit. Two libraries that both have a public type of a name make it
+// ambiguous, so LoadingKit is to have none of these.
+
+public struct ByteBuffer: Sendable { public init() {} }
+public struct Cache: Sendable { public init() {} }
+public struct Channel: Sendable { public init() {} }
+public struct Client: Sendable { public init() {} }
+public struct Column: Sendable { public init() {} }
+public struct Configuration: Sendable { public init() {} }
+public struct Connection: Sendable { public init() {} }
+public struct Cookie: Sendable { public init() {} }
+public struct Credential: Sendable { public init() {} }
+public struct Database: Sendable { public init() {} }
+public struct Deque: Sendable { public init() {} }
+public struct Event: Sendable { public init() {} }
+public struct EventLoop: Sendable { public init() {} }
+public struct Frame: Sendable { public init() {} }
+public struct HTTPFields: Sendable { public init() {} }
+public struct HTTPHeaders: Sendable { public init() {} }
+public struct HTTPMethod: Sendable { public init() {} }
+public struct HTTPRequest: Sendable { public init() {} }
+public struct HTTPResponse: Sendable { public init() {} }
+public struct HTTPVersion: Sendable { public init() {} }
+public struct Heap: Sendable { public init() {} }
+public struct IPAddress: Sendable { public init() {} }
+public struct Logger: Sendable { public init() {} }
+public struct MIMEType: Sendable { public init() {} }
+public struct Message: Sendable { public init() {} }
+public struct Proxy: Sendable { public init() {} }
+public struct Request: Sendable { public init() {} }
+public struct Resolver: Sendable { public init() {} }
+public struct Response: Sendable { public init() {} }
+public struct Route: Sendable { public init() {} }
+public struct Row: Sendable { public init() {} }
+public struct SHA256: Sendable { public init() {} }
+public struct SQL: Sendable { public init() {} }
+public struct Session: Sendable { public init() {} }
+public struct Statement: Sendable { public init() {} }
+public struct Table: Sendable { public init() {} }
+public struct Transfer: Sendable { public init() {} }
+public struct WebSocket: Sendable { public init() {} }
