@@ -115,7 +115,7 @@
             let folder = try TemporaryFolder()
             let file = folder.file("c.sqlite")
             let first = storage(file)
-            for name in ["a", "b", "c", "d"] { first.setCookie(try cookie(name)) }
+            for name in ["a", "b", "c", "d", "e", "f", "g"] { first.setCookie(try cookie(name)) }
             try await first.flush()
             try SQLiteDatabase(path: file.path, busyTimeout: 5000).use {
                 try $0.execute(
@@ -124,9 +124,15 @@
                     UPDATE cookie SET value = x'FF00' WHERE name = 'b';
                     UPDATE cookie SET sameSite = 'what' WHERE name = 'c';
                     UPDATE cookie SET legacy = 'x' WHERE name = 'd';
+                    UPDATE cookie SET expires = 9e999 WHERE name = 'e';
+                    UPDATE cookie SET value = 'a' || char(0) || 'b' WHERE name = 'f';
+                    UPDATE cookie SET name = 'g' || char(13, 10) WHERE name = 'g';
                     """)
             }
-            #expect(storage(file).cookies?.map(\.name) == ["d"])
+            let found = storage(file).cookies ?? []
+            #expect(found.map(\.name) == ["d", "e"])
+            #expect(found.last?.description.isEmpty == false && found.last?.properties?.isEmpty == false)
+            #expect(HTTPCookie.requestHeaderFields(with: found) == ["Cookie": "d=v; e=v"])
         }
 
         @Test("says what could not be written, and writes it when it can")

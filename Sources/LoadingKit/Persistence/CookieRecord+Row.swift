@@ -7,8 +7,8 @@
         static let columns =
             "domain, isHostOnly, path, name, value, expires, creation, stored, isSecure, isHTTPOnly, sameSite, legacy"
 
-        /// The cookie in a row of the table; nil when the row has something else in a column, as a file may that others
-        /// have written to.
+        /// The cookie in a row of the table; nil when the row has something else in a column, or text that cannot be sent,
+        /// as a file may that others have written to.
         init?(_ row: SQLiteRow) {
             func date(_ column: Int) -> Date? {
                 row.value(column, Double.self).map { Date(timeIntervalSinceReferenceDate: $0) }
@@ -17,7 +17,8 @@
                 let path = row.value(2, String.self), let name = row.value(3, String.self),
                 let value = row.value(4, String.self), let expires = date(5), let creation = date(6),
                 let stored = date(7), let isSecure = row.value(8, Bool.self), let isHTTPOnly = row.value(9, Bool.self),
-                let sameSite = row.value(10, String.self).flatMap({ SameSite(rawValue: $0) })
+                let sameSite = row.value(10, String.self).flatMap({ SameSite(rawValue: $0) }),
+                name.isCookieText, value.isCookieText
             else { return nil }
             self.init(
                 identity: Identity(name: name, domain: domain, isHostOnly: isHostOnly, path: path), value: value,

@@ -94,9 +94,18 @@
             return try opening.withLock { _ in
                 if let open = open(on: fileNumber) { return open }
                 let opened = try Self.patiently(open)
-                connection.withLock { $0 = opened }
+                replaceConnection(by: opened)
                 return opened
             }
+        }
+
+        /// The former one is closed by who uses it last, which may write: not while the lock is held.
+        private func replaceConnection(by new: Connection?) {
+            let former = connection.withLock { connection in
+                defer { connection = new }
+                return connection
+            }
+            withExtendedLifetime(former) {}
         }
 
         /// The open connection, unless its file is gone, or another one is in its place: who clears a folder of caches, or
@@ -159,7 +168,7 @@
         private func putAside(_ file: UInt64) {
             opening.withLock { _ in
                 guard fileNumber == file else { return }
-                connection.withLock { $0 = nil }
+                replaceConnection(by: nil)
                 for suffix in ["-wal", "-shm"] { _ = SystemCalls.unlink(url.path + suffix) }
                 _ = SystemCalls.rename(url.path, url.path + ".damaged")
             }

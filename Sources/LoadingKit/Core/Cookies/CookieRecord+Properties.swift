@@ -65,7 +65,7 @@ extension CookieRecord.Legacy {
 
 extension String {
     /// Whether the text can be part of a `Cookie` field without ending there.
-    fileprivate var isCookieText: Bool {
+    package var isCookieText: Bool {
         utf8.allSatisfy { $0 >= 0x20 && $0 != 0x7F && $0 != UInt8(ascii: ";") || $0 == 0x09 }
     }
 }
