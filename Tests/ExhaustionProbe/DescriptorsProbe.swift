@@ -10,6 +10,7 @@ struct DescriptorsProbe {
     private let session: URLSession
 
     init(port: String) {
+        Limit.descriptors(Self.limit)
         self.port = port
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
@@ -17,9 +18,11 @@ struct DescriptorsProbe {
         session = URLSession(configuration: configuration)
     }
 
-    func run() async {
-        await DispatchTimers.begin()
-        Limit.descriptors(Self.limit)
+    /// On the session's own thread: libdispatch, whose threads tasks have elsewhere, looks at these once a second, and ends the
+    /// process where it has no descriptor for that.
+    func run() async { await withTaskExecutorPreference(session.executor) { await load() } }
+
+    private func load() async {
         var results: [String: Int] = [:]
         for number in 0..<Self.origins { results[await text("host\(number)", "/"), default: 0] += 1 }
         for result in results { say("in turn \(result.value) times \(result.key)") }
@@ -29,13 +32,15 @@ struct DescriptorsProbe {
         files.takeAll()
         say("beside files \(await text("another", "/"))")
 
-        let slow = (0..<Self.slowLoads).map { _ in Task { await text("slow", "/slow") } }
+        let slow = (0..<Self.slowLoads).map { _ in
+            Task(executorPreference: session.executor) { await text("slow", "/slow") }
+        }
         while await text("slow-count", "/count") != "\(Self.slowLoads)" {}
         files.takeAll()
         // More than there are descriptors, even when all that is idle was closed.
         let (failures, continuation) = AsyncStream.makeStream(of: String.self)
         let others = (0..<Self.limit).map { number in
-            Task {
+            Task(executorPreference: session.executor) {
                 let result = await text("busy\(number)", "/slow")
                 if result != "slow" { continuation.yield(result) }
             }
@@ -60,20 +65,6 @@ struct DescriptorsProbe {
             return String(decoding: try await session.data(from: url).0, as: UTF8.self)
         } catch {
             return Loads.text(error)
-        }
-    }
-}
-
-/// The descriptors of libdispatch, which ends the process where it needs its first timer and has no descriptor for it.
-///
-/// A deadline that has passed arms no timer.
-private enum DispatchTimers {
-    static func begin() async {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(1)) { continuation.resume() }
-        }
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().asyncAfter(wallDeadline: .now() + .milliseconds(1)) { continuation.resume() }
         }
     }
 }
