@@ -165,7 +165,7 @@ import Testing
             let error = await #expect(throws: URLError.self) {
                 try await session.data(for: try BothVersions.request(server, "/302?myapp://callback"))
             }
-            #expect(error?.code == .unsupportedURL && error?.failureURLString == "myapp://callback")
+            #expect(error?.code == .unsupportedURL && error?.failingURL?.absoluteString == "myapp://callback")
         }
     }
 

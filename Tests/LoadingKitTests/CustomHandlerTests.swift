@@ -225,13 +225,14 @@ import Testing
         }
         try await withTimeout {
             for (url, code) in [
-                ("throws:x", URLError.unknown), ("silent:x", .badServerResponse), ("neither:x", .unsupportedURL),
+                ("silent:x", URLError.badServerResponse), ("neither:x", .unsupportedURL),
                 ("nobody:x", .unsupportedURL),
             ] {
                 let error = await #expect(throws: URLError.self) { try await Self.text(session, url) }
                 #expect(error?.code == code, "\(url)")
                 #expect(error?.failingURL?.absoluteString == url)
             }
+            await #expect(throws: Oops.self) { try await Self.text(session, "throws:x") }
         }
     }
 
