@@ -9,7 +9,7 @@ final class ResumableSession: @unchecked Sendable {  // OpenSSL counts reference
 
     deinit { SSL_SESSION_free(session) }
 
-    /// TLS 1.3's tickets are used once, so that connections cannot be linked (RFC 8446 §C.4).
+    /// TLS 1.3's tickets are used once where there are others, so that connections cannot be linked (RFC 8446 §C.4).
     var isUsedOnce: Bool { SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION }
 }
 
@@ -40,11 +40,12 @@ final class TLSSessionStore: Sendable {
         }
     }
 
-    /// The newest session with a server.
+    /// The newest session with a server. The last one is used by several connections, where more are opened at once than the
+    /// server has given tickets: they come from one address at one time, and are linked without that.
     func take(for server: String) -> ResumableSession? {
         state.withLock { state in
-            guard let session = state.sessions[server]?.last else { return nil }
-            if session.isUsedOnce { state.sessions[server]?.removeLast() }
+            guard let sessions = state.sessions[server], let session = sessions.last else { return nil }
+            if session.isUsedOnce, sessions.count > 1 { state.sessions[server]?.removeLast() }
             return session
         }
     }
