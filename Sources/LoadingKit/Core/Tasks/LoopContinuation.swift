@@ -11,6 +11,9 @@ struct LoopContinuation<Value: Sendable>: Sendable {
         self.isOnLoop = isOnLoop
     }
 
+    /// Goes on with the task, once, from another thread.
+    func resume(with result: Result<Value, any Error>) { continuation.resume(with: result) }
+
     /// Goes on with the task, once. On the loop only.
     func resume(with result: Result<Value, any Error>, from loop: EventLoop) {
         if isOnLoop {

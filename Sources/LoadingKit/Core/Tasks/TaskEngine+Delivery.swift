@@ -212,6 +212,12 @@ extension TaskEngine {
         }
     }
 
+    /// An asynchronous caller goes on when the delegate, if there is one, was told all that comes before.
+    func resume<Value: Sendable>(_ continuation: LoopContinuation<Value>, with result: Result<Value, any Error>) {
+        guard delegate.exist else { return continuation.resume(with: result, from: loop) }
+        core.mailbox.postEnd(of: task) { continuation.resume(with: result) }
+    }
+
     func tellEnd(_ error: (any Error)?) {
         switch consumer {
         case .delegate:
@@ -226,7 +232,7 @@ extension TaskEngine {
                 task.letGo()
             }
         case .continuation(let continuation):
-            continuation.resume(with: wholeResult(error), from: loop)
+            resume(continuation, with: wholeResult(error))
         case .bytes(let feed, let continuation):
             let error = error ?? URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url)
             continuation.resume(with: .failure(error), from: loop)

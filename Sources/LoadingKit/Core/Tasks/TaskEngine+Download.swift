@@ -126,9 +126,9 @@ extension TaskEngine {
         case .continuation(let continuation):
             guard error == nil, let location, let response else {
                 let error = error ?? URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url)
-                return continuation.resume(with: .failure(error), from: loop)
+                return resume(continuation, with: .failure(error))
             }
-            continuation.resume(with: .success((location, response)), from: loop)
+            resume(continuation, with: .success((location, response)))
         }
     }
 
