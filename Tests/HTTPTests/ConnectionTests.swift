@@ -134,7 +134,9 @@ import Testing
         let body: String?
         let ending: ScriptedPeer.Step
         let outcome: Outcome
-        var testDescription: String { "\(method) \(body ?? "") \(ending)" }
+        var field: String?
+        var retries = true
+        var testDescription: String { "\(method) \(body ?? "") \(ending) \(field ?? "") \(retries)" }
     }
 
     private static let replays = [
@@ -142,8 +144,16 @@ import Testing
         Replay(method: "GET", body: nil, ending: .reset, outcome: .ok("again")),
         Replay(method: "PUT", body: "x", ending: .close, outcome: .ok("again")),
         Replay(method: "DELETE", body: nil, ending: .close, outcome: .ok("again")),
-        Replay(method: "POST", body: "x", ending: .close, outcome: .failed(.networkConnectionLost)),
-        Replay(method: "PATCH", body: "x", ending: .reset, outcome: .failed(.networkConnectionLost)),
+        Replay(method: "POST", body: "x", ending: .close, outcome: .ok("again")),
+        Replay(method: "PATCH", body: "x", ending: .reset, outcome: .ok("again")),
+        Replay(method: "POST", body: nil, ending: .close, outcome: .ok("again")),
+        // Where the program does not want that.
+        Replay(method: "POST", body: "x", ending: .close, outcome: .failed(.networkConnectionLost), retries: false),
+        Replay(method: "GET", body: nil, ending: .close, outcome: .ok("again"), retries: false),
+        Replay(
+            method: "POST", body: "x", ending: .close, outcome: .ok("again"), field: "Idempotency-Key", retries: false),
+        // The stream is gone.
+        Replay(method: "POST", body: "stream", ending: .close, outcome: .failed(.networkConnectionLost)),
         // A byte of the response was there: the server has acted.
         Replay(method: "GET", body: nil, ending: .send("H"), outcome: .failed(.networkConnectionLost)),
     ]
@@ -154,12 +164,46 @@ import Testing
             [.expectRequest, .respond("again"), .close],
         ])
         defer { peer.stop() }
-        let session = makeSession()
+        let session = makeSession { $0.retriesUnansweredRequests = test.retries }
         try await withTimeout {
             #expect(await session.outcome(peer.request()) == .ok("first"))
             var request = peer.request("/second", method: test.method)
-            request.httpBody = test.body.map { Data($0.utf8) }
+            if test.body == "stream" {
+                request.httpBodyStream = InputStream(data: Data("x".utf8))
+            } else {
+                request.httpBody = test.body.map { Data($0.utf8) }
+            }
+            if let field = test.field { request.setValue("1", forHTTPHeaderField: field) }
             #expect(await session.outcome(request) == test.outcome)
+        }
+    }
+
+    /// In the last tenth of the time after which the server has closed an idle connection it may be closing another.
+    @Test(arguments: [(8.9, 2), (9.1, 3)])
+    func anIdleConnectionIsNotUsedShortlyBeforeTheServerClosesIt(seconds: Double, connections: Int) async throws {
+        let time = ManualTime()
+        let loop = EventLoop(name: "idle", time: .manual(time))
+        defer { loop.stop() }
+        let close = Signal()
+        let peer = try ScriptedPeer(scripts: [
+            [.expectRequest, .respond("a"), .waitFor(close), .close],
+            [.forever([.expectRequest, .respond("b")])],
+            [.forever([.expectRequest, .respond("c")])],
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = makeSession(on: loop)
+            #expect(await session.outcome(peer.request()) == .ok("a"))
+            // The connection is idle when the loop has ended its turn.
+            _ = await session.allTasks
+            time.advance(by: .seconds(10))
+            close.fire()
+            _ = await peer.endedCount(reaches: 1)
+            #expect(await session.outcome(peer.request()) == .ok("b"))
+            _ = await session.allTasks
+            time.advance(by: .seconds(seconds))
+            #expect(await session.outcome(peer.request()) == .ok(connections == 2 ? "b" : "c"))
+            #expect(peer.connections.count == connections)
         }
     }
 

@@ -122,6 +122,24 @@ import Testing
         }
     }
 
+    /// A server that refuses each connection is asked five times, with growing pauses; one that takes the fifth is asked again.
+    @Test(arguments: [4, 5])
+    private func whoRefusesEachConnectionIsAskedAFewTimes(refusals: Int) async throws {
+        let refusing: [ScriptedPeer.Step] = [
+            .expectAnything, .send(Self.settings + Self.goAway(0)), .readUntilClose,
+        ]
+        let answering: [ScriptedPeer.Step] = [
+            .expectAnything, .send(Self.settings + Self.answer(1, "a")), .hold,
+        ]
+        let peer = try ScriptedPeer(scripts: Array(repeating: refusing, count: refusals) + [answering])
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = session()
+            #expect(await session.outcome(peer.request()) == (refusals == 4 ? .ok("a") : Self.lost))
+            #expect(peer.connections.count == 5)
+        }
+    }
+
     /// A server that has begun to act on a POST is not asked again.
     @Test func whatMayHaveBeenDoneIsNotSentAgain() async throws {
         let peer = try ScriptedPeer(scripts: [

@@ -24,6 +24,9 @@ final class ConnectionPool: SessionResource {
     private var tls: [TLSOptions: TLSContext] = [:]
     /// Where WebSockets cannot be opened over HTTP/1.1.
     private var http2Alone: Set<Route> = []
+    /// How long idle connections lasted that servers have closed, in seconds.
+    private var idleTimes: [Route: Double] = [:]
+    private static let mostIdleTimes = 1000
     private var lastCleartext: (host: String, isAllowed: Bool)?
     private var lastTarget: RequestTarget?
     private var lastRoute: Route?
@@ -156,6 +159,15 @@ final class ConnectionPool: SessionResource {
     /// Kept until the session is reset.
     func rememberHTTP2Alone(_ route: Route) { http2Alone.insert(route.undecided) }
 
+    /// After how many seconds the server has last closed an idle connection.
+    func idleTime(of route: Route) -> Double? { idleTimes.isEmpty ? nil : idleTimes[route.undecided] }
+
+    /// Kept until the session is reset; of so many servers that most are asked once, of the later ones alone.
+    func rememberIdleTime(_ seconds: Double, of route: Route) {
+        if idleTimes.count >= Self.mostIdleTimes { idleTimes.removeAll() }
+        idleTimes[route.undecided] = seconds
+    }
+
     func connect(
         _ route: Route, offersHTTP2: Bool, for owner: any TunnelOwner & TLSDecider,
         _ completion: @escaping (Result<ByteStream, any Error>) -> Void
@@ -234,6 +246,7 @@ final class ConnectionPool: SessionResource {
     private func forget() {
         logins.reset()
         http2Alone = []
+        idleTimes = [:]
         brokenPipelines = []
     }
 

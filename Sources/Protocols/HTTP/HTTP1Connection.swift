@@ -59,6 +59,10 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// Among the process's connections; nil as long as this one has not been idle.
     @exclusivity(unchecked) private var membership: IdleConnections.Membership?
 
+    /// If idle: since when, and until when a request may be sent on it.
+    @exclusivity(unchecked) private var idleSince = MonotonicTime.distantFuture
+    @exclusivity(unchecked) private var safeUntil = MonotonicTime.distantFuture
+
     /// When, if idle, the connection is to be closed.
     @exclusivity(unchecked) var idleUntil = MonotonicTime.distantFuture
 
@@ -76,8 +80,14 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// Whether an idle connection can carry another exchange. The event that reports its end, or bytes that are not the
     /// answer to any request, may be waiting behind the one that brought the exchange.
     var isUsable: Bool {
-        guard case .idle = state, idleUntil > loop.now else { return false }
+        guard case .idle = state, idleUntil > loop.now, safeUntil > loop.now else { return false }
         return !stream.isDead
+    }
+
+    /// Closes an idle connection that cannot be used. The server may have closed it, unnoticed so far.
+    func discard() {
+        if idleUntil > loop.now, safeUntil > loop.now { pool.serverClosedIdle(since: idleSince) }
+        close()
     }
 
     /// Whether the server takes the requests of the connection for those of the user that the exchange is for.
@@ -85,7 +95,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     /// No exchange waits for the connection: it is one of the process's idle ones, of which some are closed when they are
     /// many.
-    func stayIdle() {
+    func stayIdle(safeUntil: MonotonicTime) {
+        self.safeUntil = safeUntil
+        idleSince = loop.now
         let membership = membership ?? IdleConnections.Membership(on: loop) { [self] in closeIfChosen() }
         self.membership = membership
         membership.connectionDidBecomeIdle()
@@ -275,7 +287,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     /// Nothing is expected on an idle connection: whatever comes, it cannot be used again.
     private func readWhileIdle() {
-        if case .wouldBlock = stream.read(into: loop.scratch) { return }
+        let result = stream.read(into: loop.scratch)
+        if case .wouldBlock = result { return }
+        if case .end = result { pool.serverClosedIdle(since: idleSince) }
         close()
         pool.idleIsGone(self)
     }

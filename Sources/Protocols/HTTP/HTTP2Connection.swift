@@ -64,6 +64,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private var membership: IdleConnections.Membership?
 
     /// When, if it has no streams, the connection is to be closed.
+    /// Whether the server has answered a request on it.
+    private var hasAnswered = false
     var idleUntil = MonotonicTime.distantFuture
 
     init(_ stream: ByteStream, _ pool: OriginPool) {
@@ -426,6 +428,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     private func handle(_ event: HTTP2Event, _ size: Int, _ bytes: UnsafeRawBufferPointer) {
         switch event {
         case .headers(let number, let head, let endStream):
+            if !hasAnswered { noteAnswer() }
             guard let carried = find(number) else { return }
             receive(head, size, carried, endStream)
             if endStream { ended(carried) }
@@ -456,6 +459,11 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             flushLater()
         case .streamClosed: break
         }
+    }
+
+    private func noteAnswer() {
+        hasAnswered = true
+        pool.connectionHasAnswered()
     }
 
     private func receive(_ head: HTTP2Head, _ size: Int, _ carried: HTTP2ClientStream, _ endStream: Bool) {
@@ -529,16 +537,21 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// The server takes no more streams, and has not looked at some.
     private func leave(_ unprocessed: [HTTP2StreamID], _ code: HTTP2ErrorCode, _ text: String) {
         if case .open = state { state = .leaving }
+        let isRefusal = !hasAnswered && !unprocessed.isEmpty
+        let maySendAgain = !isRefusal || pool.connectionWasRefused()
         pool.isLeaving(self)
         let words = "the server is closing the connection (\(code)\(text.isEmpty ? "" : ": \(text)"))"
-        for number in unprocessed {
-            guard let carried = find(number) else { continue }
+        for carried in inOrder(unprocessed.compactMap(find)) where find(carried.number) === carried {
             let error = LoadFailure(.networkConnectionLost, words)
-            end(
-                carried, with: StreamFailure(error: error, processing: carried.hasResponse ? .begun : .notSent),
-                reset: nil)
+            let isUnseen = !carried.hasResponse && maySendAgain
+            end(carried, with: StreamFailure(error: error, processing: isUnseen ? .notSent : .begun), reset: nil)
         }
         streamIsGone()
+    }
+
+    /// Those whose exchanges were made first come first: they are sent again in that order.
+    private func inOrder(_ streams: [HTTP2ClientStream]) -> [HTTP2ClientStream] {
+        streams.sorted { ($0.exchange?.number ?? 0) < ($1.exchange?.number ?? 0) }
     }
 
     /// The connection is of no use any more.
@@ -549,7 +562,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         stopTimers()
         stream.close()
         pool.isLeaving(self)
-        let lost = streams.ids.compactMap(find)
+        let lost = inOrder(streams.ids.compactMap(find))
         streams = StreamTable(vacant: nil)
         for carried in lost {
             carried.body = nil

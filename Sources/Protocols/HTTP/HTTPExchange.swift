@@ -14,6 +14,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// How often a request is sent anew that the server has said it did not look at. A busy HTTP/2 server that ends
     /// its connections after some requests says so of all that came after those.
     private static let maximumUnsentReplays = 100
+    /// A request that may do harm when it is done twice is sent anew once.
+    private static let maximumUnsafeReplays = 1
     private static let idempotentMethods: [String] = ["GET", "HEAD", "OPTIONS", "TRACE", "PUT", "DELETE"]
 
     enum State {
@@ -161,6 +163,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     /// The fields that the request has in HTTP/1.1 alone.
     func addHTTP1Fields(to fields: inout HTTPFields) {
+        if upgrade != nil || asksForConnection { fields.remove(.connection) }
         if let upgrade { return upgrade.addUpgradeFields(to: &fields) }
         guard asksForConnection, let protocols = request.upgradeProtocols else { return }
         fields.append(.upgrade, protocols)
@@ -364,16 +367,23 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         }
     }
 
-    /// Whether the server may get the request twice.
-    var isRepeatable: Bool { body.isReplayable && Self.idempotentMethods.contains(method) }
+    /// Whether it does no harm that the server gets the request twice: by its method, or as it has a key by which the server
+    /// knows it again.
+    private var isIdempotent: Bool {
+        Self.idempotentMethods.contains(method) || fields.contains(name: "Idempotency-Key")
+    }
 
-    /// RFC 9110 §9.2.2: what the server never saw may be sent again; what it may have seen, only if that does no harm.
+    /// RFC 9110 §9.2.2: what the server never saw may be sent again. What it may have seen, too, where that does no harm; and
+    /// else once, where the connection had served before, as a server that closes an idle connection has most likely not
+    /// looked at the request (RFC 9112 §9.3.1 leaves that to the client).
     private func canReplay(_ processing: StreamFailure.Processing) -> Bool {
         guard body.isReplayable, response == nil else { return false }
         switch processing {
         case .notSent: return unsentReplays < Self.maximumUnsentReplays
         case .unknown:
-            return replays < Self.maximumReplays && isRepeatable
+            if isIdempotent { return replays < Self.maximumReplays }
+            return replays < Self.maximumUnsafeReplays && timings.isReusedConnection
+                && pool.settings.retriesUnansweredRequests
         case .begun: return false
         }
     }

@@ -38,6 +38,10 @@ final class OriginPool {
     @exclusivity(unchecked) var waiting = RequestQueue()
     /// Whether it will soon be looked whether connections are to be made.
     @exclusivity(unchecked) private(set) var opensSoon = false
+    /// How many connections in a row the server has closed without a look at their requests.
+    private var refusals = 0
+    /// While no connection is made after one of these.
+    @exclusivity(unchecked) private var pauseTimer: LoopTimer?
 
     init(_ route: Route, _ pool: ConnectionPool) {
         self.route = route
@@ -161,12 +165,13 @@ final class OriginPool {
                 return nil
             }
             if connection.isUsable { return connection }
-            connection.close()
+            connection.discard()
         }
         return nil
     }
 
     private func openAsNeeded() {
+        guard pauseTimer == nil else { return }
         while attempts.count < wantedAttempts,
             busyCount + idle.count + streamTakers + attempts.count < limit || closeOneIdle()
         {
@@ -342,6 +347,35 @@ final class OriginPool {
         isGone(connection)
     }
 
+    // MARK: Servers that refuse connections
+
+    /// Pauses before the second, third, … connection, in seconds: a server that refuses those that it has just taken is busy,
+    /// or going down.
+    private static let refusalPauses = [0.05, 0.2, 0.8, 3.2]
+
+    /// The server has closed a connection without a look at its requests. Gives whether they may be sent again: after a
+    /// pause, for which no other connection is made.
+    func connectionWasRefused() -> Bool {
+        guard refusals < Self.refusalPauses.count else { return false }
+        let time = pool.loop.now.advanced(bySeconds: Self.refusalPauses[refusals])
+        refusals += 1
+        pauseTimer?.cancel()
+        pauseTimer = pool.loop.schedule(at: time) { [weak self] in self?.pauseEnded() }
+        return true
+    }
+
+    func connectionHasAnswered() {
+        refusals = 0
+        if pauseTimer != nil { pauseEnded() }
+    }
+
+    private func pauseEnded() {
+        pauseTimer?.cancel()
+        pauseTimer = nil
+        openAsNeeded()
+        tellServed()
+    }
+
     /// No new streams on this one.
     func isLeaving(_ connection: HTTP2Connection) {
         multiplexed.removeAll { $0 === connection }
@@ -399,6 +433,21 @@ final class OriginPool {
         if !pipelined.isEmpty { pipelined.removeAll { $0 === connection } }
     }
 
+    /// A connection that the server closes after less was closed for another reason, in seconds.
+    private static let shortestIdleTime = 0.5
+
+    /// The server has closed a connection that was idle since `time`.
+    func serverClosedIdle(since time: MonotonicTime) {
+        let seconds = pool.loop.now.seconds(since: time)
+        if seconds >= Self.shortestIdleTime { pool.rememberIdleTime(seconds, of: route) }
+    }
+
+    /// Until when a connection that is idle from now on is used again: not in the last tenth of the time after which the
+    /// server has closed one, as it may be closing it while the request is on its way.
+    private var safeUntil: MonotonicTime {
+        pool.idleTime(of: route).map { pool.loop.now.advanced(bySeconds: 0.9 * $0) } ?? .distantFuture
+    }
+
     /// An idle connection was closed by the server.
     func idleIsGone(_ connection: HTTP1Connection) {
         idle.removeAll { $0 === connection }
@@ -413,7 +462,7 @@ final class OriginPool {
         connection.idleUntil = min(
             connection.idleUntil, pool.loop.now.advanced(bySeconds: ConnectionPool.idleTimeout))
         idle.append(connection)
-        connection.stayIdle()
+        connection.stayIdle(safeUntil: safeUntil)
         pool.scheduleSweep()
         // One that waits for a fresh connection may now have this one's place.
         openAsNeeded()

@@ -34,11 +34,13 @@ struct RequestFields {
         additionalElsewhere = additional.filter { !URLRequest.isCredentialField($0.name) }
     }
 
-    /// Most requests have the same fields as the one before, and then the same memory.
+    /// What HTTP/2 has no fields for (RFC 9113 §8.2.2). Most requests have the same fields as the one before, and then the
+    /// same memory.
     mutating func withoutHost(_ fields: HTTPFields) -> WithoutHost {
         if let last = lastWithoutHost, last.given.isIdentical(to: fields) { return last.made }
         var rest = fields
         rest.remove(.host)
+        rest.remove(.connection)
         let made = WithoutHost(host: fields[.host], fields: rest)
         lastWithoutHost = (fields, made)
         return made
@@ -70,6 +72,8 @@ struct RequestFields {
             // A part of what is coded cannot be decoded: the Fetch standard, "HTTP-network-or-cache fetch".
             fields.append(.acceptEncoding, fields.contains(.range) ? "identity" : ContentDecoder.acceptEncoding)
         }
+        // Some servers say for how long then.
+        fields.append(.connection, "keep-alive")
         if !fields.contains(.userAgent) { fields.append(.userAgent, Self.userAgent) }
         if request.hasContentToName, !fields.contains(.contentType) {
             fields.append(.contentType, "application/x-www-form-urlencoded")

@@ -28,6 +28,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var httpCookieAcceptPolicy = HTTPCookie.AcceptPolicy.onlyFromMainDocumentDomain
     package var allowsHTTP2 = true
     package var assumesHTTP2 = false
+    package var retriesUnansweredRequests = true
     package var maximumDecompressionRatio = 200
     package var maximumCollectedBodySize: Int?
     package var protocolClasses: [AnyClass]? = []

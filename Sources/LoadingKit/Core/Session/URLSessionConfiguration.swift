@@ -137,6 +137,17 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.httpCookieAcceptPolicy = newValue }
     }
 
+    /// Whether a request that may do harm when it is done twice, such as a POST, is sent once more where the connection was
+    /// closed before any byte of a response. Default true, as other clients do.
+    ///
+    /// It concerns requests on connections that have served before, and bodies that can be sent again: of such a
+    /// connection it is most likely that the server has closed it as idle, while the request was on its way. Requests of
+    /// idempotent methods, and those with an `Idempotency-Key` field, are sent again in any case.
+    open var retriesUnansweredRequests: Bool {
+        get { settings.retriesUnansweredRequests }
+        set { settings.retriesUnansweredRequests = newValue }
+    }
+
     /// How many bytes a response's body may decode to, for each byte that was received of it, where it has a content
     /// coding (gzip, deflate, br, zstd). Default 200; `Int.max`: any number.
     ///
