@@ -42,6 +42,29 @@ struct MIMETypeTests {
         #expect(count >= 74)
     }
 
+    @Test("parse and serialise as the MIME Sniffing Standard's section 4 says")
+    func parsing() {
+        let cases: [(String, String?)] = [
+            // The essence: two tokens, in small letters.
+            ("text/css", "text/css"), ("TEXT/Css", "text/css"), (" \ttext/css\r\n", "text/css"),
+            ("!#$%&'*+-.^_`|~09aZ/b", "!#$%&'*+-.^_`|~09az/b"), ("text/css ;", "text/css"),
+            ("", nil), ("text", nil), ("text/", nil), ("/css", nil), ("text/css/x", nil), ("text /css", nil),
+            ("text/ css", nil), ("text/c ss", nil), ("text/css,a/b", nil), ("\u{e9}/css", nil), ("text/(", nil),
+            ("\u{c}text/css", nil), ("text;a=b/css", nil),
+            // Parameters: names in small letters, the first of each name, white space before the name alone.
+            ("a/b;C=D", "a/b;c=D"), ("a/b; \tc=d \t;e=f", "a/b;c=d;e=f"), ("a/b;c=d;c=e", "a/b;c=d"),
+            ("a/b;c", "a/b"), ("a/b;c;d=e", "a/b;d=e"), ("a/b;c=", "a/b"), ("a/b;=d", "a/b"), ("a/b;;;c=d", "a/b;c=d"),
+            ("a/b;c =d", "a/b"), ("a/b;c= d", "a/b;c=\" d\""), ("a/b;(=d;e=f", "a/b;e=f"),
+            // Values: quoted where they are no tokens.
+            ("a/b;c=d(", "a/b;c=\"d(\""), ("a/b;c='d'", "a/b;c='d'"), ("a/b;c=\u{ff}", "a/b;c=\"\u{ff}\""),
+            ("a/b;c=\u{100}", "a/b"), ("a/b;c=\u{b}d", "a/b"), ("a/b;c=\u{7f};c=d", "a/b;c=d"),
+            ("a/b;c=\"d\"", "a/b;c=d"), ("a/b;c=\"\"", "a/b;c=\"\""), ("a/b;c=\"d;e=f\";g=h", "a/b;c=\"d;e=f\";g=h"),
+            ("a/b;c=\"d", "a/b;c=d"), ("a/b;c=\"d\"e;f=g", "a/b;c=d;f=g"), ("a/b;c=\"\\d\\\"\"", "a/b;c=\"d\\\"\""),
+            ("a/b;c=\"\\", "a/b;c=\"\\\\\""), ("a/b;c=d\"", "a/b;c=\"d\\\"\""),
+        ]
+        for (input, output) in cases { #expect(MIMEType(input)?.serialized == output, "\(input.debugDescription)") }
+    }
+
     @Test("keep parameters in order, the first of each name")
     func parameters() throws {
         let type = try #require(MIMEType("Text/HTML; b=2; A=\"x\\\"y\"; b=3"))

@@ -1,4 +1,5 @@
 import LoadingKitHPACK
+import Testing
 
 /// A field as a test compares it.
 struct Pair: Hashable, CustomStringConvertible {
@@ -69,4 +70,50 @@ extension HPACKEncoder {
         encode(pseudoFields, fields, into: &block)
         return block
     }
+}
+
+func encode(_ pairs: [Pair], with encoder: inout HPACKEncoder) -> [UInt8] {
+    let pseudo = Dictionary(pairs.map { ($0.name, $0.value) }, uniquingKeysWith: { first, _ in first })
+    var fields = HTTPFields()
+    for pair in pairs where !pair.name.hasPrefix(":") { fields.append(name: pair.name, value: pair.value) }
+    if let status = pseudo[":status"].flatMap({ Int($0) }) {
+        return encoder.encode(.response(status: status), fields)
+    }
+    return encoder.encode(
+        .request(
+            method: pseudo[":method"] ?? "", scheme: pseudo[":scheme"] ?? "", authority: pseudo[":authority"],
+            path: pseudo[":path"] ?? ""),
+        fields)
+}
+
+/// Expects that a decoder makes of each list's block what an encoder made it from, and that their tables stay alike.
+func expectRoundTrip(_ lists: [[Pair]], tableSize: Int, splitsCookies: Bool, _ name: String) throws {
+    var encoder = HPACKEncoder(preferredTableSize: tableSize)
+    encoder.splitsCookies = splitsCookies
+    encoder.setMaximumTableSize(tableSize)
+    var decoder = HPACKDecoder(limits: HPACKLimits())
+    decoder.setMaximumTableSize(tableSize)
+    for (index, pairs) in lists.enumerated() {
+        let list = try decoder.decode(encode(pairs, with: &encoder))
+        let decoded = splitsCookies ? joiningCookies(list.pairs) : list.pairs
+        let expected = splitsCookies ? joiningCookies(sorted(pairs)) : sorted(pairs)
+        if decoded != expected { Issue.record("\(name), case \(index): \(decoded)") }
+        #expect(encoder.tableSize == decoder.tableSize && decoder.tableSize <= max(tableSize, 0))
+    }
+}
+
+/// The bytes of the names and values of lists, and of their blocks.
+func encodedSize(_ lists: [[Pair]]) -> (raw: Int, encoded: Int) {
+    var encoder = HPACKEncoder()
+    return lists.reduce((0, 0)) { sizes, pairs in
+        let raw = pairs.reduce(0) { $0 + $1.name.utf8.count + $1.value.utf8.count }
+        return (sizes.0 + raw, sizes.1 + encode(pairs, with: &encoder).count)
+    }
+}
+
+/// As a receiver puts cookies together again (RFC 9113 §8.2.3).
+private func joiningCookies(_ pairs: [Pair]) -> [Pair] {
+    let cookies = pairs.filter { $0.name == "cookie" }.map(\.value)
+    return pairs.filter { $0.name != "cookie" }
+        + (cookies.isEmpty ? [] : [Pair("cookie", cookies.joined(separator: "; "))])
 }

@@ -71,11 +71,15 @@ struct CertificateBuilder {
         case .client:
             try addLeaf("clientAuth", to: target, &context)
         case .authority(let pathLength):
+            let critical = template.hasCriticalBasicConstraints ? "critical," : ""
             let bound = pathLength.map { ",pathlen:\($0)" } ?? ""
-            try add(NID_basic_constraints, "critical,CA:TRUE" + bound, to: target, &context)
+            try add(NID_basic_constraints, critical + "CA:TRUE" + bound, to: target, &context)
             try add(NID_key_usage, "critical,keyCertSign,cRLSign", to: target, &context)
         case .unspecified:
             break
+        }
+        if let constraints = template.nameConstraints {
+            try add(NID_name_constraints, "critical," + constraints, to: target, &context)
         }
         try add(NID_authority_key_identifier, "keyid", to: target, &context)
         try addAlternativeNames(to: target)

@@ -35,6 +35,10 @@ package struct CertificateTemplate: Sendable {
     /// Seconds since 1970. In thirty days when made.
     package var notAfter: Int
     package var usage: Usage
+    /// What an authority may issue certificates for (RFC 5280 §4.2.1.10), as OpenSSL writes it: `permitted;DNS:a.test`.
+    package var nameConstraints: String?
+    /// Whether an authority's basic constraints are marked so, as RFC 5280 §4.2.1.9 asks, and older ones' are not.
+    package var hasCriticalBasicConstraints = true
 
     package init(
         commonName: String = "localhost", dnsNames: [String] = ["localhost"],
