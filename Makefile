@@ -17,13 +17,15 @@ demo: install-build-packages
 	"$$(swift build --show-bin-path)/loadkit" demo
 
 # In four parts, as the tests of one part share the cores and the memory: those of codecs and stores compute for long,
-# while the others' time to answer runs.
+# while the others' time to answer runs. The last step says what was not run, as its data or a right is missing.
 test: lint install-build-packages install-test-packages
 	swift build --build-tests
+	@rm -f .build/not-run
 	@Scripts/test.sh --filter '^HTTPTests\.'
 	@Scripts/test.sh --filter '^SideBySide'
 	@Scripts/test.sh --filter '$(COMPUTING)'
 	@Scripts/test.sh --skip '^HTTPTests\.' --skip '^SideBySide' --skip '$(COMPUTING)'
+	@Scripts/not-run.sh
 
 stress: install-build-packages
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/races.txt:halt_on_error=1 LOADINGKIT_STRESS_LOADS=$(LOADS) \

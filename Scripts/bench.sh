@@ -27,7 +27,7 @@ fi
 echo "Measuring. All of it takes about a quarter of an hour." >&2
 # Stays, so that the report can be drawn again.
 results=$PWD/.build/bench-results
-rm -f "$results" "$results.failures"
+rm -f "$results" "$results.failures" "$results.not-run"
 export LOADINGKIT_BENCH_RESULTS=$results
 status=0
 swift package --disable-sandbox benchmark --no-progress --filter "$filter" >"$folder/log" 2>&1 || status=$?
@@ -37,3 +37,5 @@ if [ "$status" -ne 0 ]; then
     exit "$status"
 fi
 [ "$action" = show ] || python3 -B ../Scripts/bench-report.py "$action" "$results"
+# Each process of the run notes it again, also when the filter leaves it out.
+sort -u "$results.not-run" 2>/dev/null | grep -E -- "$filter" | sed 's/^/Not run: /' || true

@@ -1,4 +1,5 @@
 import Foundation
+import TestSupport
 import Testing
 
 @testable import LoadingKitCore
@@ -25,10 +26,12 @@ struct MIMETypeTests {
         }
     }
 
-    @Test("parse and serialise as the WHATWG's cases say", arguments: ["mime-types.json", "generated-mime-types.json"])
+    @Test(
+        "parse and serialise as the WHATWG's cases say", .requires(.mime),
+        arguments: ["mime-types.json", "generated-mime-types.json"])
     func conformance(file: String) throws {
-        let url = URL(fileURLWithPath: #filePath).appending(path: "../../../../shared/conformance/mime/\(file)")
-        let entries = try JSONDecoder().decode([Entry].self, from: Data(contentsOf: url.standardizedFileURL))
+        let data = try Data(contentsOf: ConformanceTable.mime.url(file))
+        let entries = try JSONDecoder().decode([Entry].self, from: data)
         var failures: [String] = []
         var count = 0
         for case .test(let test) in entries {

@@ -1,7 +1,7 @@
 import Foundation
 import TestSupport
 
-/// A series of header lists of `shared/conformance/hpack` that share a dynamic table.
+/// A series of header lists of the conformance table that share a dynamic table.
 struct Story: Decodable {
     struct Case: Decodable {
         var wire: String?
@@ -20,7 +20,7 @@ struct Story: Decodable {
 
     static func stories(in folder: String) throws -> [(name: String, story: Story)] {
         let urls = try FileManager.default.contentsOfDirectory(
-            at: Conformance.url("hpack/\(folder)"), includingPropertiesForKeys: nil)
+            at: ConformanceTable.hpack.url(folder), includingPropertiesForKeys: nil)
         return try urls.filter { $0.pathExtension == "json" }.sorted { $0.path < $1.path }.map { url in
             (url.lastPathComponent, try JSONDecoder().decode(Story.self, from: Data(contentsOf: url)))
         }

@@ -3,8 +3,8 @@ import LoadingKitHTTP1
 import TestSupport
 import Testing
 
-/// The cases of `shared/conformance/http1`.
-@Suite struct ConformanceTests {
+/// The cases of llhttp.
+@Suite(.requires(.http1)) struct ConformanceTests {
     /// Cases in which this parser differs on purpose.
     static let deviations = [
         "RTSP response": "another protocol; out of scope",
@@ -18,7 +18,7 @@ import Testing
 
     @Test(arguments: ["connection", "content-length", "finish", "pipelining", "sample"])
     func file(_ name: String) throws {
-        let cases = try LLHTTPCase.cases(in: Conformance.url("http1/\(name).md"))
+        let cases = try LLHTTPCase.cases(in: ConformanceTable.http1.url("\(name).md"))
         #expect(!cases.isEmpty)
         for test in cases where !test.meta.contains("response-lenient") && Self.deviations[test.name] == nil {
             check(test)
@@ -26,7 +26,9 @@ import Testing
     }
 
     @Test func deviationsExistAndDiffer() throws {
-        let cases = try ["connection", "sample"].flatMap { try LLHTTPCase.cases(in: Conformance.url("http1/\($0).md")) }
+        let cases = try ["connection", "sample"].flatMap {
+            try LLHTTPCase.cases(in: ConformanceTable.http1.url("\($0).md"))
+        }
         for name in Self.deviations.keys {
             let test = try #require(cases.first { $0.name == name }, "\(name)")
             let ours = Transcript(responseParser(), test.input)

@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The frames of http2-frame-test-case: decoded, compared, encoded again, compared.
-@Suite struct FrameConformanceTests {
+@Suite(.requires(.frames)) struct FrameConformanceTests {
     struct Case: Decodable {
         struct Frame: Decodable {
             var length: Int
@@ -28,7 +28,7 @@ import Testing
     }
 
     static func cases() throws -> [(name: String, Case)] {
-        let folder = Conformance.url("http2/frames")
+        let folder = ConformanceTable.frames.url
         let names = try #require(FileManager.default.enumerator(atPath: folder.path)).compactMap { $0 as? String }
         return try names.filter { $0.hasSuffix(".json") }.sorted().map { name in
             (name, try JSONDecoder().decode(Case.self, from: Data(contentsOf: folder.appending(path: name))))

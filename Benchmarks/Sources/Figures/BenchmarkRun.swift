@@ -14,6 +14,11 @@ public enum BenchmarkRun {
         exit(EXIT_FAILURE)
     }
 
+    /// Notes that a benchmark is not run here, and why: a line that `Scripts/bench.sh` shows at the end.
+    public static func leaveOut(_ name: String, _ reason: String) {
+        if let results { try? append(Data("\(name): \(reason)\n".utf8), to: results + ".not-run") }
+    }
+
     static func append(_ data: Data, to path: String) throws {
         if !FileManager.default.fileExists(atPath: path) { try Data().write(to: URL(fileURLWithPath: path)) }
         let file = try FileHandle(forWritingTo: URL(fileURLWithPath: path))

@@ -6,7 +6,7 @@ import Testing
 @testable import LoadingKitCore
 
 /// The tests of the group that wrote RFC 6265: every case but those that they disabled themselves.
-@Suite("Cookie conformance")
+@Suite("Cookie conformance", .requires(.cookies))
 struct CookieConformanceTests {
     /// When the tests were written: cookies of theirs that end in 2019 are to be alive.
     private static let now = Date(timeIntervalSince1970: 1_300_000_000)
@@ -19,7 +19,7 @@ struct CookieConformanceTests {
 
     @Test("what is received is what is sent")
     func parser() throws {
-        let all = try Self.cases("cookies/parser.json")
+        let all = try Self.cases("parser.json")
         let cases = all.filter { ($0["test"] as? String)?.hasPrefix("DISABLED") == false }
         #expect(all.count == 222 && cases.count == 218)
         var failed: [String] = []
@@ -37,7 +37,7 @@ struct CookieConformanceTests {
 
     @Test("dates", arguments: [("dates.json", 15), ("dates-bsd.json", 55)])
     func dates(file: String, count: Int) throws {
-        let cases = try Self.cases("cookies/\(file)")
+        let cases = try Self.cases("\(file)")
         #expect(cases.count == count)
         var passed = 0
         for test in cases {
@@ -66,7 +66,7 @@ struct CookieConformanceTests {
     }
 
     private static func cases(_ path: String) throws -> [[String: Any]] {
-        let text = try String(contentsOf: Conformance.url(path), encoding: .utf8)
+        let text = try String(contentsOf: ConformanceTable.cookies.url(path), encoding: .utf8)
         let json = text.split(separator: "\n").filter { !$0.hasPrefix("//") }.joined(separator: "\n")
         return try #require(try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [[String: Any]])
     }

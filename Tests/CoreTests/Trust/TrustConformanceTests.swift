@@ -4,7 +4,7 @@ import TestSupport
 import Testing
 
 /// The chains of x509-limbo, judged by ``ServerTrust``.
-@Suite("X.509 conformance") struct TrustConformanceTests {
+@Suite("X.509 conformance", .requires(.x509)) struct TrustConformanceTests {
     private struct Suite: Decodable {
         let testcases: [Case]
     }
@@ -70,7 +70,7 @@ import Testing
 
     @Test("what limbo says of a chain is what its evaluation says", arguments: [true, false])
     func limbo(isStrict: Bool) throws {
-        let data = try Data(contentsOf: Conformance.url("x509/limbo.json"))
+        let data = try Data(contentsOf: ConformanceTable.x509.url("limbo.json"))
         let cases = try JSONDecoder().decode(Suite.self, from: data).testcases
         #expect(cases.count == 98)
         let known = Set(Self.exceptions.keys).union(isStrict ? [] : Self.strictOnly)

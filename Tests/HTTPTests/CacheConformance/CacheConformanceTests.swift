@@ -5,7 +5,7 @@ import TestSupport
 import Testing
 
 /// The tests for HTTP caches of http-tests/cache-tests, in place.
-@Suite struct CacheConformanceTests {
+@Suite(.requires(.cache)) struct CacheConformanceTests {
     /// Tests that fail on purpose, and why.
     private static let exceptions: [String: String] = {
         let isPrivate = "it is for shared caches: a private one stores what is private, and s-maxage says nothing to it"
@@ -32,7 +32,7 @@ import Testing
     }
 
     @Test func everyRequiredTestAndNineInTenOptimal() async throws {
-        let data = try Data(contentsOf: Conformance.url("cache/cache-tests.json"))
+        let data = try Data(contentsOf: ConformanceTable.cache.url("cache-tests.json"))
         let tests = try JSONDecoder().decode([CacheSuite].self, from: data).flatMap(\.tests)
         let clock = TestWallClock()
         let cases = CacheCaseServer(clock)

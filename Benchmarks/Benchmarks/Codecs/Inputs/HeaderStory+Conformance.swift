@@ -1,18 +1,21 @@
 import Foundation
 
 extension HeaderStory {
-    /// The folder of the conformance data: what `LOADINGKIT_CONFORMANCE` names, else `../shared/conformance`, seen from
-    /// the repository.
-    private static var conformanceFolder: URL {
-        if let path = ProcessInfo.processInfo.environment["LOADINGKIT_CONFORMANCE"] { return URL(filePath: path) }
-        return URL(filePath: #filePath).appending(path: "../../../../../../shared/conformance").standardized
-    }
+    /// The folder of the stories that nghttp2 encoded, in what `LOADINGKIT_CONFORMANCE` names, else in
+    /// `../shared/conformance`, seen from the repository.
+    static let conformanceFolder: URL = {
+        let path = ProcessInfo.processInfo.environment["LOADINGKIT_CONFORMANCE"] ?? ""
+        let folder =
+            path.isEmpty
+            ? URL(filePath: #filePath).appending(path: "../../../../../../shared/conformance").standardized
+            : URL(filePath: path)
+        return folder.appending(path: "hpack/nghttp2")
+    }()
 
     /// The stories that nghttp2 encoded; none where there is no conformance data.
     static func conformance() throws -> [HeaderStory] {
-        let folder = conformanceFolder.appending(path: "hpack/nghttp2")
-        guard FileManager.default.fileExists(atPath: folder.path) else { return [] }
-        let files = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+        guard FileManager.default.fileExists(atPath: conformanceFolder.path) else { return [] }
+        let files = try FileManager.default.contentsOfDirectory(at: conformanceFolder, includingPropertiesForKeys: nil)
         return try files.filter { $0.pathExtension == "json" }.sorted { $0.path < $1.path }.map { file in
             try JSONDecoder().decode(StoryFile.self, from: Data(contentsOf: file)).story()
         }
