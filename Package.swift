@@ -51,27 +51,28 @@ let package = Package(
     targets: [
         // System libraries and the C functions that Swift cannot express.
         .systemLibrary(
-            name: "COpenSSL", path: "Sources/LoadingKit/System/COpenSSL", pkgConfig: "openssl",
+            name: "CLoadingKitOpenSSL", path: "Sources/LoadingKit/System/CLoadingKitOpenSSL", pkgConfig: "openssl",
             providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
-            name: "CZlib", path: "Sources/LoadingKit/System/CZlib", pkgConfig: "zlib",
+            name: "CLoadingKitZlib", path: "Sources/LoadingKit/System/CLoadingKitZlib", pkgConfig: "zlib",
             providers: [.apt(["zlib1g-dev"])]),
         .systemLibrary(
-            name: "CBrotli", path: "Sources/LoadingKit/System/CBrotli", pkgConfig: "libbrotlidec",
+            name: "CLoadingKitBrotli", path: "Sources/LoadingKit/System/CLoadingKitBrotli", pkgConfig: "libbrotlidec",
             providers: [.apt(["libbrotli-dev"])]),
         .systemLibrary(
-            name: "CZstd", path: "Sources/LoadingKit/System/CZstd", pkgConfig: "libzstd",
+            name: "CLoadingKitZstd", path: "Sources/LoadingKit/System/CLoadingKitZstd", pkgConfig: "libzstd",
             providers: [.apt(["libzstd-dev"])]),
         .systemLibrary(
-            name: "CPSL", path: "Sources/LoadingKit/System/CPSL", pkgConfig: "libpsl",
+            name: "CLoadingKitPSL", path: "Sources/LoadingKit/System/CLoadingKitPSL", pkgConfig: "libpsl",
             providers: [.apt(["libpsl-dev"])]),
         .systemLibrary(
-            name: "CSQLite", path: "Sources/LoadingKit/System/CSQLite", pkgConfig: "sqlite3",
+            name: "CLoadingKitSQLite", path: "Sources/LoadingKit/System/CLoadingKitSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
         .target(name: "CLoadingKitShims", path: "Sources/LoadingKit/System/CLoadingKitShims"),
         // What every module that calls OpenSSL itself depends on, or on a module that does.
         .target(
-            name: "COpenSSLStart", dependencies: ["COpenSSL"], path: "Sources/LoadingKit/System/COpenSSLStart"),
+            name: "CLoadingKitOpenSSLStart", dependencies: ["CLoadingKitOpenSSL"],
+            path: "Sources/LoadingKit/System/CLoadingKitOpenSSLStart"),
 
         // Each module may import those above it, never those below or beside it.
         module("LoadingKitPrimitives", at: "LoadingKit/Primitives", ["CLoadingKitShims"]),
@@ -83,23 +84,24 @@ let package = Package(
         module(
             "LoadingKitContentCoding", at: "Protocols/ContentCoding",
             [
-                "LoadingKitPrimitives", "CZlib", .target(name: "CBrotli", condition: .when(traits: ["Brotli"])),
-                .target(name: "CZstd", condition: .when(traits: ["Zstd"])),
+                "LoadingKitPrimitives", "CLoadingKitZlib",
+                .target(name: "CLoadingKitBrotli", condition: .when(traits: ["Brotli"])),
+                .target(name: "CLoadingKitZstd", condition: .when(traits: ["Zstd"])),
             ]),
         module(
             "LoadingKitWebSocket", at: "Protocols/WebSocket",
-            ["LoadingKitPrimitives", "CZlib", "COpenSSL", "COpenSSLStart"]),
+            ["LoadingKitPrimitives", "CLoadingKitZlib", "CLoadingKitOpenSSL", "CLoadingKitOpenSSLStart"]),
         module(
             "LoadingKitTransport", at: "LoadingKit/Transport",
             [
-                "LoadingKitPrimitives", "COpenSSL", "COpenSSLStart", "CLoadingKitShims",
+                "LoadingKitPrimitives", "CLoadingKitOpenSSL", "CLoadingKitOpenSSLStart", "CLoadingKitShims",
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         module(
             "LoadingKitCore", at: "LoadingKit/Core",
             [
                 "LoadingKitTransport", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitWebSocket",
-                "LoadingKitPrimitives", "CPSL",
+                "LoadingKitPrimitives", "CLoadingKitPSL",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -107,14 +109,15 @@ let package = Package(
         module(
             "LoadingKitPersistence", at: "LoadingKit/Persistence",
             [
-                "LoadingKitCore", "LoadingKitTransport", "LoadingKitPrimitives", "COpenSSL", "CLoadingKitShims",
-                .target(name: "CSQLite", condition: .when(traits: ["Persistence"])),
+                "LoadingKitCore", "LoadingKitTransport", "LoadingKitPrimitives", "CLoadingKitOpenSSL",
+                "CLoadingKitShims",
+                .target(name: "CLoadingKitSQLite", condition: .when(traits: ["Persistence"])),
             ]),
         module(
             "LoadingKitHTTP", at: "Protocols/HTTP",
             [
                 "LoadingKitCore", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitHPACK", "LoadingKitContentCoding",
-                "LoadingKitWebSocket", "LoadingKitPrimitives", "LoadingKitTransport", "COpenSSL",
+                "LoadingKitWebSocket", "LoadingKitPrimitives", "LoadingKitTransport", "CLoadingKitOpenSSL",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "DequeModule", package: "swift-collections"),
@@ -133,7 +136,7 @@ let package = Package(
             "LoadingKitLoopbackServer", at: "LoadingKit/LoopbackServer",
             [
                 "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitHPACK", "LoadingKitWebSocket", "LoadingKitPrimitives",
-                "COpenSSL", "CZlib",
+                "CLoadingKitOpenSSL", "CLoadingKitZlib",
             ]),
         .executableTarget(
             name: "loadkit",
@@ -153,8 +156,9 @@ let package = Package(
         .target(
             name: "TestSupport",
             dependencies: [
-                "LoadingKitLoopbackServer", "LoadingKitPrimitives", "COpenSSL", "CTestFolders", "CBrotliEncoder",
-                "CZstd",
+                "LoadingKitLoopbackServer", "LoadingKitPrimitives", "CLoadingKitOpenSSL", "CTestFolders",
+                "CBrotliEncoder",
+                "CLoadingKitZstd",
             ],
             path: "Tests/TestSupport",
             swiftSettings: settings),
@@ -162,9 +166,9 @@ let package = Package(
         tests("HTTP1Tests", ["LoadingKitHTTP1"]),
         tests("HPACKTests", ["LoadingKitHPACK"]),
         tests("HTTP2Tests", ["LoadingKitHTTP2"]),
-        tests("ContentCodingTests", ["LoadingKitContentCoding", "CZlib"]),
+        tests("ContentCodingTests", ["LoadingKitContentCoding", "CLoadingKitZlib"]),
         tests("WebSocketTests", ["LoadingKitWebSocket"]),
-        tests("TransportTests", ["LoadingKitTransport", "COpenSSL"]),
+        tests("TransportTests", ["LoadingKitTransport", "CLoadingKitOpenSSL"]),
         tests("CoreTests", ["LoadingKitCore"]),
         // What the tests kill while it stores cookies and responses.
         .executableTarget(
@@ -173,8 +177,8 @@ let package = Package(
         tests(
             "PersistenceTests",
             [
-                "LoadingKitPersistence", "LoadingKitCore", "StoreWriter", "COpenSSL",
-                .target(name: "CSQLite", condition: .when(traits: ["Persistence"])),
+                "LoadingKitPersistence", "LoadingKitCore", "StoreWriter", "CLoadingKitOpenSSL",
+                .target(name: "CLoadingKitSQLite", condition: .when(traits: ["Persistence"])),
             ]),
         // What the tests run in a network namespace of its own.
         .target(name: "CTestNetworks", path: "Tests/CTestNetworks"),

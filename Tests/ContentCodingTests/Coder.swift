@@ -1,4 +1,4 @@
-import CZlib
+import CLoadingKitZlib
 
 /// Makes what the decoder undoes.
 enum Coder {

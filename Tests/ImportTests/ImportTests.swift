@@ -1,4 +1,5 @@
 import CommonNames
+import Foundation
 import ImportedAlone
 import TestSupport
 import Testing
@@ -64,6 +65,12 @@ import Testing
                 "LoadingKitCore: NSNotification.Name.NSURLCredentialStorageChanged",
                 "LoadingKitCore: Stream.getBoundStreams(withBufferSize:inputStream:outputStream:)",
             ])
+    }
+
+    /// The names of targets are unique in all packages of a program, which cannot be resolved else.
+    @Test func noSystemLibraryHasANameThatOtherPackagesGiveToTheirs() throws {
+        let names = try FileManager.default.contentsOfDirectory(atPath: VisibleExtensions.systemLibraries.path)
+        #expect(names.contains("CLoadingKitShims") && names.allSatisfy { $0.hasPrefix("CLoadingKit") }, "\(names)")
     }
 
     @Test func namesOfOtherLibrariesAreTheirs() {

@@ -21,6 +21,10 @@ struct VisibleExtensions {
         let description: String
     }
 
+    /// A folder for each module of C.
+    static let systemLibraries = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent().deletingLastPathComponent().appendingPathComponent("Sources/LoadingKit/System")
+
     private let folder: TemporaryFolder
     /// Where what was built beside the tests is.
     private let products: URL
@@ -76,10 +80,7 @@ struct VisibleExtensions {
     }
 
     private func searchPaths() throws -> [String] {
-        let package = URL(fileURLWithPath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let system = package.appendingPathComponent("Sources/LoadingKit/System")
-        let maps = try [system, products].flatMap { folder in
+        let maps = try [Self.systemLibraries, products].flatMap { folder in
             try FileManager.default.contentsOfDirectory(atPath: folder.path).map {
                 folder.appendingPathComponent($0).appendingPathComponent("module.modulemap").path
             }

@@ -1,5 +1,5 @@
 #if Persistence
-    import CSQLite
+    import CLoadingKitSQLite
     import Foundation
     import TestSupport
     import Testing

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 import LoadingKitLoopbackServer
 
 /// A certificate and its key in the forms in which people keep them.

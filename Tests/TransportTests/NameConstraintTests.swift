@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 import TestSupport
 import Testing
 

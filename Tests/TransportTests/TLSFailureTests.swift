@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 import Glibc
 import LoadingKitTransport
 import Testing

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 import Foundation
 
 /// SHA-256 (FIPS 180-4) of bytes that come in pieces, by OpenSSL.

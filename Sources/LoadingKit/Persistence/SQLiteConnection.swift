@@ -1,5 +1,5 @@
 #if Persistence
-    import CSQLite
+    import CLoadingKitSQLite
     import LoadingKitPrimitives
 
     /// An SQLite database file that threads of this process use in turn.

@@ -1,5 +1,5 @@
 #if Persistence
-    import CSQLite
+    import CLoadingKitSQLite
     import Foundation
 
     /// What a parameter of a statement is bound to, and what is read from a column. Columns are not converted: in a file

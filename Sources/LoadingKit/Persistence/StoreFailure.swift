@@ -1,5 +1,5 @@
 #if Persistence
-    import CSQLite
+    import CLoadingKitSQLite
     import LoadingKitTransport
 
     /// Why a store cannot keep things, or give them back.

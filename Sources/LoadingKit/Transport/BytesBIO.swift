@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// Bytes for OpenSSL to read, such as PEM text.
 enum BytesBIO {

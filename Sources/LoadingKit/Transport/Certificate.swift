@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// An X.509 certificate.
 package struct Certificate: Sendable, Hashable {

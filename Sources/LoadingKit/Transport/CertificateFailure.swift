@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// Why a peer's certificate is not to be trusted.
 package struct CertificateFailure: Error, Sendable, Hashable {

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// Parsed certificates in a list of OpenSSL's.
 final class CertificateStack {

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// Whether a server's own certificate is as strong as App Transport Security wants it: an RSA key of at least 2048 bits
 /// or an elliptic one of at least 256, and a signature with SHA-256 or better.

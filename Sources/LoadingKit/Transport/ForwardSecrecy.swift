@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// The cipher suites of TLS 1.2 and before whose keys nobody can find out later who learns the server's (all of TLS 1.3's
 /// are like that).

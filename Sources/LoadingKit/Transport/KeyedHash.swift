@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 import Foundation
 
 /// A hash that takes a key (HMAC-SHA-256, RFC 2104): who has the hash of a secret and not the key cannot try out which secret

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// What the authorities of a chain may not vouch for, or alone may (RFC 5280 §4.2.1.10), held against the host itself.
 ///

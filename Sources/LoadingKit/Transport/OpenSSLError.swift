@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// What OpenSSL says about its last failure on this thread.
 enum OpenSSLError {

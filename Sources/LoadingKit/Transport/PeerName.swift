@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// The name that a peer's certificate has to be for.
 enum PeerName: CustomStringConvertible {

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 import Glibc
 
 /// OpenSSL's way to the socket, or to another TLS connection that carries this one: one to a proxy over TLS.

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// The alert with which a peer ended TLS (RFC 8446 §6.2).
 package struct TLSAlert: Sendable, Hashable {

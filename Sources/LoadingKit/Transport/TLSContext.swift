@@ -1,6 +1,6 @@
+import CLoadingKitOpenSSL
+import CLoadingKitOpenSSLStart
 import CLoadingKitShims
-import COpenSSL
-import COpenSSLStart
 
 /// What TLS connections of the same options share: the trusted authorities, and sessions to continue.
 package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_CTX; `sessions` has a lock

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 extension TLSIdentity {
     /// From PEM text: certificates, the intermediates included, and a key, which may be encrypted.

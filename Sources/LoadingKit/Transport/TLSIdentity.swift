@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// A certificate, its private key, and the certificates between it and its root: what a client proves with who it is.
 package final class TLSIdentity: @unchecked Sendable {  // OpenSSL counts references atomically; nothing is changed

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// What is decided in the handshake by somebody else than OpenSSL.
 extension TLSSession {

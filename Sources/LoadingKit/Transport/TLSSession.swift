@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 import Glibc
 
 /// One TLS connection over a socket, or inside another TLS connection. Confined to the socket's loop.

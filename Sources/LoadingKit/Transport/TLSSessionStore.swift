@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 import LoadingKitPrimitives
 
 /// A session that a later connection may continue.

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// Whether a server's certificates are trusted: what they are, by which rules, and the verdict.
 package struct TrustEvaluation: Sendable {

@@ -1,5 +1,5 @@
 #if Brotli
-    import CBrotli
+    import CLoadingKitBrotli
 
     /// One stream of brotli (RFC 7932), decoded by libbrotlidec. Its window is at most 16 MiB, of which as much is used as
     /// the body fills. What follows the stream is ignored, as browsers do.

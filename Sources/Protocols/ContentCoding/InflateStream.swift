@@ -1,4 +1,4 @@
-import CZlib
+import CLoadingKitZlib
 
 /// One stream of gzip or deflate, decoded by zlib. A gzip body may have several members (RFC 1952 §2.2).
 final class InflateStream: CodingStream {
@@ -133,7 +133,7 @@ final class InflateStream: CodingStream {
         stream.avail_in = given
         stream.next_out = output.bindMemory(to: UInt8.self).baseAddress
         stream.avail_out = room
-        let code = CZlib.inflate(&stream, Z_NO_FLUSH)
+        let code = CLoadingKitZlib.inflate(&stream, Z_NO_FLUSH)
         used += Int(given - stream.avail_in)
         return (code, Int(room - stream.avail_out))
     }

@@ -1,5 +1,5 @@
 #if Zstd
-    import CZstd
+    import CLoadingKitZstd
 
     /// The frames of a zstd body (RFC 8878 §3), decoded by libzstd. What follows a frame has to be another one, or one to
     /// skip.

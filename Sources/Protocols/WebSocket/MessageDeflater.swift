@@ -1,4 +1,4 @@
-import CZlib
+import CLoadingKitZlib
 
 /// Compresses the messages of one side (RFC 7692 §7.2.1). Of one owner.
 final class MessageDeflater {
@@ -64,7 +64,7 @@ final class MessageDeflater {
             repeat {
                 stream.next_out = room.bindMemory(to: UInt8.self).baseAddress
                 stream.avail_out = UInt32(clamping: room.count)
-                _ = CZlib.deflate(&stream, flush)
+                _ = CLoadingKitZlib.deflate(&stream, flush)
                 output.append(contentsOf: room.prefix(room.count - Int(stream.avail_out)))
             } while stream.avail_out == 0
         }

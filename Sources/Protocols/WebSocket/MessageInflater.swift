@@ -1,4 +1,4 @@
-import CZlib
+import CLoadingKitZlib
 
 /// Decompresses the messages of one side (RFC 7692 §7.2.2). Of one owner.
 final class MessageInflater {
@@ -67,7 +67,7 @@ final class MessageInflater {
             let given = UInt32(clamping: room.count)
             stream.next_out = room.bindMemory(to: UInt8.self).baseAddress
             stream.avail_out = given
-            let code = CZlib.inflate(&stream, Z_SYNC_FLUSH)
+            let code = CLoadingKitZlib.inflate(&stream, Z_SYNC_FLUSH)
             payload.filled(Int(given - stream.avail_out))
             guard payload.count <= limit else { throw WebSocketError(.messageTooBig(limit: limit)) }
             switch code {

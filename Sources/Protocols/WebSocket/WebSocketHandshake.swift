@@ -1,5 +1,5 @@
-import COpenSSL
-import COpenSSLStart
+import CLoadingKitOpenSSL
+import CLoadingKitOpenSSLStart
 
 /// A client's request for a WebSocket connection, and whether a response grants it (RFC 6455 §4.1, RFC 8441 §5).
 public struct WebSocketHandshake: Sendable {

@@ -1,4 +1,4 @@
-import CZstd
+import CLoadingKitZstd
 
 /// Makes bodies in the content coding zstd.
 package enum ZstdEncoder {

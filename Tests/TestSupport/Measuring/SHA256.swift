@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 import Foundation
 
 /// SHA-256 of bytes that come in pieces, by OpenSSL: what was sent and what arrived are compared by it.

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// A certificate and its key, made by the test with OpenSSL.
 final class TestCertificate: @unchecked Sendable {  // not changed after it was made

@@ -1,4 +1,4 @@
-import CPSL
+import CLoadingKitPSL
 
 /// Which domains anyone can register a name under, such as `com`, `co.uk` and `github.io` (publicsuffix.org).
 enum PublicSuffixes {

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// An X.509 certificate. Confined to the call that made it; what travels is its PEM or DER.
 final class Certificate {

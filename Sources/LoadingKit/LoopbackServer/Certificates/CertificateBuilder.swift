@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 import Glibc
 
 /// Fills and signs one certificate.

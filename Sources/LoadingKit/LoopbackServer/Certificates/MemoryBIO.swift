@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// Bytes in memory behind OpenSSL's stream interface, for PEM in and out.
 final class MemoryBIO {

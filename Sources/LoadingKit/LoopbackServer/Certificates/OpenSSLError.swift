@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// A call of OpenSSL that failed, with what its error queue said.
 package struct OpenSSLError: Error, Sendable, Equatable, CustomStringConvertible {

@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// A private key. Confined to the call that made it; what travels is its PEM.
 final class PrivateKey {

@@ -1,4 +1,4 @@
-import CZlib
+import CLoadingKitZlib
 
 /// Makes gzip's format (RFC 1952) for responses.
 package enum Gzip {

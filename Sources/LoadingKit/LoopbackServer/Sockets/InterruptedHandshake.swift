@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// A server's side of a TLS handshake in memory, so that its answer can be cut off anywhere.
 package final class InterruptedHandshake {

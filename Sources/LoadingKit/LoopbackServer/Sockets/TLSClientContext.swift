@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 import LoadingKitPrimitives
 
 /// OpenSSL's settings for the tests' own plain client, which shows what a server does without the library under test.

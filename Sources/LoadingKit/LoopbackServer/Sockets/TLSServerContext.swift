@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// OpenSSL's settings for a server's connections. It never changes once it is made, so threads may share it.
 package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenSSL guards the session cache inside

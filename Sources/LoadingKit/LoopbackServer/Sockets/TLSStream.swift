@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 import Glibc
 
 /// TLS over a blocking descriptor, which it does not own, or inside another TLS connection. One thread's.

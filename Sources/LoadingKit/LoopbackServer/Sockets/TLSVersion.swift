@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// The versions of TLS that loopback servers can be told to speak. The old two exist to be refused.
 package enum TLSVersion: Sendable, CaseIterable {

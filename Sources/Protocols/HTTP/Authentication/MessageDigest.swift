@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// The hash functions of authentication schemes, by OpenSSL. Nil where the system forbids one, as FIPS does MD5.
 enum MessageDigest: Sendable {

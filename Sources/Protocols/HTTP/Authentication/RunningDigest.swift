@@ -1,4 +1,4 @@
-import COpenSSL
+import CLoadingKitOpenSSL
 
 /// A hash of bytes that come in pieces.
 final class RunningDigest {
