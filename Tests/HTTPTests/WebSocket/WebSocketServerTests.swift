@@ -51,9 +51,9 @@ import Testing
                 #expect(isSame)
             }
             try await task.send(.string("close"))
-            await expectFailure(.networkConnectionLost) { _ = try await task.receive() }
+            await expectNotConnected { _ = try await task.receive() }
             #expect(await recorder.whole().last == "end -")
-            #expect(task.rawCloseCode == 4001 && task.closeReason == Data("as asked".utf8))
+            #expect(task.closeCode.rawValue == 4001 && task.closeReason == Data("as asked".utf8))
         }
     }
 }

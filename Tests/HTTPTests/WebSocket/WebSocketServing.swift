@@ -118,3 +118,9 @@ func expectFailure(
     let code = await URLSessionWebSocketTask.code(of: body)
     #expect(code == expected, sourceLocation: location)
 }
+
+/// Expects an operation to fail as those of a WebSocket do that was closed in order.
+func expectNotConnected(_ location: SourceLocation = #_sourceLocation, _ body: () async throws -> Void) async {
+    let error = await #expect(throws: POSIXError.self, sourceLocation: location) { try await body() }
+    #expect(error?.code == .ENOTCONN, sourceLocation: location)
+}

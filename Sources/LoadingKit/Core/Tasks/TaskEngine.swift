@@ -377,7 +377,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         if error == nil, let location { tellLocation(location) }
         (task as? URLSessionDownloadTask)?.produce(
             (error as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
-        (task as? URLSessionWebSocketTask)?.link.end(error)
+        (task as? URLSessionWebSocketTask)?.link?.end(error)
         if delegate.exist { tellMetrics(error) }
         tellEnd(error)
         // Else behind the last that is told, on the delegate queue.

@@ -23,14 +23,14 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
     // What is its own is guarded by its mutex, atomic, or `link`, which is confined to the loop.
 
     private struct Closed {
-        var code = 0
+        var code = CloseCode.invalid
         var reason: Data?
     }
 
     private let closed = Guarded(Closed())
     private let messageLimit = Atomic<Int>(1 << 20)
-    /// Touched on the session's event loop alone.
-    package private(set) lazy var link = WebSocketLink(self)
+    /// Nil where the task belongs to no session. Touched on the session's event loop alone.
+    package private(set) lazy var link = mailbox.map { WebSocketLink(self, $0) }
 
     init(_ session: URLSession, _ request: URLRequest, identifier: Int) {
         super.init(session, request, identifier: identifier, consumer: .delegate)
@@ -46,39 +46,45 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
 
     /// Ends the task at once, with `URLError.cancelled`. An open connection is closed with ``CloseCode/goingAway``, and
     /// nobody waits for the answer: see ``cancel(with:reason:)``.
+    ///
+    /// A connection that the server has closed is over already: the task ends as that says.
     open override func cancel() {
-        super.cancel()
-        // Also while the answer to a close frame is awaited.
-        onLoop { $0.engine?.cancel() }
+        let (state, action) = shared.withLock { ($0.lifecycle.state, $0.lifecycle.cancel()) }
+        onLoop { task, link in
+            if state != .suspended, link.finishClosed() { return }
+            task.session?.core.perform(action, on: task)
+            // Also while the answer to a close frame is awaited.
+            task.engine?.cancel()
+        }
     }
 
     /// Closes the connection: what was sent before goes out, then a close frame. The task ends when the server has
-    /// answered it, after 5 seconds at most. Nothing is received any more.
+    /// answered it, after 5 seconds at most. Who receives up to then gets what the server sends before its answer, then
+    /// the error: see ``receive()``.
     ///
     /// A task that is not yet open, or is suspended, ends as with ``cancel()``.
     /// - Parameters:
-    ///   - closeCode: ``CloseCode/invalid`` and others that may not be on the wire (RFC 6455 §7.4.1) send none.
+    ///   - closeCode: one that may be on the wire (RFC 6455 §7.4): 1000 to 1003, 1007 to 1014, 3000 to 4999. With others,
+    ///     as ``CloseCode/invalid``, the frame has no code and no reason.
     ///   - reason: text for people, in UTF-8, cut to 123 bytes.
     open func cancel(with closeCode: CloseCode, reason: Data?) {
-        cancel(withRawCloseCode: closeCode.rawValue, reason: reason)
-    }
-
-    /// Closes the connection with a code that ``CloseCode`` has no case for, as those of programs, 4000 to 4999; see
-    /// ``cancel(with:reason:)``.
-    public func cancel(withRawCloseCode code: Int, reason: Data?) {
         let (state, action) = shared.withLock { ($0.lifecycle.state, $0.lifecycle.cancel()) }
         guard case .cancel = action else { return }
-        let code = WebSocketCloseCode(rawValue: UInt16(exactly: code) ?? 0)
+        let code = WebSocketCloseCode(rawValue: UInt16(exactly: closeCode.rawValue) ?? 0)
         let reason = reason.flatMap { String(validating: $0, as: UTF8.self) } ?? ""
-        onLoop { task in
-            guard state == .suspended || !task.link.close(code, reason: reason) else { return }
+        onLoop { task, link in
+            if state != .suspended, link.finishClosed() || link.close(code, reason: reason) { return }
             task.session?.core.perform(action, on: task)
         }
     }
 
-    private func onLoop(_ body: @escaping @Sendable (URLSessionWebSocketTask) -> Void) {
+    private func onLoop(_ body: @escaping @Sendable (URLSessionWebSocketTask, WebSocketLink) -> Void) {
         guard let loop = mailbox?.loop else { return }
-        if loop.isCurrent { body(self) } else { loop.perform { body(self) } }
+        if loop.isCurrent { touchLink(body) } else { loop.perform { self.touchLink(body) } }
+    }
+
+    private func touchLink(_ body: (URLSessionWebSocketTask, WebSocketLink) -> Void) {
+        if let link { body(self, link) }
     }
 
     // MARK: Messages
@@ -94,19 +100,24 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
     public func send(_ message: Message) async throws {
         guard let loop = mailbox?.loop else { throw Self.withoutSession }
         try await loop.result { continuation in
-            self.link.send(message) { continuation.resume(with: $0, from: loop) }
+            self.link?.send(message) { continuation.resume(with: $0, from: loop) }
         }
     }
 
     /// Sends a message. The handler is called on the delegate queue when the connection has taken it, or with the error.
     public func send(_ message: Message, completionHandler: @escaping @Sendable ((any Error)?) -> Void) {
         guard let mailbox else { return completionHandler(Self.withoutSession) }
-        onLoop { task in
-            task.link.send(message) { result in mailbox.post { completionHandler(result.error) } }
+        onLoop { _, link in
+            link.send(message) { result in mailbox.post { completionHandler(result.error) } }
         }
     }
 
-    /// Gives the next message, when there is one.
+    /// Gives the next message, when there is one. What came before the connection's end is given first, also after it.
+    ///
+    /// Where the connection was closed in order, by either side, this fails with the POSIX error `ENOTCONN`, after the
+    /// delegate's `didCloseWith` has returned; where it was lost, or the task was cancelled, with the task's
+    /// ``URLSessionTask/error``. As long as the program goes on receiving, the delegate is told of the close only when all
+    /// that came before it was taken: see ``URLSessionWebSocketDelegate``.
     ///
     /// Cancelling the calling task throws `CancellationError`; the connection stays, and no message is lost.
     public func receive() async throws -> Message {
@@ -114,19 +125,19 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
         let request = ReceiveRequest()
         return try await withTaskCancellationHandler {
             try await loop.result { continuation in
-                self.link.receive(request) { continuation.resume(with: $0, from: loop) }
+                self.link?.receive(request, isHandler: false) { continuation.resume(with: $0, from: loop) }
             }
         } onCancel: {
             request.cancel()
-            loop.execute { self.link.withdraw(request) }
+            loop.execute { self.link?.withdraw(request) }
         }
     }
 
-    /// Gives the next message to a handler, on the delegate queue, once.
+    /// Gives the next message to a handler, on the delegate queue, once; or the error: see ``receive()``.
     public func receive(completionHandler: @escaping @Sendable (Result<Message, any Error>) -> Void) {
         guard let mailbox else { return completionHandler(.failure(Self.withoutSession)) }
-        onLoop { task in
-            task.link.receive(ReceiveRequest()) { result in mailbox.post { completionHandler(result) } }
+        onLoop { _, link in
+            link.receive(ReceiveRequest(), isHandler: true) { result in mailbox.post { completionHandler(result) } }
         }
     }
 
@@ -142,8 +153,8 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
     /// Sends a ping. The handler is called on the delegate queue when the server has answered it, or with the error.
     open func sendPing(pongReceiveHandler: @escaping @Sendable ((any Error)?) -> Void) {
         guard let mailbox else { return pongReceiveHandler(Self.withoutSession) }
-        onLoop { task in
-            task.link.ping { result in mailbox.post { pongReceiveHandler(result.error) } }
+        onLoop { _, link in
+            link.ping { result in mailbox.post { pongReceiveHandler(result.error) } }
         }
     }
 
@@ -151,10 +162,9 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
 
     /// The code that the server closed the connection with; ``CloseCode/abnormalClosure`` where the connection was lost,
     /// and the code that the server was sent where it broke a rule. ``CloseCode/invalid`` while the connection is open.
-    open var closeCode: CloseCode { CloseCode(rawValue: rawCloseCode) ?? .invalid }
-
-    /// The number of ``closeCode``, also of those that have no case.
-    public var rawCloseCode: Int { closed.withLock { $0.code } }
+    ///
+    /// It is set when the program has taken the messages before the close: see ``URLSessionWebSocketDelegate``.
+    open var closeCode: CloseCode { closed.withLock { $0.code } }
 
     /// Why the server closed the connection, in words for people, in UTF-8. Nil where it gave none.
     open var closeReason: Data? { closed.withLock { $0.reason } }
@@ -167,7 +177,10 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
         set { shared.withLock { $0.error = newValue } }
     }
 
-    func setClosed(_ code: Int, reason: Data?) { closed.withLock { $0 = Closed(code: code, reason: reason) } }
+    func setClosed(_ code: WebSocketCloseCode, reason: Data?) {
+        let closed = Closed(code: CloseCode(rawValue: Int(code.rawValue)) ?? .invalid, reason: reason)
+        self.closed.withLock { $0 = closed }
+    }
 
     private static var withoutSession: any Error {
         URLError(LoadFailure(.badURL, "the task belongs to no session"), url: nil)

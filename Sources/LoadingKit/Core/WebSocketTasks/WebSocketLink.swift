@@ -1,5 +1,6 @@
 import DequeModule
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
 import LoadingKitWebSocket
 
@@ -20,13 +21,15 @@ package final class WebSocketLink {
     private enum Phase {
         case connecting
         case open(any WebSocketChannel)
-        /// The program has closed the connection, whose answer is awaited.
+        /// The program has closed the connection, and the server's answer is awaited.
         case closing
         case ended(any Error)
     }
 
     private struct Receiver {
         let request: ReceiveRequest
+        /// Whether `take` calls it on the delegate queue, in order with the delegate's methods.
+        let isHandler: Bool
         let take: (Result<Message, any Error>) -> Void
     }
 
@@ -44,9 +47,17 @@ package final class WebSocketLink {
     private var waitingBytes = 0
     /// Whether the connection was told to wait.
     private var isFull = false
+    private var reading = WebSocketReading()
+    /// The connection is over, and the program is not yet told.
+    private var ending: Ending?
     private unowned let task: URLSessionWebSocketTask
+    private let mailbox: DelegateMailbox
+    private var loop: EventLoop { mailbox.loop }
 
-    init(_ task: URLSessionWebSocketTask) { self.task = task }
+    init(_ task: URLSessionWebSocketTask, _ mailbox: DelegateMailbox) {
+        self.task = task
+        self.mailbox = mailbox
+    }
 
     // MARK: From the program
 
@@ -58,7 +69,7 @@ package final class WebSocketLink {
         case .open(let channel):
             senders.append(done)
             channel.send(message)
-        case .closing: done(.failure(closedByProgram))
+        case .closing: done(.failure(notConnected))
         case .ended(let error): done(.failure(error))
         }
     }
@@ -73,25 +84,36 @@ package final class WebSocketLink {
         case .open(let channel):
             pings.append((payload, done))
             channel.ping(payload)
-        case .closing: done(.failure(closedByProgram))
+        case .closing: done(.failure(notConnected))
         case .ended(let error): done(.failure(error))
         }
     }
 
     /// What has come waits also after the end.
-    func receive(_ request: ReceiveRequest, _ take: @escaping (Result<Message, any Error>) -> Void) {
+    func receive(
+        _ request: ReceiveRequest, isHandler: Bool, _ take: @escaping (Result<Message, any Error>) -> Void
+    ) {
         // From here on it is withdrawn by `withdraw`.
         if request.isCancelled { return take(.failure(CancellationError())) }
+        let receiver = Receiver(request: request, isHandler: isHandler, take: take)
+        reading.didAsk()
         if let message = messages.popFirst() {
             waitingBytes -= message.byteCount
-            take(.success(message))
-            return wakeChannel()
+            give(message, to: receiver)
+            wakeChannel()
+        } else if case .ended(let error) = phase, ending == nil {
+            take(.failure(error))
+        } else {
+            receivers.append(receiver)
+            endWhenTaken()
         }
-        switch phase {
-        case .connecting, .open: receivers.append(Receiver(request: request, take: take))
-        case .closing: take(.failure(closedByProgram))
-        case .ended(let error): take(.failure(error))
-        }
+    }
+
+    private func give(_ message: Message, to receiver: Receiver) {
+        reading.didGive(toHandler: receiver.isHandler, loop.now)
+        receiver.take(.success(message))
+        guard ending != nil else { return }
+        if receiver.isHandler, !messages.isEmpty { awaitDelegateQueue() } else { endWhenTaken() }
     }
 
     /// Who asked for a message does not want one any more.
@@ -102,16 +124,21 @@ package final class WebSocketLink {
 
     /// Begins the closing handshake; false where there is no connection to close.
     func close(_ code: WebSocketCloseCode, reason: String) -> Bool {
-        guard case .open(let channel) = phase else { return false }
+        guard case .open(let channel) = phase, ending == nil else { return false }
         phase = .closing
-        failReceiversAndPings(closedByProgram)
-        messages = []
-        waitingBytes = 0
+        reading.programDidClose()
         channel.close(code, reason: reason)
         if isFull {
             isFull = false
             channel.linkIsReady()
         }
+        return true
+    }
+
+    /// Tells the program of the server's close without waiting for what it has not taken; false where there was none.
+    func finishClosed() -> Bool {
+        guard let ending, ending.close != nil else { return false }
+        if !ending.isTold { tellEnd() }
         return true
     }
 
@@ -130,9 +157,11 @@ package final class WebSocketLink {
         guard case .connecting = phase else { return }
         phase = .open(channel)
         (task.engine as? TaskEngine)?.isEstablished()
-        tellDelegate { session, task in
-            TaskDelegates.webSocket(session, task)?.urlSession(
-                session, webSocketTask: task, didOpenWithProtocol: subprotocol)
+        if let session = task.session {
+            mailbox.post { [task] in
+                TaskDelegates.webSocket(session, task)?.urlSession(
+                    session, webSocketTask: task, didOpenWithProtocol: subprotocol)
+            }
         }
         let (messages, pings) = (outbox, pingsToSend)
         (outbox, pingsToSend) = ([], [])
@@ -144,16 +173,20 @@ package final class WebSocketLink {
     package var maximumMessageSize: Int { task.maximumMessageSize }
 
     package func receive(_ message: URLSessionWebSocketTask.Message) -> Flow {
-        guard case .open = phase else { return .more }
         if let receiver = receivers.popFirst() {
-            receiver.take(.success(message))
+            give(message, to: receiver)
             return .more
         }
+        // Of a program that has closed the connection and does not receive, the server's answer is awaited.
+        if case .closing = phase, isOverfull { return .more }
         messages.append(message)
         waitingBytes += message.byteCount
-        isFull = isFull || waitingBytes >= Self.highWater || messages.count >= Self.mostMessages
+        guard case .open = phase else { return .more }
+        isFull = isFull || isOverfull
         return isFull ? .wait : .more
     }
+
+    private var isOverfull: Bool { waitingBytes >= Self.highWater || messages.count >= Self.mostMessages }
 
     /// A pong answers the pings before its own, too (RFC 6455 §5.5.3).
     package func receive(pong payload: [UInt8]) {
@@ -166,43 +199,116 @@ package final class WebSocketLink {
         for _ in 0..<count { senders.popFirst()?(.success(())) }
     }
 
-    /// The server has sent a close frame.
-    package func closed(_ code: WebSocketCloseCode, reason: String) {
-        let data = reason.isEmpty ? nil : Data(reason.utf8)
-        task.setClosed(Int(code.rawValue), reason: data)
-        tellDelegate { session, task in
-            TaskDelegates.webSocket(session, task)?.urlSession(
-                session, webSocketTask: task, didCloseWith: task.closeCode, reason: data)
-        }
+    /// The connection is over. Calls `finish` when the program has taken the messages before that, as far as it goes on
+    /// receiving, and was told of the close.
+    ///
+    /// - Parameter close: what the close frame of the server says; nil where the connection ended otherwise.
+    package func end(_ close: WebSocketClose?, _ finish: @escaping () -> Void) {
+        ending = Ending(close: close, began: loop.now, finish: finish)
+        if !messages.isEmpty, delegate != nil || reading.usesHandlers { awaitDelegateQueue() } else { endWhenTaken() }
     }
 
     /// The connection ended otherwise, with a code that this side gives it.
-    package func broke(_ code: WebSocketCloseCode) { task.setClosed(Int(code.rawValue), reason: nil) }
+    package func broke(_ code: WebSocketCloseCode) { task.setClosed(code, reason: nil) }
 
-    private func tellDelegate(_ call: @escaping @Sendable (URLSession, URLSessionWebSocketTask) -> Void) {
-        guard let session = task.session else { return }
-        session.core.mailbox.post { [task] in call(session, task) }
+    // MARK: The end
+
+    private struct Ending {
+        let close: WebSocketClose?
+        let began: MonotonicTime
+        let finish: () -> Void
+        /// How many turns of the delegate queue, or of the concurrency pool, are awaited.
+        var openTurns = 0
+        /// When the delegate queue last had one.
+        var turned: MonotonicTime?
+        var timer: LoopTimer?
+        var isTold = false
+    }
+
+    private var delegate: (any URLSessionWebSocketDelegate)? {
+        task.session.flatMap { TaskDelegates.webSocket($0, task) }
+    }
+
+    /// The methods and handlers that wait in the delegate queue, or run, may ask for messages.
+    private func awaitDelegateQueue() {
+        ending?.openTurns += 1
+        mailbox.post { [task, loop] in
+            // Behind what was asked for there.
+            loop.perform { task.link?.delegateQueueDidTurn() }
+        }
+    }
+
+    private func delegateQueueDidTurn() {
+        ending?.openTurns -= 1
+        ending?.turned = loop.now
+        endWhenTaken()
+    }
+
+    private func endWhenTaken() {
+        guard let ending, !ending.isTold, ending.openTurns == 0 else { return }
+        ending.timer?.cancel()
+        let time = reading.waits(hasMessages: !messages.isEmpty, began: ending.began, turned: ending.turned)
+        guard let time else { return tellEnd() }
+        guard time > loop.now else { return awaitPool() }
+        self.ending?.timer = loop.schedule(at: time) { [weak self] in self?.endWhenTaken() }
+    }
+
+    /// The time is over. On a busy machine those who were given messages may not have run yet: they are before this task.
+    private func awaitPool() {
+        ending?.openTurns += 1
+        let count = reading.askCount
+        Task.detached(priority: .low) { [task, loop] in
+            loop.perform { task.link?.poolDidTurn(count) }
+        }
+    }
+
+    private func poolDidTurn(_ count: Int) {
+        ending?.openTurns -= 1
+        guard let ending, !ending.isTold else { return }
+        if reading.askCount == count { tellEnd() } else { endWhenTaken() }
+    }
+
+    private func tellEnd() {
+        ending?.timer?.cancel()
+        ending?.isTold = true
+        guard let close = ending?.close else { return endDidReachProgram() }
+        let reason = close.reason.isEmpty ? nil : Data(close.reason.utf8)
+        task.setClosed(close.code, reason: reason)
+        guard delegate != nil, let session = task.session else { return endDidReachProgram() }
+        mailbox.post { [task, loop] in
+            TaskDelegates.webSocket(session, task)?.urlSession(
+                session, webSocketTask: task, didCloseWith: task.closeCode, reason: reason)
+            loop.perform { task.link?.endDidReachProgram() }
+        }
+    }
+
+    private func endDidReachProgram() {
+        guard let ending = ending.take() else { return }
+        // The task may have been ended while the delegate was told.
+        if case .ended(let error) = phase { failAll(error) } else { ending.finish() }
     }
 
     // MARK: From the engine
 
     /// The task is over.
     func end(_ error: (any Error)?) {
-        let error = error ?? unopenedError ?? closedError
+        let isClosed = ending?.close != nil
+        if isClosed, ending?.isTold == false { tellEnd() }
+        let error = isClosed ? notConnected : error ?? unopenedError ?? notConnected
         phase = .ended(error)
         outbox = []
         pingsToSend = []
-        failReceiversAndPings(error)
-        while let sender = senders.popFirst() { sender(.failure(error)) }
+        // While the delegate is told of the close, that goes first.
+        if isClosed, ending != nil { return }
+        ending?.timer?.cancel()
+        ending = nil
+        failAll(error)
     }
 
-    private func failReceiversAndPings(_ error: any Error) {
+    private func failAll(_ error: any Error) {
         while let receiver = receivers.popFirst() { receiver.take(.failure(error)) }
         while let ping = pings.popFirst() { ping.done(.failure(error)) }
-    }
-
-    private var closedByProgram: any Error {
-        URLError(LoadFailure(.cancelled, "the program has closed the WebSocket"), url: task.currentRequest?.url)
+        while let sender = senders.popFirst() { sender(.failure(error)) }
     }
 
     private var unopenedError: (any Error)? {
@@ -212,11 +318,18 @@ package final class WebSocketLink {
             url: task.currentRequest?.url)
     }
 
-    private var closedError: any Error {
-        let (code, reason) = (task.rawCloseCode, task.closeReason)
-        var words = "the WebSocket was closed with code \(code)"
-        if let reason { words += ": \(String(decoding: reason, as: UTF8.self))" }
-        return URLError(LoadFailure(.networkConnectionLost, words), url: task.currentRequest?.url)
+    /// As Apple gives it, and programs test for it. The task has the code and the reason.
+    private var notConnected: any Error { POSIXError(.ENOTCONN) }
+}
+
+/// What the close frame of a server says.
+package struct WebSocketClose {
+    let code: WebSocketCloseCode
+    let reason: String
+
+    package init(_ code: WebSocketCloseCode, reason: String) {
+        self.code = code
+        self.reason = reason
     }
 }
 

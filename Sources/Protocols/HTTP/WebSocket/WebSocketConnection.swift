@@ -16,8 +16,8 @@ final class WebSocketConnection: WebSocketChannel {
     private static let copiedBytes = 4096
 
     enum End {
-        /// Both sides have sent a close frame.
-        case closed
+        /// Both sides have sent a close frame; nil where the server's says nothing.
+        case closed(WebSocketClose?)
         /// With the code that says of it the most.
         case failed(any Error, WebSocketCloseCode)
     }
@@ -47,6 +47,8 @@ final class WebSocketConnection: WebSocketChannel {
     private var isLinkFull = false
     private var closingTimer: LoopTimer?
     private var isOver = false
+    /// The task is over.
+    private var isStopped = false
 
     /// There is something to send.
     var onOutput: () -> Void = {}
@@ -149,8 +151,7 @@ final class WebSocketConnection: WebSocketChannel {
         case .ping: break
         case .pong(let payload): link.receive(pong: payload)
         case .close(let code, let reason):
-            link.closed(code, reason: reason)
-            end(.closed)
+            end(.closed(WebSocketClose(code, reason: reason)))
         }
     }
 
@@ -170,7 +171,7 @@ final class WebSocketConnection: WebSocketChannel {
     func ended(with error: (any Error)?) {
         do throws(WebSocketError) {
             try codec.finish()
-            end(.closed)
+            end(.closed(nil))
         } catch {
             end(.failed(error, .abnormalClosure))
         }
@@ -182,12 +183,18 @@ final class WebSocketConnection: WebSocketChannel {
         closingTimer?.cancel()
         closingTimer = nil
         // Not from inside the exchange's own call.
-        loop.executeLater { [self] in onEnd(end) }
+        loop.executeLater { [self] in
+            guard !isStopped else { return }
+            var close: WebSocketClose?
+            if case .closed(let received) = end { close = received }
+            link.end(close) { [self] in onEnd(end) }
+        }
     }
 
     /// The task is over.
     func stop() {
         isOver = true
+        isStopped = true
         closingTimer?.cancel()
         closingTimer = nil
         outgoing = []
