@@ -1,12 +1,15 @@
 # Two commands from a fresh clone on Debian or Ubuntu with a Swift toolchain: `make demo` and `make test`.
 # `make bench` measures the codecs, and loads end to end, against others and prints one table (`make bench FILTER=hpack`:
 # in part); `make bench-results` also writes Benchmarks/RESULTS.md and its chart. `make stress` runs random loads under
-# ThreadSanitizer and AddressSanitizer, each in a build of its own.
-.PHONY: demo test stress bench bench-results lint format build install-build-packages install-test-packages
+# ThreadSanitizer and AddressSanitizer, each in a build of its own. `make races` counts the requests that LoadingKit and
+# libcurl lose, side by side, when servers close connections: idle ones, at a reload, after ten requests.
+.PHONY: demo test stress races bench bench-results lint format build install-build-packages install-test-packages install-race-packages
 
 BUILD_PACKAGES := libssl-dev zlib1g-dev libbrotli-dev libzstd-dev libpsl-dev libsqlite3-dev pkg-config
 TEST_PACKAGES := nginx-light nghttp2-server apache2-bin python3-h2 python3-websockets tinyproxy-bin squid microsocks dante-server valgrind binutils
 BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev libcurl4-openssl-dev nginx-light wrk nghttp2-client openssl python3
+RACE_PACKAGES := libcurl4-openssl-dev nginx-light apache2-bin openssl python3
+RACE_BUILD := cd Benchmarks && swift build -c release --static-swift-stdlib --scratch-path .build/clients
 COMPUTING := ^(ContentCoding|HPACK|HTTP1|HTTP2|Persistence|Primitives|WebSocket)Tests\.
 LOADS ?= 50000
 FILTER ?= .*
@@ -34,6 +37,11 @@ stress: install-build-packages
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leaks.txt LOADINGKIT_STRESS_LOADS=$(LOADS) \
 		swift test --sanitize=address --scratch-path .build-address --filter StressTests
 
+races: install-build-packages install-race-packages
+	$(RACE_BUILD) --product RacingLoadingKit
+	$(RACE_BUILD) --product RacingCurl
+	@Scripts/races.py "$$($(RACE_BUILD) --show-bin-path)"
+
 bench: install-build-packages install-bench-packages
 	@Scripts/bench.sh show '$(FILTER)'
 
@@ -54,6 +62,9 @@ install-build-packages:
 
 install-test-packages:
 	@Scripts/install-packages.sh $(TEST_PACKAGES)
+
+install-race-packages:
+	@Scripts/install-packages.sh $(RACE_PACKAGES)
 
 install-bench-packages:
 	@Scripts/install-packages.sh $(BENCH_PACKAGES)

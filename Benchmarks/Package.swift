@@ -51,6 +51,11 @@ let package = Package(
             dependencies: ["Figures", .product(name: "Benchmark", package: "benchmark")],
             path: "Benchmarks/EndToEnd",
             plugins: [.plugin(name: "BenchmarkPlugin", package: "benchmark")]),
+
+        // What Scripts/races.py counts the failures of.
+        .executableTarget(
+            name: "RacingLoadingKit", dependencies: [.product(name: "LoadingKit", package: "LoadingKit")]),
+        .executableTarget(name: "RacingCurl", linkerSettings: [.linkedLibrary("curl")]),
     ],
     swiftLanguageModes: [.v6]
 )

@@ -1,0 +1,4 @@
+import Foundation
+import LoadingKit
+
+await Race(Course.process).run()
