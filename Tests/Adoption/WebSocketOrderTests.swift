@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -114,8 +115,11 @@ import Testing
         }
     }
 
+    /// - Parameter goesOn: whether the program goes on receiving. Then the session's time stands still: it may take as long as
+    ///   it likes.
     private static func withSession(
-        isHTTP2: Bool, _ queue: OperationQueue?, _ body: @escaping @Sendable (ServerWebSocket) throws -> Void,
+        isHTTP2: Bool = false, _ queue: OperationQueue? = nil, goesOn: Bool = true,
+        server body: @escaping @Sendable (ServerWebSocket) throws -> Void,
         _ program: @escaping @Sendable (URLSession, URL) async throws -> Void
     ) async throws {
         var options = LoopbackServer.Options()
@@ -124,8 +128,9 @@ import Testing
         defer { server.stop() }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.assumesCleartextHTTP2 = isHTTP2
-        let session = URLSession(configuration: configuration, delegate: nil, delegateQueue: queue)
-        defer { session.invalidateAndCancel() }
+        let loop = EventLoop(name: "order", time: goesOn ? .manual(ManualTime()) : .system)
+        defer { loop.stop() }
+        let session = URLSession(configuration: configuration, delegate: nil, delegateQueue: queue, loop: loop)
         let url = try #require(URL(string: "ws" + server.url("/").drop { $0 != ":" }))
         try await withTimeout { try await program(session, url) }
     }
@@ -168,7 +173,9 @@ import Testing
     @Test("messages, then the close, then the error", arguments: Ending.allCases, Receiver.allCases)
     func order(_ ending: Ending, _ receiver: Receiver) async throws {
         for queue in Queue.allCases {
-            try await Self.withSession(isHTTP2: false, queue.make(), { try Self.serve(ending, $0) }) { session, url in
+            try await Self.withSession(
+                queue.make(), goesOn: receiver != .none, server: { try Self.serve(ending, $0) }
+            ) { session, url in
                 try await withThrowingTaskGroup(of: Void.self) { group in
                     for _ in 0..<Self.rounds {
                         group.addTask {
@@ -184,14 +191,14 @@ import Testing
     /// One at a time: the server serves one stream after the other.
     @Test("… also over HTTP/2", arguments: [Ending.server, .program], [Receiver.async, .handler, .slow])
     func orderOverHTTP2(_ ending: Ending, _ receiver: Receiver) async throws {
-        try await Self.withSession(isHTTP2: true, nil, { try Self.serve(ending, $0) }) { session, url in
+        try await Self.withSession(isHTTP2: true, server: { try Self.serve(ending, $0) }) { session, url in
             for _ in 0..<Self.rounds { try await Self.chat(session, url, ending, receiver, isSlow: false) }
         }
     }
 
     @Test("cancel() without a code fails a receive() with URLError.cancelled")
     func cancelling() async throws {
-        try await Self.withSession(isHTTP2: false, nil, { try $0.echo() }) { session, url in
+        try await Self.withSession(server: { try $0.echo() }) { session, url in
             let client = Client(isSlow: false)
             let task = session.webSocketTask(with: url)
             task.delegate = client
@@ -207,7 +214,7 @@ import Testing
 
     @Test("a delegate that cancels the task in didCloseWith changes nothing", arguments: [false, true])
     func cancellingWhenClosed(_ hasCode: Bool) async throws {
-        try await Self.withSession(isHTTP2: false, nil, { try Self.serve(.server, $0) }) { session, url in
+        try await Self.withSession(server: { try Self.serve(.server, $0) }) { session, url in
             for _ in 0..<Self.rounds {
                 let (client, delegate) = (Client(isSlow: false), CancellingDelegate(hasCode))
                 let task = session.webSocketTask(with: url)

@@ -27,6 +27,14 @@ import Testing
         override func stopLoading() {}
     }
 
+    private func reconnect(_ task: URLSessionWebSocketTask, _ reconnect: () -> Void) {
+        switch task.closeCode {
+        case .normalClosure, .goingAway: break
+        case .abnormalClosure: reconnect()
+        default: print("closed with code \(task.closeCode.rawValue)")
+        }
+    }
+
     final class GreetingHandler: URLProtocolHandler, @unchecked Sendable {
         override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "greeting" }
         override func load(_ load: LoadContext) async throws {
@@ -60,7 +68,7 @@ import Testing
             .appendingPathComponent("Sources/LoadingKit/LoadingKit/LoadingKit.docc/Migrating.md")
         let source = Self.words(try String(contentsOf: here, encoding: .utf8))
         let blocks = try String(contentsOf: page, encoding: .utf8).components(separatedBy: "```swift\n").dropFirst()
-        #expect(blocks.count == 4)
+        #expect(blocks.count == 5)
         for block in blocks {
             let code = Self.words(block.components(separatedBy: "```")[0])
             let isHere = source.contains(code)

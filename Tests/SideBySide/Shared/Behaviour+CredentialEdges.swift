@@ -92,7 +92,9 @@ extension Behaviour {
                 authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
             return "\(makeSpace() == proxy)"
         },
-        Behaviour("URLProtectionSpace: what only TLS has", "nil") { shown((makeSpace() as any TLSFacts).distinguishedNames) },
+        Behaviour("URLProtectionSpace: what only TLS has", "nil") {
+            shown((makeSpace() as any TLSFacts).distinguishedNames)
+        },
         Behaviour("URLProtectionSpace: what is safe to send to a proxy", "false") {
             let proxy = URLProtectionSpace(
                 proxyHost: "h", port: 1, type: NSURLProtectionSpaceHTTPSProxy, realm: nil,
