@@ -60,10 +60,15 @@ class Relay:
     async def pass_on(self, reader, writer):
         try:
             while data := await reader.read(65536):
-                self.loop.call_later(DELAY, writer.write, data)
+                self.loop.call_later(DELAY, self.write, writer, data)
             self.loop.call_later(DELAY, self.finish, writer)
         except OSError:
             self.loop.call_later(DELAY, self.reset, writer)
+
+    @staticmethod
+    def write(writer, data):
+        if not writer.is_closing():
+            writer.write(data)
 
     @staticmethod
     def finish(writer):
