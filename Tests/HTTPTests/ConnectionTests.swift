@@ -178,35 +178,6 @@ import Testing
         }
     }
 
-    /// In the last tenth of the time after which the server has closed an idle connection it may be closing another.
-    @Test(arguments: [(8.9, 2), (9.1, 3)])
-    func anIdleConnectionIsNotUsedShortlyBeforeTheServerClosesIt(seconds: Double, connections: Int) async throws {
-        let time = ManualTime()
-        let loop = EventLoop(name: "idle", time: .manual(time))
-        defer { loop.stop() }
-        let close = Signal()
-        let peer = try ScriptedPeer(scripts: [
-            [.expectRequest, .respond("a"), .waitFor(close), .close],
-            [.forever([.expectRequest, .respond("b")])],
-            [.forever([.expectRequest, .respond("c")])],
-        ])
-        defer { peer.stop() }
-        try await withTimeout {
-            let session = makeSession(on: loop)
-            #expect(await session.outcome(peer.request()) == .ok("a"))
-            // The connection is idle when the loop has ended its turn.
-            _ = await session.allTasks
-            time.advance(by: .seconds(10))
-            close.fire()
-            _ = await peer.endedCount(reaches: 1)
-            #expect(await session.outcome(peer.request()) == .ok("b"))
-            _ = await session.allTasks
-            time.advance(by: .seconds(seconds))
-            #expect(await session.outcome(peer.request()) == .ok(connections == 2 ? "b" : "c"))
-            #expect(peer.connections.count == connections)
-        }
-    }
-
     @Test func aNewConnectionThatDiesIsNotTriedAgain() async throws {
         let peer = try ScriptedPeer(scripts: [[.expectRequest, .close], [.expectRequest, .respond("again")]])
         defer { peer.stop() }

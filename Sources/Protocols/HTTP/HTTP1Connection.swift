@@ -62,6 +62,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// If idle: since when, and until when a request may be sent on it.
     @exclusivity(unchecked) private var idleSince = MonotonicTime.distantFuture
     @exclusivity(unchecked) private var safeUntil = MonotonicTime.distantFuture
+    /// For how long it was idle before the request that it carries, in seconds.
+    @exclusivity(unchecked) private var idleTime = 0.0
 
     /// When, if idle, the connection is to be closed.
     @exclusivity(unchecked) var idleUntil = MonotonicTime.distantFuture
@@ -86,7 +88,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     /// Closes an idle connection that cannot be used. The server may have closed it, unnoticed so far.
     func discard() {
-        if idleUntil > loop.now, safeUntil > loop.now { pool.serverClosedIdle(since: idleSince) }
+        if idleUntil > loop.now, safeUntil > loop.now {
+            pool.serverClosedIdle(after: loop.now.seconds(since: idleSince))
+        }
         close()
     }
 
@@ -112,6 +116,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     func carry(_ exchange: HTTPExchange, isReused: Bool) {
         membership?.connectionDidBecomeActive()
         state = .carrying(exchange)
+        idleTime = loop.now.seconds(since: idleSince)
+        idleSince = .distantFuture
         self.isReused = isReused
         hasReceived = false
         hasResponse = false
@@ -289,7 +295,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private func readWhileIdle() {
         let result = stream.read(into: loop.scratch)
         if case .wouldBlock = result { return }
-        if case .end = result { pool.serverClosedIdle(since: idleSince) }
+        if case .end = result { pool.serverClosedIdle(after: loop.now.seconds(since: idleSince)) }
         close()
         pool.idleIsGone(self)
     }
@@ -539,6 +545,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         switch last {
         case .carrying(let exchange):
             breakPipeline(error)
+            // The server has closed the connection as idle: it does so after as long as it was idle before the request.
+            if processing == .unknown { pool.serverClosedIdle(after: idleTime) }
             let isForAnother = !hasResponse && pool.mayHaveMisunderstood(stream.info)
             exchange.failed(StreamFailure(error: error, processing: isForAnother ? .notSent : processing))
             pool.isGone(self)

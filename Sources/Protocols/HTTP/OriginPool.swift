@@ -436,9 +436,8 @@ final class OriginPool {
     /// A connection that the server closes after less was closed for another reason, in seconds.
     private static let shortestIdleTime = 0.5
 
-    /// The server has closed a connection that was idle since `time`.
-    func serverClosedIdle(since time: MonotonicTime) {
-        let seconds = pool.loop.now.seconds(since: time)
+    /// The server has closed a connection that was idle for so many seconds.
+    func serverClosedIdle(after seconds: Double) {
         if seconds >= Self.shortestIdleTime { pool.rememberIdleTime(seconds, of: route) }
     }
 

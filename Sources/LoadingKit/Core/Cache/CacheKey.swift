@@ -14,6 +14,12 @@ package struct CacheKey: Hashable, Sendable, Codable {
 
     /// One look at the bytes: most URLs are as they are to be.
     private static func isNormal(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
+        guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return false }
+        if !text[(colon + 1)...].starts(with: "//".utf8) {
+            // Without a host there is the scheme alone to look at.
+            return !text[..<colon].contains { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 }
+                && !text.contains(UInt8(ascii: "#"))
+        }
         var slashes = 0
         for byte in text {
             switch byte {

@@ -11,7 +11,7 @@ extension URLRequest {
 
     /// Whether the request itself says who asks, in its fields or its URL.
     var hasCredentials: Bool {
-        Self.credentialFields.contains { fields.contains(name: $0) } || url?.user != nil || url?.password != nil
+        !fields.isEmpty && Self.credentialFields.contains { fields.contains(name: $0) } || url?.hasUser == true
     }
 
     /// Without what an earlier request to another origin was sent with, and this one still carries: most who make a request
@@ -39,6 +39,11 @@ extension SessionSettings {
 }
 
 extension URL {
+    /// Whether there is a user or a password in it. Most have no sign of either.
+    fileprivate var hasUser: Bool {
+        absoluteString.utf8.contains(UInt8(ascii: "@")) && (user != nil || password != nil)
+    }
+
     fileprivate func isSameOrigin(as other: URL) -> Bool {
         scheme?.lowercased() == other.scheme?.lowercased() && host?.lowercased() == other.host?.lowercased()
             && (port ?? standardPort) == (other.port ?? standardPort)
