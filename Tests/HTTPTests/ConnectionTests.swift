@@ -178,6 +178,44 @@ import Testing
         }
     }
 
+    /// In the last tenth of the time after which the server has closed an idle connection it may be closing another. It has
+    /// closed the first before the program's next request, or while that was on its way.
+    @Test(arguments: [false, true], [(8.9, 2), (9.1, 3)])
+    func anIdleConnectionIsNotUsedShortlyBeforeTheServerClosesIt(
+        isLost: Bool, _ test: (seconds: Double, connections: Int)
+    ) async throws {
+        let time = ManualTime()
+        let loop = EventLoop(name: "idle", time: .manual(time))
+        defer { loop.stop() }
+        let close = Signal()
+        let ending = isLost ? ScriptedPeer.Step.expectRequest : .waitFor(close)
+        let peer = try ScriptedPeer(scripts: [
+            [.expectRequest, .respond("a"), ending, .close],
+            [.forever([.expectRequest, .respond("b")])],
+            [.forever([.expectRequest, .respond("c")])],
+        ])
+        defer { peer.stop() }
+        try await withTimeout {
+            let session = makeSession(on: loop)
+            let pass = { (seconds: Double) in
+                // What the loop has begun is over, and the connection idle; then the loop has the new time.
+                _ = await session.allTasks
+                time.advance(by: .seconds(seconds))
+                _ = await session.allTasks
+            }
+            #expect(await session.outcome(peer.request()) == .ok("a"))
+            await pass(10)
+            if !isLost {
+                close.fire()
+                _ = await peer.endedCount(reaches: 1)
+            }
+            #expect(await session.outcome(peer.request()) == .ok("b"))
+            await pass(test.seconds)
+            #expect(await session.outcome(peer.request()) == .ok(test.connections == 2 ? "b" : "c"))
+            #expect(peer.connections.count == test.connections)
+        }
+    }
+
     @Test func aNewConnectionThatDiesIsNotTriedAgain() async throws {
         let peer = try ScriptedPeer(scripts: [[.expectRequest, .close], [.expectRequest, .respond("again")]])
         defer { peer.stop() }
