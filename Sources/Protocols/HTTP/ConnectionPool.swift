@@ -162,7 +162,7 @@ final class ConnectionPool: SessionResource {
     /// After how many seconds the server has last closed an idle connection.
     func idleTime(of route: Route) -> Double? { idleTimes.isEmpty ? nil : idleTimes[route.undecided] }
 
-    /// Kept until the session is reset; of so many servers that most are asked once, of the later ones alone.
+    /// Kept until the session is reset, and for a bounded number of servers: of more than that most are asked once.
     func rememberIdleTime(_ seconds: Double, of route: Route) {
         if idleTimes.count >= Self.mostIdleTimes { idleTimes.removeAll() }
         idleTimes[route.undecided] = seconds

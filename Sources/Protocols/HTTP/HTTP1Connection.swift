@@ -32,7 +32,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     private let stream: ByteStream
     private let pool: OriginPool
     private let loop: EventLoop
-    // Marked properties are read and replaced, or changed by functions that call nobody.
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
+    // object: the check costs more than what it guards.
     @exclusivity(unchecked) private var codec = ClientConnection()
     @exclusivity(unchecked) private var state = State.idle
     private var sender: RequestSender?
@@ -82,13 +83,15 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     /// Whether an idle connection can carry another exchange. The event that reports its end, or bytes that are not the
     /// answer to any request, may be waiting behind the one that brought the exchange.
     var isUsable: Bool {
-        guard case .idle = state, idleUntil > loop.now, safeUntil > loop.now else { return false }
+        guard case .idle = state, isInTime else { return false }
         return !stream.isDead
     }
 
+    private var isInTime: Bool { idleUntil > loop.now && safeUntil > loop.now }
+
     /// Closes an idle connection that cannot be used. The server may have closed it, unnoticed so far.
     func discard() {
-        if idleUntil > loop.now, safeUntil > loop.now {
+        if isInTime {
             pool.serverClosedIdle(after: loop.now.seconds(since: idleSince))
         }
         close()

@@ -36,7 +36,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     let method: String
     let resources: LoadResources
     let pool: ConnectionPool
-    // Marked properties are read and replaced, or changed by functions that call nobody.
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
+    // object: the check costs more than what it guards.
     @exclusivity(unchecked) private(set) var receiver: (any LoadReceiver)?
     @exclusivity(unchecked) var state = State.new
     private var replays = 0

@@ -18,7 +18,8 @@ final class OriginPool {
     /// Held, and holding this while there is something to do for the origin: see `retireIfUnused`.
     let pool: ConnectionPool
     private let limit: Int
-    // Marked properties are read and replaced, or changed by functions that call nobody.
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
+    // object: the check costs more than what it guards.
     @exclusivity(unchecked) private var speaks: Speaks
     /// Whether a WebSocket's server was offered HTTP/2 because it made nothing of HTTP/1.1.
     private var hasOfferedHTTP2 = false

@@ -33,7 +33,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private let identifiers = Atomic<Int>(1)
     /// Whether the session's delegate has answered a challenge that concerned a connection, by itself.
     let delegateAnswersChallenges = Atomic<Bool>(false)
-    // Marked properties are read and replaced, or changed by functions that call nobody.
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
+    // object: the check costs more than what it guards.
     /// The tasks that were made and are not over, by identifier.
     @exclusivity(unchecked) private var entries: [Int: URLSessionTask] = [:]
     /// A few: to go through them costs less than to hash.

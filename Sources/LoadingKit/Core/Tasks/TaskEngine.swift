@@ -45,7 +45,8 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
     let session: URLSession
     var loop: EventLoop { core.loop }
 
-    // Marked properties are read and replaced, or changed by functions that call nobody.
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
+    // object: the check costs more than what it guards.
     @exclusivity(unchecked) private var stage = Stage.new
     @exclusivity(unchecked) private(set) var hold: Hold = []
     @exclusivity(unchecked) private var isHandlerWaiting = false
