@@ -2,27 +2,28 @@
 # `make bench` measures the codecs, and loads end to end, against others and prints one table (`make bench FILTER=hpack`:
 # in part); `make bench-results` also writes Benchmarks/RESULTS.md and its chart. `make stress` runs random loads under
 # ThreadSanitizer and AddressSanitizer, each in a build of its own. `make races` counts the requests that LoadingKit and
-# libcurl lose, side by side, when servers close connections: idle ones, at a reload, after ten requests.
-.PHONY: demo test stress races bench bench-results lint format build install-build-packages install-test-packages install-race-packages
+# libcurl lose, side by side, when servers close connections: idle ones, at a reload, after ten requests. `make chaos` shows
+# what memory is held after tens of thousands of loads that went wrong, and after plain ones.
+.PHONY: demo test stress races chaos bench bench-results lint format build install-build-packages install-test-packages install-race-packages
 
 BUILD_PACKAGES := libssl-dev zlib1g-dev libbrotli-dev libzstd-dev libpsl-dev libsqlite3-dev pkg-config
-TEST_PACKAGES := nginx-light nghttp2-server apache2-bin python3-h2 python3-websockets tinyproxy-bin squid microsocks dante-server valgrind binutils
+TEST_PACKAGES := python3 nginx-light nghttp2-server apache2-bin python3-h2 python3-websockets tinyproxy-bin squid microsocks dante-server valgrind binutils
 BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev libcurl4-openssl-dev nginx-light wrk nghttp2-client openssl python3
 RACE_PACKAGES := libcurl4-openssl-dev nginx-light apache2-bin openssl python3
 RACE_BUILD := cd Benchmarks && swift build -c release --static-swift-stdlib --scratch-path .build/clients
 COMPUTING := ^(ContentCoding|HPACK|HTTP1|HTTP2|Persistence|Primitives|WebSocket)Tests\.
 LOADS ?= 50000
 FILTER ?= .*
-SOURCES := Package.swift Sources Tests Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
+SOURCES := Package.swift Sources Tests Examples Benchmarks/Package.swift Benchmarks/Benchmarks Benchmarks/Sources
 
 demo: install-build-packages
-	swift build --product loadkit
+	swift build --product loadkit --traits default,CommandLineTool
 	"$$(swift build --show-bin-path)/loadkit" demo
 
 # In four parts, as the tests of one part share the cores and the memory: those of codecs and stores compute for long,
 # while the others' time to answer runs. The last step says what was not run, as its data or a right is missing.
-test: lint install-build-packages install-test-packages
-	swift build --build-tests
+test: install-build-packages install-test-packages lint
+	swift build --build-tests --enable-all-traits
 	@rm -f .build/not-run
 	@Scripts/test.sh --filter '^HTTPTests\.'
 	@Scripts/test.sh --filter '^SideBySide'
@@ -32,15 +33,19 @@ test: lint install-build-packages install-test-packages
 
 stress: install-build-packages
 	TSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/races.txt:halt_on_error=1 LOADINGKIT_STRESS_LOADS=$(LOADS) \
-		swift test --sanitize=thread --scratch-path .build-thread \
+		swift test --enable-all-traits --sanitize=thread --scratch-path .build-thread \
 		-Xswiftc -DTHREAD_SANITIZER --filter StressTests
 	LSAN_OPTIONS=suppressions=$(CURDIR)/Scripts/leaks.txt LOADINGKIT_STRESS_LOADS=$(LOADS) \
-		swift test --sanitize=address --scratch-path .build-address --filter StressTests
+		swift test --enable-all-traits --sanitize=address --scratch-path .build-address --filter StressTests
 
 races: install-build-packages install-race-packages
 	$(RACE_BUILD) --product RacingLoadingKit
 	$(RACE_BUILD) --product RacingCurl
 	@Scripts/races.py "$$($(RACE_BUILD) --show-bin-path)"
+
+chaos: install-build-packages install-race-packages
+	$(RACE_BUILD) --product ChaosLoadingKit
+	@Scripts/chaos.py "$$($(RACE_BUILD) --show-bin-path)"
 
 bench: install-build-packages install-bench-packages
 	@Scripts/bench.sh show '$(FILTER)'
@@ -48,8 +53,12 @@ bench: install-build-packages install-bench-packages
 bench-results: install-build-packages install-bench-packages
 	@Scripts/bench.sh write
 
+# Names that read as questions give Bool and change nothing (`Scripts/names.py --comments` lists comments to look at, too).
 lint:
 	swift format lint --strict --recursive --parallel --configuration .swift-format $(SOURCES)
+	@Scripts/draw.py --check
+	@Scripts/check-docs.py
+	@Scripts/names.py
 
 format:
 	swift format format --in-place --recursive --parallel --configuration .swift-format $(SOURCES)

@@ -11,6 +11,13 @@ func module(
         name: name, dependencies: dependencies, path: "Sources/\(path)", exclude: exclude, swiftSettings: settings)
 }
 
+/// A plugin: it sees LoadingKit's public API alone, as anyone's would.
+func plugin(_ name: String, at path: String, _ dependencies: [Target.Dependency] = []) -> Target {
+    .target(
+        name: name, dependencies: ["LoadingKit"] + dependencies, path: "Sources/Plugins/\(path)", packageAccess: false,
+        swiftSettings: settings)
+}
+
 func tests(_ name: String, _ dependencies: [Target.Dependency]) -> Target {
     .testTarget(
         name: name, dependencies: dependencies + ["TestSupport", "LoadingKitLoopbackServer"], path: "Tests/\(name)",
@@ -26,6 +33,13 @@ func sideBySideTests(_ implementation: String, _ dependencies: [Target.Dependenc
         swiftSettings: settings + [.swiftLanguageMode(.v5)])
 }
 
+/// A program that shows how the library is used. No product has it, so that packages that depend on this one do not build it.
+func example(_ name: String, _ plugins: [Target.Dependency] = []) -> Target {
+    .executableTarget(
+        name: "\(name)Example", dependencies: ["LoadingKit"] + plugins, path: "Examples/\(name)", packageAccess: false,
+        swiftSettings: settings)
+}
+
 let package = Package(
     name: "LoadingKit",
     products: [
@@ -35,6 +49,11 @@ let package = Package(
         .library(name: "LoadingKitHTTP2", targets: ["LoadingKitHTTP2"]),
         .library(name: "LoadingKitContentCoding", targets: ["LoadingKitContentCoding"]),
         .library(name: "LoadingKitWebSocket", targets: ["LoadingKitWebSocket"]),
+        .library(name: "LoadingKitLoopbackServer", targets: ["LoadingKitLoopbackServer"]),
+        .library(name: "LoadingKitTesting", targets: ["LoadingKitTesting"]),
+        .library(name: "LoadingKitForms", targets: ["LoadingKitForms"]),
+        .library(name: "LoadingKitEvents", targets: ["LoadingKitEvents"]),
+        .library(name: "LoadingKitResilience", targets: ["LoadingKitResilience"]),
         .executable(name: "loadkit", targets: ["loadkit"]),
     ],
     traits: [
@@ -42,6 +61,8 @@ let package = Package(
         .trait(name: "Persistence", description: "Stores on disk, in SQLite. Without it they live in memory."),
         .trait(name: "Brotli", description: "Bodies in the content coding br are offered and decoded."),
         .trait(name: "Zstd", description: "Bodies in the content coding zstd are offered and decoded."),
+        // What these fetch is not fetched by a program that uses LoadingKit alone.
+        .trait(name: "CommandLineTool", description: "The tool loadkit; fetches swift-argument-parser."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
@@ -78,7 +99,8 @@ let package = Package(
         module("LoadingKitPrimitives", at: "LoadingKit/Primitives", ["CLoadingKitShims"]),
         module("LoadingKitHTTP1", at: "Protocols/HTTP1", ["LoadingKitPrimitives", "CLoadingKitShims"]),
         module(
-            "LoadingKitHPACK", at: "Protocols/HPACK", ["LoadingKitPrimitives"], exclude: ["GenerateHuffmanTable.py"]),
+            "LoadingKitHPACK", at: "Protocols/HPACK", ["LoadingKitPrimitives"],
+            exclude: ["Huffman/GenerateHuffmanTable.py"]),
         module(
             "LoadingKitHTTP2", at: "Protocols/HTTP2", ["LoadingKitPrimitives", "LoadingKitHPACK", "CLoadingKitShims"]),
         module(
@@ -100,8 +122,7 @@ let package = Package(
         module(
             "LoadingKitCore", at: "LoadingKit/Core",
             [
-                "LoadingKitTransport", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitWebSocket",
-                "LoadingKitPrimitives", "CLoadingKitPSL",
+                "LoadingKitTransport", "LoadingKitWebSocket", "LoadingKitPrimitives", "CLoadingKitPSL",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
@@ -123,13 +144,18 @@ let package = Package(
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
         module("LoadingKitFile", at: "Protocols/File", ["LoadingKitCore", "LoadingKitTransport"]),
-        module("LoadingKitDataURL", at: "Protocols/DataURL", ["LoadingKitCore"]),
+        module("LoadingKitDataURL", at: "Protocols/DataURL", ["LoadingKitCore", "LoadingKitPrimitives"]),
         module(
             "LoadingKit", at: "LoadingKit/LoadingKit",
             [
                 "LoadingKitCore", "LoadingKitHTTP", "LoadingKitFile", "LoadingKitDataURL", "LoadingKitPersistence",
                 "LoadingKitPrimitives",
             ]),
+
+        plugin("LoadingKitTesting", at: "Testing", [.product(name: "Logging", package: "swift-log")]),
+        plugin("LoadingKitForms", at: "Forms"),
+        plugin("LoadingKitEvents", at: "Events"),
+        plugin("LoadingKitResilience", at: "Resilience"),
 
         // The tool, and the loopback servers that its demo and the tests talk to.
         module(
@@ -143,7 +169,9 @@ let package = Package(
             dependencies: [
                 "LoadingKit", "LoadingKitLoopbackServer", "LoadingKitPrimitives",
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(
+                    name: "ArgumentParser", package: "swift-argument-parser",
+                    condition: .when(traits: ["CommandLineTool"])),
             ],
             path: "Sources/LoadingKit/CommandLine", swiftSettings: settings),
 
@@ -218,6 +246,28 @@ let package = Package(
             name: "ImportedAlone", dependencies: ["LoadingKit", "CommonNames"], path: "Tests/ImportedAlone",
             packageAccess: false, swiftSettings: settings),
         tests("ImportTests", ["ImportedAlone", "CommonNames"]),
+        example("Fetch"),
+        example("ProgressAndCancel"),
+        example("ResumableDownload"),
+        example("StreamedUpload"),
+        example("WebSocketEcho"),
+        example("CustomScheme"),
+        example("Interceptor"),
+        example("CertificatePinning"),
+        example("CookiesAndCache"),
+        example("UploadForm", ["LoadingKitForms"]),
+        example("FollowEvents", ["LoadingKitEvents"]),
+        tests(
+            "ExamplesTests",
+            [
+                "LoadingKit", "FetchExample", "ProgressAndCancelExample", "ResumableDownloadExample",
+                "StreamedUploadExample", "WebSocketEchoExample", "CustomSchemeExample", "InterceptorExample",
+                "CertificatePinningExample", "CookiesAndCacheExample", "UploadFormExample", "FollowEventsExample",
+            ]),
+        tests("LoadingKitTestingTests", ["LoadingKit", "LoadingKitTesting"]),
+        tests("LoadingKitFormsTests", ["LoadingKit", "LoadingKitForms"]),
+        tests("LoadingKitEventsTests", ["LoadingKit", "LoadingKitEvents"]),
+        tests("LoadingKitResilienceTests", ["LoadingKit", "LoadingKitResilience"]),
         // One set of sources, behind a symbolic link in each folder, against one implementation and the other.
         sideBySideTests("LoadingKit", ["LoadingKit"]),
         sideBySideTests("FoundationNetworking", []),

@@ -55,6 +55,9 @@ let package = Package(
         // What Scripts/races.py counts the failures of.
         .executableTarget(
             name: "RacingLoadingKit", dependencies: [.product(name: "LoadingKit", package: "LoadingKit")]),
+        // What Scripts/chaos.py measures the memory of.
+        .executableTarget(
+            name: "ChaosLoadingKit", dependencies: [.product(name: "LoadingKit", package: "LoadingKit")]),
         .executableTarget(name: "RacingCurl", linkerSettings: [.linkedLibrary("curl")]),
     ],
     swiftLanguageModes: [.v6]

@@ -1,45 +1,16 @@
 import Foundation
 import TestSupport
 
-/// The tool, run as a process until it ends.
-struct ToolRun: Sendable {
-    let status: Int32
-    let output: Data
-    let errors: String
+/// A run of the tool.
+typealias ToolRun = ProgramRun
 
-    var text: String { String(decoding: output, as: UTF8.self) }
-
-    /// - Parameters:
-    ///   - folder: where it runs; a private one by default.
-    ///   - standardOutput: where its output goes instead of to `output`.
+extension ProgramRun {
     init(
         _ arguments: [String], input: String = "", folder: TemporaryFolder? = nil, standardOutput: FileHandle? = nil,
         errorOutput: FileHandle? = nil, environment: [String: String] = [:]
     ) async throws {
-        let streams = try TemporaryFolder()
-        let home = try folder ?? TemporaryFolder()
-        let input = try FileHandle(forReadingFrom: streams.write(input, to: "input"))
-        let results = try standardOutput ?? FileHandle(forWritingTo: streams.write("", to: "output"))
-        let messages = try errorOutput ?? FileHandle(forWritingTo: streams.write("", to: "errors"))
-        let process = try ChildProcess(
-            Self.executable().path, arguments, folder: home.url.path,
-            environment: Self.withoutLeaks.merging(environment) { $1 },
-            streams: .init(
-                input: input.fileDescriptor, output: results.fileDescriptor, errors: messages.fileDescriptor))
-        status = try await onThread { process.waitForExit() }
-        withExtendedLifetime((input, results, messages)) {}
-        output = standardOutput == nil ? try Data(contentsOf: streams.file("output")) : Data()
-        errors = errorOutput == nil ? try String(contentsOf: streams.file("errors"), encoding: .utf8) : ""
-    }
-
-    /// The tool exits with its session open: what that has is not looked for under AddressSanitizer.
-    private static let withoutLeaks = [
-        "ASAN_OPTIONS": (ProcessInfo.processInfo.environment["ASAN_OPTIONS"].map { $0 + ":" } ?? "") + "detect_leaks=0"
-    ]
-
-    /// It is built beside the tests.
-    static func executable() throws -> URL {
-        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        return URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("loadkit")
+        try await self.init(
+            "loadkit", arguments, input: input, folder: folder, standardOutput: standardOutput,
+            errorOutput: errorOutput, environment: environment)
     }
 }

@@ -11,13 +11,13 @@ import Testing
     private static func verdict(_ clock: inout TaskClock, _ seconds: Double) -> String {
         switch clock.check(at(seconds)) {
         case .expired(let failure): "expired: \(failure.code.rawValue)"
-        case .look(let time): "look at \(time.nanoseconds / 1_000_000_000)"
+        case .checkAgain(let time): "look at \(time.nanoseconds / 1_000_000_000)"
         }
     }
 
     @Test func eachByteStartsTheIdleTimeAnew() {
         var clock = TaskClock(idle: 10, whole: 100, now: Self.at(0))
-        #expect(clock.firstLook == Self.at(10))
+        #expect(clock.firstCheck == Self.at(10))
         clock.noteActivity(Self.at(8))
         #expect(Self.verdict(&clock, 10) == "look at 18")
         #expect(Self.verdict(&clock, 18) == "expired: -1001")
@@ -54,7 +54,7 @@ import Testing
 
     @Test func timesThatAreNotPositiveAreNoLimit() {
         var clock = TaskClock(idle: 0, whole: -1, now: Self.at(0))
-        #expect(clock.firstLook == .distantFuture)
+        #expect(clock.firstCheck == .distantFuture)
         #expect(Self.verdict(&clock, 1e9).hasPrefix("look"))
     }
 }

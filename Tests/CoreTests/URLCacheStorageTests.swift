@@ -38,7 +38,7 @@ import Testing
     ) -> CachedURLResponse {
         let metadata = CacheMetadata(
             requestTime: .distantPast, responseTime: .distantPast,
-            selectingFields: [CacheMetadata.SelectingField(name: "a", value: value)], part: part)
+            varyKey: [CacheMetadata.VaryField(name: "a", value: value)], part: part)
         return CachedURLResponse(
             response: URLResponse(
                 url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: bytes, textEncodingName: nil),
@@ -66,7 +66,7 @@ import Testing
     @Test func thereAreNotTooManyOfThem() {
         let cache = URLCache(memoryCapacity: 100_000, diskCapacity: 0, diskPath: nil)
         for index in 0..<50 { cache.store(variant("\(index)"), for: request, date: Date()) }
-        let kept = cache.entriesInMemory(for: key)?.compactMap { $0.response.metadata?.selectingFields.first?.value }
+        let kept = cache.entriesInMemory(for: key)?.compactMap { $0.response.metadata?.varyKey.first?.value }
         #expect(kept == (34..<50).reversed().map { "\($0)" })
         #expect(cache.currentMemoryUsage == 16 + "http://h/a".utf8.count)
         cache.remove(key)
@@ -138,7 +138,7 @@ import Testing
         let nothing = Nothing(memoryCapacity: 1000, diskCapacity: 0, diskPath: nil)
         nothing.store(variant("1"), for: request, date: Date())
         #expect(nothing.entriesInMemory(for: key)?.isEmpty == true && nothing.currentMemoryUsage == 0)
-        let everything = Everything(memoryCapacity: 1000, diskCapacity: 0, directory: nil)
+        let everything = Everything(memoryCapacity: 1000, diskCapacity: 0, diskPath: nil)
         let response = variant("1")
         everything.store(response, for: request, date: Date())
         #expect(same(everything.entriesInMemory(for: key), response))
@@ -147,7 +147,7 @@ import Testing
     @Test func metadataIsCodable() throws {
         let metadata = CacheMetadata(
             requestTime: Date(timeIntervalSince1970: 1), responseTime: Date(timeIntervalSince1970: 2),
-            selectingFields: [.init(name: "a", value: nil)], part: .init(start: 3, total: nil), lacksContent: true)
+            varyKey: [.init(name: "a", value: nil)], part: .init(start: 3, total: nil), lacksContent: true)
         let data = try JSONEncoder().encode(metadata)
         #expect(try JSONDecoder().decode(CacheMetadata.self, from: data) == metadata)
     }

@@ -72,7 +72,7 @@ struct URLCacheTests {
 
     @Test("forgets all, or what was stored since a date")
     func removal() throws {
-        let cache = URLCache(memoryCapacity: 10_000, diskCapacity: 0, directory: nil)
+        let cache = URLCache(memoryCapacity: 10_000, diskCapacity: 0, diskPath: nil)
         cache.storeCachedResponse(cached(1), for: try request("a"))
         cache.removeCachedResponses(since: Date(timeIntervalSinceNow: 3600))
         #expect(cache.cachedResponse(for: try request("a")) != nil)
@@ -105,12 +105,13 @@ struct URLCacheTests {
 
     @Test("is shared, and can be replaced")
     func shared() {
-        let original = URLCache.shared
-        #expect(original === URLCache.shared && original.memoryCapacity == 4 << 20 && original.diskCapacity == 20 << 20)
+        let original = URLCache.ofProgram
+        #expect(
+            original === URLCache.ofProgram && original.memoryCapacity == 4 << 20 && original.diskCapacity == 20 << 20)
         let mine = URLCache(memoryCapacity: 1, diskCapacity: 1, diskPath: nil)
-        URLCache.shared = mine
-        #expect(URLCache.shared === mine)
-        URLCache.shared = original
+        URLCache.ofProgram = mine
+        #expect(URLCache.ofProgram === mine)
+        URLCache.ofProgram = original
     }
 
     @Test("is used from many threads at once")

@@ -13,13 +13,12 @@ import Testing
     private static func probe(
         _ arguments: [String], in wrapper: [String] = [], environment: [String: String] = [:]
     ) async throws -> [String] {
-        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let probe = URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("ExhaustionProbe")
+        let probe = try ProgramRun.executable("ExhaustionProbe")
         return try await onThread {
             var pipes: [Int32] = [0, 0]
             guard pipe(&pipes) == 0 else { throw POSIXError(.EMFILE) }
             let reader = FileHandle(fileDescriptor: pipes[0], closeOnDealloc: true)
-            let command = wrapper + [probe.path] + arguments
+            let command = wrapper + [probe] + arguments
             let process = try ChildProcess(
                 command[0], Array(command.dropFirst()), environment: environment,
                 streams: .init(output: pipes[1], errors: pipes[1]))

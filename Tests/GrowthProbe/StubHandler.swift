@@ -29,8 +29,8 @@ private final class StubLoad: LoopHandler {
     }
 
     func end() {}
-    func receiverIsBusy() {}
-    func receiverIsReady() {}
+    func receiverDidBlock() {}
+    func receiverDidBecomeReady() {}
 }
 
 /// What a `stub:` URL does.

@@ -12,11 +12,9 @@ struct InstructionCounter {
         folder = try TemporaryFolder()
         valgrind = try Self.path(of: "valgrind", in: "valgrind")
         let strip = try Self.path(of: "strip", in: "binutils")
-        // It is built beside the tests.
-        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let built = URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("GrowthProbe")
-        let status = try ChildProcess(strip, ["--strip-debug", "-o", probe.path, built.path]).waitForExit()
-        guard status == 0 else { throw GrowthError(text: "\(strip) \(built.path) ended with \(status)") }
+        let built = try ProgramRun.executable("GrowthProbe")
+        let status = try ChildProcess(strip, ["--strip-debug", "-o", probe.path, built]).waitForExit()
+        guard status == 0 else { throw GrowthError(text: "\(strip) \(built) ended with \(status)") }
     }
 
     private static func path(of program: String, in package: String) throws -> String {

@@ -59,7 +59,7 @@ import Testing
         block.withUnsafeBytes { bytes in
             var reader = BlockReader(bytes)
             do throws(HPACKError.Kind) {
-                let value = try reader.integer(prefix: prefix)
+                let value = try reader.readInteger(prefix: prefix)
                 return reader.isAtEnd ? .success(value) : .failure(.decoderFailed)
             } catch {
                 return .failure(error)

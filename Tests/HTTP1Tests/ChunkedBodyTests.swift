@@ -88,7 +88,8 @@ import Testing
         #expect(trailers.map(\.name) == ["Checksum", "checksum"])
         #expect(trailers[name: "CHECKSUM"] == "1, 2")
         #expect(transcript.entries.last == .end)
-        #expect(verified(RequestParser(), Self.request + section).trailers == [trailers])
+        let strict = section.replacing("2\n", with: "2\r\n")
+        #expect(verified(RequestParser(), Self.request + strict).trailers == [trailers])
     }
 
     @Test func trailersThatAreAllDropped() {

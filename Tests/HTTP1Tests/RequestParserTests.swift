@@ -86,6 +86,27 @@ import Testing
         #expect(verified(responseParser(), "HTTP/1.1 200 OK\nContent-Length: 0\n\n").ends == 1)
     }
 
+    /// The trailers' lines, too.
+    static let bareLineFeedsInTrailers: [(trailers: String, kind: HTTP1Error.Kind)] = [
+        ("\n", .invalidFieldName),
+        ("A: b\n\r\n", .invalidFieldValue),
+        ("A: b\r\nC: d\n\r\n", .invalidFieldValue),
+        ("A:\n\r\n", .invalidFieldValue),
+        ("A: b\r\n\n", .invalidFieldName),
+        ("A\n: b\r\n\r\n", .invalidFieldName),
+    ]
+
+    @Test(arguments: bareLineFeedsInTrailers.indices)
+    func bareLineFeedInTrailers(_ index: Int) {
+        let (trailers, kind) = Self.bareLineFeedsInTrailers[index]
+        let request = "POST / HTTP/1.1\r\nHost: h\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
+        let transcript = verified(RequestParser(), request + trailers)
+        #expect(transcript.error?.kind == kind && transcript.ends == 0)
+        // A user agent takes it for a line's end, where it may be one.
+        let response = "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n1\r\nx\r\n0\r\n"
+        #expect(verified(responseParser(), response + trailers).ends == (trailers.hasPrefix("A\n") ? 0 : 1))
+    }
+
     static let badFields: [(fields: String, kind: HTTP1Error.Kind)] = [
         ("", .invalidHost),
         ("Host: a\r\nHost: a\r\n", .invalidHost),

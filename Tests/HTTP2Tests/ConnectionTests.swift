@@ -278,7 +278,7 @@ import Testing
             if round % 2 == 0 {
                 try server.machine.sendResponse(204, HTTPFields(), on: stream, endStream: true, to: &server.output)
             } else if round % 4 == 1 {
-                server.machine.timePassed(seconds: 10)
+                server.machine.timeDidPass(seconds: 10)
             }
             client.feed(server.takeOutput())
         }

@@ -21,8 +21,7 @@ import Testing
         let folder = try TemporaryFolder()
         let path = try folder.write(authority.certificatePEM, to: "authority.pem").path
         let url = server.url(host: "localhost")
-        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let probe = URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("ExitProbe").path
+        let probe = try ProgramRun.executable("ExitProbe")
         let statuses = try await withThrowingTaskGroup(of: [Int32].self) { group in
             for worker in 0..<4 {
                 group.addTask {

@@ -8,8 +8,7 @@ import Testing
 @Suite struct NetworkTests {
     /// What the probe prints in a network namespace of its own, where nothing but a loopback is, which is down at first.
     private static func probe(_ mode: String) async throws -> [String] {
-        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-        let probe = URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("NetworkProbe").path
+        let probe = try ProgramRun.executable("NetworkProbe")
         return try await onThread {
             var pipes: [Int32] = [0, 0]
             guard pipe(&pipes) == 0 else { throw POSIXError(.EMFILE) }

@@ -158,6 +158,6 @@ private final class SilentHandler: URLProtocolHandler, LoopNativeHandler, @unche
 private final class SilentLoad: LoopHandler {
     func begin(_ receiver: any LoadReceiver) {}
     func end() {}
-    func receiverIsBusy() {}
-    func receiverIsReady() {}
+    func receiverDidBlock() {}
+    func receiverDidBecomeReady() {}
 }

@@ -16,8 +16,7 @@
 
             init() throws {
                 folder = try TemporaryFolder()
-                let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-                built = URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent("StoreProbe")
+                built = URL(fileURLWithPath: try ProgramRun.executable("StoreProbe"))
             }
 
             var data: URL { folder.file("data/LoadingKit") }
@@ -84,6 +83,13 @@
             try FileManager.default.moveItem(
                 at: programs.folder.file("two"), to: programs.folder.file("moved"))
             #expect(try await programs.run("moved/StoreProbe", "show") == Self.nothing)
+        }
+
+        @Test func whatIsMadeBeforeTheStoresAreHandedOverHasThemAfterwards() async throws {
+            let programs = try Programs()
+            try programs.copy(to: "one/StoreProbe")
+            try await programs.run("one/StoreProbe", "keep", "a")
+            #expect(try await programs.run("one/StoreProbe", "early") == "a a a a")
         }
 
         @Test func programsThatAreStartedThroughTheLinker() async throws {

@@ -29,7 +29,7 @@
         private func entry(_ data: Data, variant: String?, date: Date) -> CacheEntry {
             let metadata = variant.map {
                 CacheMetadata(
-                    requestTime: date, responseTime: date, selectingFields: [.init(name: "a", value: $0)])
+                    requestTime: date, responseTime: date, varyKey: [.init(name: "a", value: $0)])
             }
             let response = URLResponse(
                 url: URL(fileURLWithPath: "/"), mimeType: nil, expectedContentLength: data.count, textEncodingName: nil)

@@ -41,7 +41,7 @@
             let test = try CacheFolder()
             let metadata = CacheMetadata(
                 requestTime: Date(timeIntervalSince1970: 1.25), responseTime: Date(timeIntervalSince1970: 2.5),
-                selectingFields: [.init(name: "a", value: nil), .init(name: "é", value: "")],
+                varyKey: [.init(name: "a", value: nil), .init(name: "é", value: "")],
                 owner: .init(credentials: Data([1, 2]), cookies: Data()), part: .init(start: 3, total: nil),
                 lacksContent: true)
             let url = try #require(URL(string: "http://h/a?ü#f"))

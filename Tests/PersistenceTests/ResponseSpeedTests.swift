@@ -109,7 +109,7 @@
                 fields: fields, expectedContentLength: 1024)
             let metadata = CacheMetadata(
                 requestTime: Date(), responseTime: Date(),
-                selectingFields: [.init(name: "accept-encoding", value: "gzip, deflate")])
+                varyKey: [.init(name: "accept-encoding", value: "gzip, deflate")])
             return CacheEntry(
                 response: CachedURLResponse(
                     response: response, data: Data(count: 1024), userInfo: nil, storagePolicy: .allowed,

@@ -9,18 +9,14 @@
         private let output: FileHandle
         private var unread = Data()
 
-        /// It is built beside the tests.
-        ///
         /// - Parameters:
         ///   - shell: commands that a shell is to run before it becomes the program.
         ///   - errors: where its log goes.
         init(_ arguments: [String], after shell: String = "", errors: Int32? = nil) throws {
-            let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
-            let executable = URL(fileURLWithPath: tests).deletingLastPathComponent().appendingPathComponent(
-                "StoreWriter")
+            let executable = try ProgramRun.executable("StoreWriter")
             let (input, output) = (Pipe(), Pipe())
             process = try ChildProcess(
-                "/bin/sh", ["-c", shell + "\nexec \"$0\" \"$@\"", executable.path] + arguments,
+                "/bin/sh", ["-c", shell + "\nexec \"$0\" \"$@\"", executable] + arguments,
                 streams: .init(
                     input: input.fileHandleForReading.fileDescriptor,
                     output: output.fileHandleForWriting.fileDescriptor, errors: errors))

@@ -32,9 +32,9 @@ import Testing
             let log = OnLoop<[Int]>([])
             await withCheckedContinuation { continuation in
                 loop.execute {
-                    loop.atEndOfTurn {
+                    loop.executeAtEndOfTurn {
                         log.value.append(3)
-                        loop.atEndOfTurn {
+                        loop.executeAtEndOfTurn {
                             log.value.append(5)
                             continuation.resume()
                         }

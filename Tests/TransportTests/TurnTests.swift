@@ -43,7 +43,7 @@ import Testing
             let log = OnLoop<[Int]>([])
             await withCheckedContinuation { continuation in
                 Self.performHere(loop) {
-                    loop.atEndOfTurn {
+                    loop.executeAtEndOfTurn {
                         log.value.append(3)
                         continuation.resume()
                     }
@@ -186,7 +186,7 @@ import Testing
                 }
                 #expect(isBorrowed)
                 #expect(!loop.borrowThread { Issue.record("borrowed twice") })
-                loop.atEndOfTurn { log.withLock { $0.append("end of turn") } }
+                loop.executeAtEndOfTurn { log.withLock { $0.append("end of turn") } }
                 loop.executeLater { log.withLock { $0.append("later") } }
                 log.withLock { $0.append("work") }
             }
@@ -206,7 +206,7 @@ import Testing
             let later = Guarded<[Bool]>([])
             Self.performHere(loop, lendsThread: true) {
                 loop.executeLater { later.withLock { $0.append(loop.borrowThread(never)) } }
-                loop.atEndOfTurn { later.withLock { $0.append(loop.borrowThread(never)) } }
+                loop.executeAtEndOfTurn { later.withLock { $0.append(loop.borrowThread(never)) } }
             }
             let isLentLater = later.withLock { $0 }
             #expect(isLentLater == [false, false])
@@ -244,7 +244,7 @@ import Testing
                         let work: @Sendable () -> Void = {
                             Self.count(number, \.work, in: counts, thread)
                             loop.executeLater { Self.count(number, \.later, in: counts, thread) }
-                            loop.atEndOfTurn { Self.count(number, \.ends, in: counts, thread) }
+                            loop.executeAtEndOfTurn { Self.count(number, \.ends, in: counts, thread) }
                             let run: @Sendable () -> Void = {
                                 #expect(!loop.isCurrent)
                                 borrowed.add(1, ordering: .relaxed)
@@ -263,7 +263,7 @@ import Testing
             for gate in gates { #expect(await gate.passed()) }
             // Twice: what the last piece of work leaves comes after the first.
             for _ in 0..<2 {
-                await withCheckedContinuation { end in loop.execute { loop.atEndOfTurn { end.resume() } } }
+                await withCheckedContinuation { end in loop.execute { loop.executeAtEndOfTurn { end.resume() } } }
             }
             let result = await loop.run { counts.value }
             let all = Count(work: perThread, later: perThread, ends: perThread)

@@ -15,13 +15,14 @@ extension URLSessionConfiguration {
         let configuration = URLSessionConfiguration(builtIn: builtInHandlers, cache: .shared)
         configuration.httpCookieStorage = .shared
         configuration.urlCredentialStorage = .shared
-        configuration.settings.strictTransport = .shared
+        configuration.settings.hsts = .shared
         return configuration
     }
 
     /// A new configuration whose sessions keep nothing on disk: their cache, cookies and credentials are in memory, and
     /// theirs alone.
     public class var ephemeral: URLSessionConfiguration {
+        URLCache.handOverDiskStores()
         let configuration = URLSessionConfiguration(
             builtIn: builtInHandlers,
             cache: URLCache(memoryCapacity: URLCache.defaultMemoryCapacity))

@@ -23,7 +23,7 @@ extension URLSessionConfiguration {
             settings.httpCookieStorage = stores.cookies
             settings.urlCache = stores.responses
             settings.credentialStorage = stores.credentials
-            settings.strictTransport = stores.strictTransport
+            settings.hsts = stores.hsts
         }
     }
 }
@@ -35,14 +35,14 @@ private struct NamedStores: Sendable {
     let cookies: HTTPCookieStorage
     let responses: URLCache
     let credentials: URLCredentialStorage
-    let strictTransport: StrictTransportStore
+    let hsts: HSTSStore
 
     /// The program's own.
     init() {
         cookies = .shared
         responses = .shared
         credentials = .shared
-        strictTransport = .shared
+        hsts = .shared
     }
 
     private init(_ name: String) {
@@ -51,7 +51,7 @@ private struct NamedStores: Sendable {
             memoryCapacity: URLCache.defaultMemoryCapacity, diskCapacity: URLCache.defaultDiskCapacity,
             directory: StoreLocation.responseFolder(group: name))
         credentials = StoreLocation.credentials(group: name).map { URLCredentialStorage($0) } ?? URLCredentialStorage()
-        strictTransport = StrictTransportStore(persistence: StoreLocation.strictTransport(group: name))
+        hsts = HSTSStore(persistence: StoreLocation.hsts(group: name))
     }
 
     static func of(_ name: String) -> NamedStores {

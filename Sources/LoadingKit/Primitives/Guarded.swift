@@ -1,9 +1,9 @@
 #if !THREAD_SANITIZER
     import Synchronization
 
-    /// A value that threads have in turn.
+    /// A value that one thread at a time has.
     ///
-    /// ThreadSanitizer cannot see the slow path of the standard library's `Mutex`, and takes what it guards for
+    /// ThreadSanitizer does not see the slow path of the standard library's `Mutex`, and reports what it guards as
     /// unguarded. So a build with `-D THREAD_SANITIZER` has a lock of the system's under this name.
     package typealias Guarded<Value> = Mutex<Value>
 #else

@@ -1,8 +1,8 @@
 import CLoadingKitShims
 
 extension HTTPFields {
-    /// What the fields say that frame a message or concern its connection (RFC 9112 §6, §9.6): in nearly all messages so
-    /// little that one look tells.
+    /// The values of the fields that frame a message or concern its connection (RFC 9112 §6, §9.6): in nearly all messages
+    /// so little that one look is enough.
     @usableFromInline
     package struct Framing {
         /// `Content-Length`.
@@ -54,7 +54,7 @@ extension HTTPFields {
         }
     }
 
-    /// What the fields say that frame a message or concern its connection.
+    /// The values of the fields that frame a message or concern its connection.
     package var framing: Framing {
         withEntries { entries, bytes in
             var framing = Framing()

@@ -31,7 +31,7 @@ extension HTTPFields {
             return unsafeDowncast(storage, to: Storage.self)
         }
 
-        /// What there is, without the test at each access that nobody else changes it.
+        /// What there is, without the test at each access that it is not being changed.
         @inlinable @inline(__always)
         var state: UnsafeMutablePointer<Header> { withUnsafeMutablePointerToHeader { $0 } }
 
@@ -111,7 +111,8 @@ extension HTTPFields {
     /// Twice as much as there is where that is not enough, so that adding costs the same however many there are.
     private static func room(_ needed: Int, now: Int) -> Int { needed <= now ? now : Swift.max(needed, 2 * now) }
 
-    /// Removes all fields and bytes. The storage is used again when nobody else has it, and when it is not unusually large.
+    /// Removes all fields and bytes. The storage is used again when it has no other owner, and when it is not unusually
+    /// large.
     @inlinable @inline(__always)
     package mutating func removeAll(keepingFields fields: Int, bytes: Int) {
         if isKnownUniquelyReferenced(&storage), let storage, storage.state.pointee.capacity <= fields,
@@ -125,7 +126,7 @@ extension HTTPFields {
         }
     }
 
-    /// Removes all fields and bytes, and makes this the only owner of a storage: the same as before, or where somebody else
+    /// Removes all fields and bytes, and makes this the only owner of a storage: the same as before, or where another owner
     /// has that too, another with room for a little more than there was.
     @inlinable @inline(__always)
     package mutating func restart() {

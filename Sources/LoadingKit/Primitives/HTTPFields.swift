@@ -1,8 +1,8 @@
 /// The header or trailer fields of a message, in order.
 ///
-/// Names and values are ranges of one store of bytes; `String`s are made when asked for. Names are compared without
-/// regard to the case of ASCII letters (RFC 9110 §5.1) and kept as they were given. A value read as a `String` is
-/// decoded as UTF-8 where it is valid UTF-8, else as ISO-8859-1, so that no byte is lost.
+/// Names and values are ranges of one store of bytes; `String`s are made on access. Names are compared without regard to
+/// the case of ASCII letters (RFC 9110 §5.1) and kept as they were given. A value read as a `String` is decoded as UTF-8
+/// where it is valid UTF-8, else as ISO-8859-1, so that no byte is lost.
 public struct HTTPFields: @unchecked Sendable {  // its storage is only changed by an only owner
     /// Shared by copies until one of them changes; nil while there never was a field.
     @usableFromInline var storage: Storage?
@@ -41,7 +41,7 @@ public struct HTTPFields: @unchecked Sendable {  // its storage is only changed 
         }
     }
 
-    /// Adds a field after the others. Nothing is checked here: who writes the fields to a connection does that.
+    /// Adds a field after the others. Nothing is checked here: the writer that puts the fields on a connection does that.
     public mutating func append(nameBytes: UnsafeRawBufferPointer, valueBytes: UnsafeRawBufferPointer) {
         append(known: KnownField(nameBytes: nameBytes), name: nameBytes, value: valueBytes)
     }

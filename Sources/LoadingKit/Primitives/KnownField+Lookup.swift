@@ -31,7 +31,7 @@ extension KnownField {
         return UnsafePointer(table)
     }()
 
-    /// What it says about its message.
+    /// Its meaning for the framing of its message.
     private var role: lk_role {
         switch self {
         case .contentLength: lk_role_content_length

@@ -7,8 +7,7 @@ extension KnownField {
 
     /// The bytes of the name, in memory that lives as long as the program.
     package var nameBytes: UnsafeRawBufferPointer {
-        let name = staticName
-        return UnsafeRawBufferPointer(start: name.utf8Start, count: name.utf8CodeUnitCount)
+        staticName.bytes
     }
 
     private var staticName: StaticString {

@@ -115,3 +115,60 @@ public final class ContentDecoder {
         }
     }
 }
+
+/// Why a body could not be decoded.
+public struct ContentCodingError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// What is wrong.
+    public enum Kind: Sendable, Equatable {
+        /// The bytes are not of the coding that the response names.
+        case corrupt(String)
+        /// The body ended before its coding did.
+        case truncated
+        /// The body expands further than allowed.
+        case expandsTooFar(ratio: Int)
+        /// The system has no memory for the decoder.
+        case outOfMemory
+    }
+
+    /// The coding that was being undone.
+    public let coding: ContentCoding
+    /// What is wrong.
+    public let kind: Kind
+
+    /// The error in plain words.
+    public var description: String {
+        switch kind {
+        case .corrupt(let reason): "the body is not valid \(coding.rawValue): \(reason)"
+        case .truncated: "the body ended in the middle of its \(coding.rawValue) coding"
+        case .expandsTooFar(let ratio): "the \(coding.rawValue) body expands to more than \(ratio) times its size"
+        case .outOfMemory: "there is no memory to decode the \(coding.rawValue) body"
+        }
+    }
+}
+
+/// How far a body may expand.
+public struct DecompressionLimits: Sendable {
+    /// Decoded bytes for each coded one of the body: what each coding gives, where there are several. Default 200, which a
+    /// body of text or JSON does not come near; deflate itself reaches 1,032 on bytes that are all the same, br and zstd many thousands.
+    public var ratio = 200
+
+    /// Decoded bytes before the ratio counts. Default 32 MiB, so that small content may expand without limit.
+    public var minimumSize = 32 << 20
+
+    /// The defaults.
+    public init() {}
+}
+
+/// One coding of a body, undone while it is received. It takes no memory before it is given a byte.
+protocol CodingStream: AnyObject {
+    /// Whether the body may end here.
+    var isComplete: Bool { get }
+
+    /// Decodes from `input`, whose position moves, into `output`; gives how many bytes were put there. None: all of the
+    /// input is used.
+    ///
+    /// An error is thrown again by each call that follows it.
+    func decode(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int, into output: UnsafeMutableRawBufferPointer
+    ) throws(ContentCodingError) -> Int
+}

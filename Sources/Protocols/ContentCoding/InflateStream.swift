@@ -3,7 +3,7 @@ import CLoadingKitZlib
 /// One stream of gzip or deflate, decoded by zlib. A gzip body may have several members (RFC 1952 §2.2).
 final class InflateStream: CodingStream {
     private enum State {
-        /// Deflate's first bytes tell a zlib header (RFC 1950, what the standard means) from raw deflate (RFC 1951,
+        /// Deflate's first bytes distinguish a zlib header (RFC 1950, what the standard means) from raw deflate (RFC 1951,
         /// what some servers send).
         case undecided(first: UInt8?)
         case running

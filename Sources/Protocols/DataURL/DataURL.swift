@@ -1,4 +1,5 @@
 import LoadingKitCore
+import LoadingKitPrimitives
 
 /// What a `data:` URL holds, by the Fetch Standard's "data: URL processor" (which is RFC 2397, as it is used).
 package struct DataURL {
@@ -53,13 +54,12 @@ package struct DataURL {
         }
         let port = authority[(colon + 1)...]
         return port.isEmpty
-            || (port.allSatisfy { 0x30...0x39 ~= $0 } && UInt16(String(decoding: port, as: UTF8.self)) != nil)
+            || (port.allSatisfy(ASCII.isDigit) && UInt16(String(decoding: port, as: UTF8.self)) != nil)
     }
 
     private static func trimmed(_ bytes: [UInt8]) -> [UInt8] {
-        let isSpace = { (byte: UInt8) in byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0c || byte == 0x0d }
-        var slice = bytes[...].drop(while: isSpace)
-        while let last = slice.last, isSpace(last) { slice.removeLast() }
+        var slice = bytes[...].drop(while: ASCII.isWhitespace)
+        while let last = slice.last, ASCII.isWhitespace(last) { slice.removeLast() }
         return Array(slice)
     }
 
@@ -67,16 +67,13 @@ package struct DataURL {
     private static func withoutBase64(_ type: [UInt8]) -> [UInt8]? {
         let word = "base64"
         guard
-            type.suffix(word.utf8.count).elementsEqual(word.utf8, by: { isLetterOrDigit($0) && $0 | 0x20 == $1 | 0x20 })
+            type.suffix(word.utf8.count).elementsEqual(
+                word.utf8, by: { ASCII.isLetterOrDigit($0) && $0 | 0x20 == $1 | 0x20 })
         else { return nil }
         var rest = type.dropLast(word.utf8.count)
         while rest.last == 0x20 { rest.removeLast() }
         guard rest.last == UInt8(ascii: ";") else { return nil }
         return Array(rest.dropLast())
-    }
-
-    private static func isLetterOrDigit(_ byte: UInt8) -> Bool {
-        (0x30...0x39).contains(byte) || (0x41...0x5a).contains(byte & 0xdf)
     }
 
     private static func percentDecoded(_ text: some Sequence<UInt8>) -> [UInt8] {
@@ -86,7 +83,7 @@ package struct DataURL {
         var index = 0
         while index < bytes.count {
             if bytes[index] == UInt8(ascii: "%"), index + 2 < bytes.count,
-                let high = hex(bytes[index + 1]), let low = hex(bytes[index + 2])
+                let high = ASCII.hexDigit(bytes[index + 1]), let low = ASCII.hexDigit(bytes[index + 2])
             {
                 decoded.append(high << 4 | low)
                 index += 3
@@ -96,14 +93,5 @@ package struct DataURL {
             }
         }
         return decoded
-    }
-
-    private static func hex(_ byte: UInt8) -> UInt8? {
-        switch byte {
-        case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
-        case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
-        case UInt8(ascii: "A")...UInt8(ascii: "F"): byte - UInt8(ascii: "A") + 10
-        case _: nil
-        }
     }
 }

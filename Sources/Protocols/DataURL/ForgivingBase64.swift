@@ -1,9 +1,11 @@
+import LoadingKitPrimitives
+
 /// Base64 as the web decodes it: white space is skipped, and the padding may be missing (Infra Standard,
 /// "forgiving-base64 decode").
 package enum ForgivingBase64 {
     /// The decoded bytes; nil where the text is no base64.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
-        var symbols = text.filter { !isSpace($0) }
+        var symbols = text.filter { !ASCII.isWhitespace($0) }
         if symbols.count % 4 == 0 {
             for _ in 0..<2 where symbols.last == UInt8(ascii: "=") { symbols.removeLast() }
         }
@@ -22,10 +24,6 @@ package enum ForgivingBase64 {
             }
         }
         return bytes
-    }
-
-    private static func isSpace(_ byte: UInt8) -> Bool {
-        byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0c || byte == 0x0d
     }
 
     private static func value(_ symbol: UInt8) -> UInt8? {

@@ -6,7 +6,7 @@ public final class FileHandler: URLProtocolHandler, LoopAwareHandler, @unchecked
     /// Whether the URL's scheme is `file`.
     public override class func canInit(with request: URLRequest) -> Bool { request.url?.hasScheme("file") ?? false }
 
-    /// Reads the file a piece at a time, on the threads for what blocks, as fast as the receiver takes it.
+    /// Reads the file a piece at a time, on the pool of threads for files, as fast as the receiver takes it.
     ///
     /// A request's `Range` field of one range is honoured; the response's length is then the range's.
     public override func load(_ load: LoadContext) async throws {
@@ -16,7 +16,7 @@ public final class FileHandler: URLProtocolHandler, LoopAwareHandler, @unchecked
         }
         let file = try await OpenFile.open(FilePath(load.url))
         var reader = try FileReader(file, rangeField: load.request.value(forHTTPHeaderField: "Range"))
-        // Read before the response is told, whose length it decides: with HEAD as well.
+        // Read before the response is delivered, as the first piece decides its length: with HEAD as well.
         var piece = try await reader.next()
         try await load.receive(response(load.url, length: reader.length))
         guard method == "GET" else { return }

@@ -4,7 +4,7 @@ import LoadingKitCore
 /// Reads a file's bytes in order, a piece at a time, and finds out how many there will be.
 struct FileReader {
     private enum Extent {
-        /// Nothing is read yet: whether the system's size is right is seen by the first piece.
+        /// Nothing is read yet. The first piece shows whether the system's size is right.
         case whole(size: Int64)
         case range(Range<Int64>)
         /// Files of `/proc` have the size 0, those of `/sys` one that is too large: they are read up to their end.
@@ -30,7 +30,7 @@ struct FileReader {
         position = range.lowerBound
     }
 
-    /// How many bytes there are to read in all; nil when that shows only at the end. Right once a piece is read.
+    /// How many bytes there are to read in all; nil when that is known only at the end. Valid once a piece is read.
     var length: Int64? {
         switch extent {
         case .whole(let size): size

@@ -11,10 +11,10 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
 
     package static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {
         if resources.task is URLSessionWebSocketTask { return WebSocketLoad(request, resources) }
-        let request = StrictTransport.applied(to: request, resources)
+        let request = HSTS.applied(to: request, resources)
         // A download is in its file; Apple's are not cached either. No stored response leaves a connection to anyone.
         guard !(resources.task is URLSessionDownloadTask), let cache = SessionCache.of(resources.core),
-            !request.asksForConnection
+            !request.requestsConnection
         else {
             return HTTPExchange(request, resources)
         }

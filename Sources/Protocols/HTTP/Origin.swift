@@ -32,10 +32,12 @@ struct RequestTarget {
     private final class Site {
         let beginning: [UInt8]
         let origin: Origin
+        let hasUserInfo: Bool
 
-        init(_ beginning: Substring.UTF8View, _ origin: Origin) {
+        init(_ beginning: Substring.UTF8View, _ origin: Origin, hasUserInfo: Bool) {
             self.beginning = Array(beginning)
             self.origin = origin
+            self.hasUserInfo = hasUserInfo
         }
     }
 
@@ -44,6 +46,11 @@ struct RequestTarget {
     let pathAndQuery: String
 
     var origin: Origin { site.origin }
+    /// Whether the URL was found to begin as the other one does.
+    func beginsLike(_ other: RequestTarget) -> Bool { site === other.site }
+
+    /// Whether the URL may name a user.
+    var hasUserInfo: Bool { site.hasUserInfo }
 
     /// - Parameter last: one that was made before, whose origin is taken where the URL begins alike.
     init(_ url: URL, like last: RequestTarget? = nil) throws(LoadFailure) {
@@ -60,7 +67,9 @@ struct RequestTarget {
         guard bytes.starts(with: "//".utf8) else { throw .badURL("it has no host") }
         bytes = bytes.dropFirst(2)
         let end = bytes.firstIndex(where: Self.endsAuthority) ?? bytes.endIndex
-        site = Site(text.utf8[..<end], try Self.origin(bytes[..<end], isSecure))
+        site = Site(
+            text.utf8[..<end], try Self.origin(bytes[..<end], isSecure),
+            hasUserInfo: bytes[..<end].contains(UInt8(ascii: "@")))
         pathAndQuery = Self.pathAndQuery(bytes[end...])
     }
 

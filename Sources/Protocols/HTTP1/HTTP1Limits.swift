@@ -11,16 +11,23 @@ public struct HTTP1Limits: Sendable, Equatable {
     /// Interim (1xx) responses before one final response; 32. A server sends 103 a few times and 102 every 20 seconds.
     public var interimResponses = 32
 
-    /// Bytes of the first line; 64 KiB, eight times what RFC 9112 §3 asks every recipient to take.
+    /// Bytes of the first line; 64 KiB, eight times what RFC 9112 §3 wants every recipient to accept.
     public var startLineBytes = 64 * 1024
 
-    /// Bytes of empty lines before a message; 64. RFC 9112 §2.2 asks for one line, which old clients sent after a body.
+    /// Bytes of empty lines before a message; 64. RFC 9112 §2.2 wants one line to be accepted, which old clients sent after
+    /// a body.
     public var leadingEmptyLineBytes = 64
 
-    /// Bytes of the extensions of one chunk; 16 KiB. Nobody uses them, and they are skipped, so that the limit only
-    /// keeps a peer from sending them for ever (RFC 9112 §7.1.1).
+    /// Bytes of the extensions of one chunk; 16 KiB. They are not in use, and are skipped, so that the limit only keeps a
+    /// peer from sending them for ever (RFC 9112 §7.1.1).
     public var chunkExtensionBytes = 16 * 1024
 
     /// The limits that this page gives.
     public init() {}
+}
+
+/// How much of a message's limits one of its sections has used.
+struct SectionSize: Sendable {
+    var bytes = 0
+    var fields = 0
 }

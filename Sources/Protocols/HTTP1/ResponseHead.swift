@@ -43,3 +43,75 @@ extension ResponseHead: Equatable {
         a.version == b.version && a.status == b.status && a.reason == b.reason && a.fields == b.fields
     }
 }
+
+/// The parts of a message's first line, as places in the bytes of its head.
+@usableFromInline
+struct StartLine: Sendable {
+    /// The digit after `HTTP/1.`.
+    @usableFromInline var minorVersion: UInt8 = 0
+    @usableFromInline var status = 0
+    @inlinable var version: HTTPVersion { HTTPVersion(major: 1, minor: minorVersion) }
+    /// The reason of a status line.
+    @usableFromInline var reason = 0..<0
+    /// Whether that is known to be the usual one of the status.
+    @usableFromInline var isReasonUsual = false
+    var method = 0..<0
+    var target = 0..<0
+}
+
+/// The reason phrase of a status line. The usual one is not kept: it is the same for all responses of a status.
+@usableFromInline
+struct Reason: Sendable {
+    /// The bytes of a head that it is; none where it is the usual reason of a status.
+    @usableFromInline let text: HeadText?
+    @usableFromInline let status: UInt16
+
+    /// Any text.
+    init(_ text: String) {
+        self.text = HeadText(text)
+        status = 0
+    }
+
+    /// The reason of a status line that `fields` came with, among whose bytes it is.
+    @inlinable
+    @inline(__always)
+    init(_ line: StartLine, of fields: HTTPFields) {
+        text = line.isReasonUsual ? nil : HeadText(of: fields, line.reason)
+        status = UInt16(truncatingIfNeeded: line.status)
+    }
+
+    var string: String { text?.string ?? Self.phrase(Int(status)).description }
+
+    /// Whether these bytes are what nearly all servers send with a status.
+    static func isUsual(_ bytes: UnsafeRawBufferPointer, _ status: Int) -> Bool {
+        Bytes.areEqual(bytes, phrase(status))
+    }
+
+    /// RFC 9110 §15; empty for other statuses, whose reason is often left out.
+    private static func phrase(_ status: Int) -> StaticString {
+        switch status {
+        case 100: "Continue"
+        case 101: "Switching Protocols"
+        case 200: "OK"
+        case 201: "Created"
+        case 202: "Accepted"
+        case 204: "No Content"
+        case 206: "Partial Content"
+        case 301: "Moved Permanently"
+        case 302: "Found"
+        case 303: "See Other"
+        case 304: "Not Modified"
+        case 307: "Temporary Redirect"
+        case 308: "Permanent Redirect"
+        case 400: "Bad Request"
+        case 401: "Unauthorized"
+        case 403: "Forbidden"
+        case 404: "Not Found"
+        case 429: "Too Many Requests"
+        case 500: "Internal Server Error"
+        case 502: "Bad Gateway"
+        case 503: "Service Unavailable"
+        case _: ""
+        }
+    }
+}

@@ -1,6 +1,6 @@
 /// What a peer may send before it is an error. Bodies have no limit.
 ///
-/// Without a clock, a flood is told from use by what useful work there is beside it: frames that do nothing by
+/// Without a clock, a flood is distinguished from use by the useful work that there is beside it: frames that do nothing by
 /// themselves take from a credit that requests, responses and bodies fill again.
 public struct HTTP2Limits: Sendable, Equatable {
     /// Bytes of one message's header fields, each counted with 32 more as SETTINGS_MAX_HEADER_LIST_SIZE does; 256 KiB,
@@ -10,8 +10,8 @@ public struct HTTP2Limits: Sendable, Equatable {
     /// Fields of one header section; 1,000. Real messages stay far below 100, but each field costs more than its bytes.
     public var fieldCount = 1000
 
-    /// CONTINUATION frames of one header block; 64. The largest block that is allowed needs 16 full frames, and nobody
-    /// sends frames of a quarter of that; empty ones would otherwise go on for ever (CVE-2024-27316).
+    /// CONTINUATION frames of one header block; 64. The largest block that is allowed needs 16 full frames, and no sender
+    /// makes frames of a quarter of that; empty ones would otherwise go on for ever (CVE-2024-27316).
     public var continuationFrames = 64
 
     /// Interim (1xx) responses before one final response; 32.
@@ -36,9 +36,31 @@ public struct HTTP2Limits: Sendable, Equatable {
     /// read; 64 KiB, far more than one round trip's.
     public var pendingControlBytes = 64 * 1024
 
-    /// Streams that this side reset and whose late frames are told from errors; 256, more than are open at once.
+    /// Streams that this side reset and whose late frames are not taken for errors; 256, more than are open at once.
     public var rememberedResets = 256
 
     /// The limits that this page gives.
     public init() {}
+}
+
+/// Distinguishes floods from use without a clock: what does nothing by itself costs credit, and useful work fills it again.
+struct FloodGuard {
+    private let limit: Int
+    private var credit: Int
+
+    init(limit: Int) {
+        self.limit = limit
+        credit = limit
+    }
+
+    /// Takes `cost`; an error when the credit is used up.
+    @inline(__always)
+    mutating func charge(_ cost: Int = 1) throws(HTTP2Error) {
+        credit -= cost
+        if credit < 0 { throw HTTP2Error(.controlFlood) }
+    }
+
+    /// Gives credit back, up to the limit.
+    @inline(__always)
+    mutating func refill(_ amount: Int) { credit = min(limit, credit &+ max(0, amount)) }
 }

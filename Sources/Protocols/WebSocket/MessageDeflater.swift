@@ -36,7 +36,7 @@ final class MessageDeflater {
             // What has been compressed before is compressed again by nothing.
             if output.count > position - position / 16 { return giveUp() }
         }
-        // The end is left out, and put back by who reads it.
+        // The end is left out, and put back by the reader.
         output.removeLast(min(4, output.count))
         if !settings.takesContextOver { deflateReset(&stream) }
         return output

@@ -21,7 +21,7 @@ public struct PermessageDeflate: Sendable, Hashable {
 
     static let name = "permessage-deflate"
 
-    /// What a client offers: anything, and to use a smaller window if the server asks for it.
+    /// What a client offers: anything, and to use a smaller window if the server wants it.
     static let offer = "permessage-deflate; client_max_window_bits"
 
     // MARK: As a client

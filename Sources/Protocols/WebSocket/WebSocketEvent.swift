@@ -4,7 +4,7 @@ public enum WebSocketEvent: Sendable {
     case text(String)
     /// A whole message of bytes.
     case binary(WebSocketPayload)
-    /// The other side asks whether this one is there. It is answered by itself.
+    /// A ping: the other side checks whether this one is there. It is answered by itself.
     case ping([UInt8])
     /// The other side is there.
     case pong([UInt8])
@@ -12,4 +12,19 @@ public enum WebSocketEvent: Sendable {
     ///
     /// The code is ``WebSocketCloseCode/noStatusReceived`` where it gave none.
     case close(WebSocketCloseCode, reason: String)
+}
+
+/// What a message consists of.
+public enum WebSocketMessageKind: Sendable, Hashable {
+    /// UTF-8.
+    case text
+    /// Any bytes.
+    case binary
+
+    var opcode: WebSocketOpcode {
+        switch self {
+        case .text: .text
+        case .binary: .binary
+        }
+    }
 }

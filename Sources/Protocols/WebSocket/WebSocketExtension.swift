@@ -14,7 +14,7 @@ struct WebSocketExtension: Hashable {
         var all: [WebSocketExtension] = []
         for value in values {
             var scanner = ExtensionScanner(value)
-            guard let elements = scanner.list() else { return nil }
+            guard let elements = scanner.readList() else { return nil }
             all += elements
         }
         return all
@@ -27,25 +27,25 @@ private struct ExtensionScanner {
 
     init(_ value: String) { rest = Substring(value).utf8 }
 
-    mutating func list() -> [WebSocketExtension]? {
+    mutating func readList() -> [WebSocketExtension]? {
         var elements: [WebSocketExtension] = []
         while true {
             while skip(",") {}
             if rest.isEmpty { return elements }
-            guard let element = element() else { return nil }
+            guard let element = readElement() else { return nil }
             elements.append(element)
             guard rest.isEmpty || skip(",") else { return nil }
         }
     }
 
-    private mutating func element() -> WebSocketExtension? {
-        guard let name = token() else { return nil }
+    private mutating func readElement() -> WebSocketExtension? {
+        guard let name = readToken() else { return nil }
         var element = WebSocketExtension(name: name)
         while skip(";") {
-            guard let name = token() else { return nil }
+            guard let name = readToken() else { return nil }
             var parameter = WebSocketExtension.Parameter(name: name)
             if skip("=") {
-                guard let value = token() ?? quoted() else { return nil }
+                guard let value = readToken() ?? readQuotedString() else { return nil }
                 parameter.value = value
             }
             element.parameters.append(parameter)
@@ -53,7 +53,7 @@ private struct ExtensionScanner {
         return element
     }
 
-    /// Skips spaces, and the character if it is the next; says whether it was.
+    /// Skips spaces, and the character if it is the next; gives whether it was.
     private mutating func skip(_ character: Unicode.Scalar) -> Bool {
         rest = rest.drop(while: ASCII.isSpace)
         guard let first = rest.first, first == UInt8(ascii: character) else { return false }
@@ -62,13 +62,13 @@ private struct ExtensionScanner {
         return true
     }
 
-    private mutating func token() -> String? {
+    private mutating func readToken() -> String? {
         let token = rest.prefix(while: ASCII.isTokenByte)
         rest = rest[token.endIndex...]
         return token.isEmpty ? nil : String(Substring(token)).lowercased()
     }
 
-    private mutating func quoted() -> String? {
+    private mutating func readQuotedString() -> String? {
         guard rest.first == UInt8(ascii: "\"") else { return nil }
         var text: [UInt8] = []
         var isEscaped = false

@@ -1,5 +1,7 @@
 import CLoadingKitOpenSSL
 import CLoadingKitOpenSSLStart
+// The fields of a handshake are part of this module's interface.
+@_exported import LoadingKitPrimitives
 
 /// A client's request for a WebSocket connection, and whether a response grants it (RFC 6455 §4.1, RFC 8441 §5).
 public struct WebSocketHandshake: Sendable {

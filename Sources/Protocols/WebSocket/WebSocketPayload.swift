@@ -2,7 +2,7 @@ import Glibc
 
 /// A message's bytes, in memory that grows as they come.
 ///
-/// A message that was received is changed by nobody any more.
+/// A message that was received does not change any more.
 public final class WebSocketPayload: @unchecked Sendable {  // of one owner until it is given away, and constant then
     /// So much memory is taken at once for a length that is only announced.
     private static let trustedReserve = 1 << 20

@@ -5,7 +5,7 @@ extension WebSocketStateMachine {
     /// Reads on from `position`, which moves behind the bytes read.
     ///
     /// - Returns: The next event; nil when all input is used up. What comes after a close frame is passed over.
-    /// - Throws: ``WebSocketError``: the other side has broken a rule. A close frame that says so waits to be sent.
+    /// - Throws: ``WebSocketError``: the other side has broken a rule. A close frame with that reason waits to be sent.
     public mutating func receive(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(WebSocketError) -> WebSocketEvent? {

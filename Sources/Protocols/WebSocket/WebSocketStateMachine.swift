@@ -1,14 +1,14 @@
 /// One side of a WebSocket connection after its handshake (RFC 6455), without the connection: bytes in, events out;
 /// messages in, bytes out.
 ///
-/// What is received goes through ``receive(_:_:)``, again and again until it gives nil. Answers that the protocol asks for
+/// What is received goes through ``receive(_:_:)``, again and again until it gives nil. Answers that the protocol wants
 /// (pongs, and close frames) wait inside until ``drainControlBytes(into:)`` takes them, or any `send` method, which puts
 /// them before its own bytes.
 ///
 ///     open ──sendClose──▶ closing ──close frame──▶ closed
 ///       └──close frame, which is answered──────────┘
 ///
-/// What breaks a rule leads to `failed` from `open` and `closing`, with a close frame that says so.
+/// What breaks a rule leads to `failed` from `open` and `closing`, with a close frame of that reason.
 public struct WebSocketStateMachine: ~Copyable {
     enum State {
         case open
@@ -76,7 +76,7 @@ public struct WebSocketStateMachine: ~Copyable {
         if case .open = state { true } else { false }
     }
 
-    /// Whether both sides have said that the connection ends, or one has broken its rules: nothing more is received.
+    /// Whether both sides have sent a close frame, or one has broken the rules: nothing more is received.
     public var isOver: Bool {
         switch state {
         case .open, .closing: false
@@ -204,5 +204,25 @@ public struct WebSocketStateMachine: ~Copyable {
         WebSocketFrameHeader(opcode, length: payload.count, isCompressed: isCompressed, mask: mask).append(to: &output)
         guard var mask else { return output.append(contentsOf: payload) }
         mask.append(payload, to: &output)
+    }
+}
+
+/// Which side of a WebSocket connection this is. A client masks its frames, a server does not (RFC 6455 §5.1).
+public enum WebSocketRole: Sendable, Hashable {
+    case client
+    case server
+}
+
+/// What the other side of a WebSocket connection may do.
+public struct WebSocketLimits: Sendable, Hashable {
+    /// Bytes of a message, decompressed and put together.
+    public var messageBytes: Int
+    /// Frames of a message that add nothing to it.
+    public var emptyFrames: Int
+
+    /// The default limits: a message of 1 MiB, of which 1,024 frames may be empty.
+    public init(messageBytes: Int = 1 << 20, emptyFrames: Int = 1024) {
+        self.messageBytes = messageBytes
+        self.emptyFrames = emptyFrames
     }
 }

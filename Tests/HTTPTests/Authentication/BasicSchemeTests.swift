@@ -16,7 +16,7 @@ import Testing
         let scheme = try #require(BasicScheme(HTTPAuthenticationChallenge(scheme: "Basic", parameters: ["realm": "r"])))
         let credential = URLCredential(user: user, password: password, persistence: .none)
         #expect(scheme.authorization(for: Self.request, with: credential) == expected)
-        #expect(scheme.realm == "r" && !scheme.goesOn(after: HTTPAuthenticationChallenge(scheme: "Basic")))
+        #expect(scheme.realm == "r" && !scheme.advance(after: HTTPAuthenticationChallenge(scheme: "Basic")))
     }
 
     @Test(arguments: [("/", "/"), ("/a", "/"), ("/a/", "/a/"), ("/a/b", "/a/"), ("/a/b/c.html", "/a/b/")])

@@ -20,7 +20,7 @@ import Testing
             authenticationMethod: method)
     }
 
-    /// Nobody has a credential: the refusal is the response.
+    /// Without a credential, the refusal is the response.
     @Test(arguments: BothVersions.all) func withoutCredentials(version: String) async throws {
         let site = ProtectedSite(Self.basic)
         for delegate in [nil, ChallengeAnswerer { _ in (.performDefaultHandling, nil) }] {
@@ -69,7 +69,7 @@ import Testing
                 #expect(challenge.protectionSpace == Self.space(server, NSURLAuthenticationMethodHTTPBasic))
             }
             #expect(answerer.challenges.snapshot.last?.proposedCredential == Self.wrong)
-            // Each try is a transaction.
+            // Each attempt is a transaction.
             let metrics = try #require(await answerer.metrics.element(at: 0))
             let statuses = metrics.transactionMetrics.map { ($0.response as? HTTPURLResponse)?.statusCode }
             #expect(statuses == [401, 401, 401, 200])
@@ -77,7 +77,7 @@ import Testing
         }
     }
 
-    /// The strongest first, then, where it is rejected, the next.
+    /// The strongest scheme is used first, and after its rejection the next.
     @Test(arguments: BothVersions.all) func schemesInTheirOrder(version: String) async throws {
         let site = ProtectedSite(
             "\(Self.basic), Unknown x=y", Self.digest, "Digest realm=\"r\", qop=auth, algorithm=SHA-256", "Bearer",
@@ -121,8 +121,8 @@ import Testing
         }
     }
 
-    /// What worked is sent unasked below the same folder, is used without a question elsewhere in the realm, and is not
-    /// used any more when it is gone from the storage.
+    /// An accepted credential is sent without a challenge below the same folder, and answers challenges elsewhere in
+    /// the realm. It is not used once it is removed from the storage.
     @Test(arguments: BothVersions.all) func basicIsRemembered(version: String) async throws {
         let site = ProtectedSite(Self.basic)
         let answerer = ChallengeAnswerer { challenge in
@@ -161,7 +161,7 @@ import Testing
         }
     }
 
-    /// After a flush what is stored is proposed; after a reset there is nothing.
+    /// After a flush the stored credential is proposed. After a reset there is none.
     @Test(arguments: BothVersions.all) func resetting(version: String) async throws {
         let site = ProtectedSite(Self.basic)
         let answerer = ChallengeAnswerer("u", "p")
@@ -175,7 +175,7 @@ import Testing
         }
     }
 
-    /// A password that was changed: what is remembered fails, and is proposed as what failed.
+    /// When the password has changed, the remembered credential fails, and is proposed as the one that failed.
     @Test(arguments: BothVersions.all) func whatIsRememberedMayFail(version: String) async throws {
         let isOpen = Box(true)
         let site = ProtectedSite(Self.basic)
@@ -207,7 +207,8 @@ import Testing
             site.behaviour.update { $0.information = nil }
             #expect(await session.outcome(server, "/e") == .ok("GET "))
             #expect(site.seen.snapshot.suffix(2) == ["/d Digest 00000004", "/e Digest 00000001"])
-            // A nonce that is too old costs a request, and no question; so does one that was forgotten without a word.
+            // A nonce that is too old costs a request, and no challenge of the program. So does one that the server has
+            // forgotten.
             for (nonce, saysStale) in [("next", true), ("n2", false)] {
                 site.behaviour.update {
                     $0.oldNonces = [nonce]
@@ -223,7 +224,7 @@ import Testing
         }
     }
 
-    /// A server whose nonces are always too old is asked a bounded number of times.
+    /// A server whose nonces are always too old gets a bounded number of requests.
     @Test(arguments: BothVersions.all) func noncesThatAreAlwaysTooOld(version: String) async throws {
         let site = ProtectedSite(Self.digest)
         site.behaviour.update { $0.oldNonces = Set((0..<100).map { "n\($0)" }) }
@@ -236,7 +237,7 @@ import Testing
         }
     }
 
-    /// A server that should prove that it knows the password, and does not.
+    /// A server whose proof that it knows the password is wrong.
     @Test(arguments: BothVersions.all) func theServerProvesItself(version: String) async throws {
         let site = ProtectedSite(Self.digest)
         site.behaviour.update { $0.information = "rspauth=\"0123456789abcdef\", qop=auth" }
@@ -246,7 +247,8 @@ import Testing
         }
     }
 
-    /// What covers the response's body is looked at when all of that has come: in the fields, and in the trailers.
+    /// A proof that covers the response's body is checked when all of the body is received. It may be in the fields or
+    /// in the trailers.
     @Test(arguments: BothVersions.all, ["right", "wrong", "of another body", "none", "trailer", "wrong trailer"])
     func theServerProvesItselfByTheBody(version: String, claim: String) async throws {
         let body = String(repeating: "0123456789", count: 5000)
@@ -272,6 +274,46 @@ import Testing
             let outcome = await session.outcome(server, "/")
             #expect(
                 outcome == (["right", "none", "trailer"].contains(claim) ? .ok(body) : .failed(.badServerResponse)))
+        }
+    }
+
+    /// For each row: codings of the transfer, in chunks, and of the content.
+    private static let coveredCodings = [
+        ("", ""), ("", "gzip"), ("gzip", ""), ("gzip, gzip", ""), ("gzip", "gzip"), ("gzip, gzip", "gzip"),
+    ]
+
+    /// The proof covers the content in its codings (RFC 7616 §3.4.3), and not those of the transfer, which are the
+    /// connection's.
+    @Test(arguments: coveredCodings.indices, [true, false])
+    func theProofIsOfTheContentWithoutTheTransfersCodings(_ row: Int, isRight: Bool) async throws {
+        let (transfer, content) = Self.coveredCodings[row]
+        // More than the buffers of a decoder hold.
+        let body = (0..<40_000).map { "\($0 &* 2_654_435_761) " }.joined()
+        let covered = content.isEmpty ? Array(body.utf8) : try Gzip.compress(Array(body.utf8))
+        var sent = covered
+        for _ in transfer.split(separator: ",") { sent = try Gzip.compress(sent) }
+        let wrong = transfer.isEmpty ? [] : sent
+        let bytes = sent
+        let route: LoopbackServer.Route = { request in
+            guard let value = request.fields[.authorization], let said = ChallengeParser.challenges([value]).first
+            else {
+                return ServerResponse.text("", status: 401)
+                    .adding("WWW-Authenticate", "Digest realm=r, nonce=n, qop=\"auth-int\", algorithm=SHA-256")
+            }
+            let algorithm = try #require(DigestAlgorithm("SHA-256"))
+            let hash = algorithm.digest.hash(isRight ? covered : wrong)?.hexadecimal ?? ""
+            let proof = algorithm.hash(
+                algorithm.hash("u", "r", "p") ?? "", "n", said["nc"] ?? "", said["cnonce"] ?? "", "auth-int",
+                algorithm.hash("", request.target, hash) ?? "")
+            let chunks = Array("\(String(bytes.count, radix: 16))\r\n".utf8) + bytes + Array("\r\n0\r\n\r\n".utf8)
+            var response = ServerResponse.stream(.untilClose) { try $0.write(chunks) }
+                .adding("Authentication-Info", "qop=auth-int, rspauth=\"\(proof ?? "")\"")
+                .adding("Transfer-Encoding", transfer.isEmpty ? "chunked" : "\(transfer), chunked")
+            if !content.isEmpty { response = response.adding("Content-Encoding", content) }
+            return response
+        }
+        try await BothVersions.withServer("http/1.1", route, delegate: ChallengeAnswerer("u", "p")) { session, server in
+            #expect(await session.outcome(server, "/") == (isRight ? .ok(body) : .failed(.badServerResponse)))
         }
     }
 
@@ -305,7 +347,7 @@ import Testing
         #expect(answerer.challenges.snapshot.count == 5, "two are asked again, as what was proposed has failed")
     }
 
-    /// What is remembered of one user is not sent for another whom the URL names.
+    /// A remembered credential is not sent where the URL names another user.
     @Test(arguments: BothVersions.all) func anotherUserInTheURL(version: String) async throws {
         let site = ProtectedSite(Self.basic)
         try await BothVersions.withServer(version, site.route) { session, server in
@@ -352,7 +394,7 @@ import Testing
         }
     }
 
-    /// Requests of one session share what a nonce was used for, also side by side.
+    /// Concurrent requests of a session share a nonce's count.
     @Test(arguments: BothVersions.all) func requestsSideBySide(version: String) async throws {
         let site = ProtectedSite(Self.digest)
         try await BothVersions.withServer(version, site.route, delegate: ChallengeAnswerer("u", "p")) {
@@ -371,7 +413,7 @@ import Testing
         }
     }
 
-    /// A scheme that the program brings.
+    /// A scheme of the program's own.
     @Test(arguments: BothVersions.all) func otherSchemes(version: String) async throws {
         struct TokenScheme: HTTPAuthenticationScheme {
             static let name = "Token"
@@ -382,7 +424,7 @@ import Testing
             func authorization(for request: HTTPAuthenticationRequest, with credential: URLCredential) -> String? {
                 "Token \(credential.user ?? "")-\(request.method)-\(request.target)"
             }
-            func goesOn(after challenge: HTTPAuthenticationChallenge) -> Bool { false }
+            func advance(after challenge: HTTPAuthenticationChallenge) -> Bool { false }
         }
         let route: LoopbackServer.Route = { request in
             request.fields[.authorization] == "Token u-GET-/"
@@ -399,7 +441,7 @@ import Testing
         }
     }
 
-    /// Of a task that is cancelled while the program looks for a credential, nothing more is sent.
+    /// When a task is cancelled while the program has a challenge, no more requests are sent.
     @Test(arguments: BothVersions.all) func cancellingMeanwhile(version: String) async throws {
         let site = ProtectedSite(Self.basic)
         let tasks = Recorder<URLSessionTask>()

@@ -2,8 +2,8 @@ import Foundation
 import LoadingKit
 import TestSupport
 
-/// What answers challenges, and records what it was told; those below are delegates. It is none itself: what a subclass
-/// adds would not be found where the protocol has an implementation of its own.
+/// Answers and records challenges, for the delegates below. It does not conform to their protocols itself, as a
+/// subclass's methods would then not be called where a protocol has a default implementation.
 class ChallengeNotes: NSObject, @unchecked Sendable {  // constants
     typealias Answer = (URLSession.AuthChallengeDisposition, URLCredential?)
 
@@ -11,7 +11,7 @@ class ChallengeNotes: NSObject, @unchecked Sendable {  // constants
     let seen: Recorder<String>
     let challenges = Recorder<URLAuthenticationChallenge>()
     let metrics = Recorder<URLSessionTaskMetrics>()
-    /// Whether trust in servers is to be answered; else it is left to default handling, and not noted.
+    /// Whether challenges for trust in servers are answered and recorded. Else they get default handling.
     private let takesTrust: Bool
     private let answer: @Sendable (URLAuthenticationChallenge) -> Answer
     private let bodies: @Sendable () -> InputStream?
@@ -28,7 +28,7 @@ class ChallengeNotes: NSObject, @unchecked Sendable {  // constants
         self.answer = answer
     }
 
-    /// One that always has the same user and password.
+    /// Answers with the same user and password each time.
     convenience init(
         _ user: String, _ password: String, _ persistence: URLCredential.Persistence = .forSession,
         bodies: @escaping @Sendable () -> InputStream? = { nil }

@@ -4,11 +4,11 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// Which of the delegates is asked, and when.
+/// Which delegate gets a challenge, and when.
 @Suite struct ChallengeDelegateTests {
     private typealias Answer = ChallengeAnswerer.Answer
 
-    /// A delegate of a session that takes its challenges and nothing else.
+    /// A session's delegate that only takes the session's challenges.
     private final class SessionOnly: NSObject, URLSessionDelegate {
         let seen: Recorder<String>
         init(_ seen: Recorder<String>) { self.seen = seen }
@@ -22,7 +22,7 @@ import Testing
         }
     }
 
-    /// Neither has an opinion.
+    /// Neither delegate takes challenges.
     private final class Silent: NSObject, URLSessionTaskDelegate {}
 
     @Test(arguments: ["Basic realm=r", "Digest realm=r, nonce=n", "NTLM"])
@@ -58,7 +58,7 @@ import Testing
         }
     }
 
-    /// A delegate that takes its time, but for trust in servers.
+    /// A delegate that answers late, except for trust in servers.
     private final class Thinker: NSObject, URLSessionTaskDelegate {
         let handlers = Recorder<@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void>()
 
@@ -75,7 +75,7 @@ import Testing
 
     private static let right = URLCredential(user: "u", password: "p", persistence: .none)
 
-    /// The connection does not last as long as the program thinks: another is used, or the load has failed.
+    /// The connection closes while the program decides: another is used, or the load fails.
     @Test(arguments: BothVersions.all) func theConnectionIsLostMeanwhile(version: String) async throws {
         let route: LoopbackServer.Route = { request in
             if request.fields.contains(.authorization) { return .text("in \(request.connection) \(request.bodyText)") }
@@ -89,7 +89,7 @@ import Testing
         for (credential, outcome) in [(Self.right, Outcome.ok("in 1 body")), (nil, .failed(.networkConnectionLost))] {
             let thinker = Thinker()
             try await BothVersions.withServer(version, route, delegate: thinker) { session, server in
-                // May be sent twice: the answer may come before the connection's end does.
+                // The request may be sent twice: the answer may come before the connection's end is noticed.
                 let request = try BothVersions.request(server, "/", "PUT", body: Data("body".utf8))
                 async let loaded = session.outcome(request)
                 let answer = try #require(await thinker.handlers.element(at: 0))
@@ -101,7 +101,7 @@ import Testing
         }
     }
 
-    /// The server has closed in order; what is not to be sent twice is not sent to a dead connection.
+    /// The server has closed the connection. A request that must not be sent twice is not sent on it.
     @Test func theServerHasNotWaited() async throws {
         let refusal: ScriptedPeer.Step = .send(
             "HTTP/1.1 401 No\r\nWWW-Authenticate: Basic\r\nContent-Length: 0\r\n\r\n")
@@ -136,7 +136,7 @@ import Testing
         }
     }
 
-    /// What is too long to read and drop is left: over HTTP/1.1 with its connection.
+    /// A refusal's body that is too long to read is left: over HTTP/1.1 with its connection.
     @Test(arguments: BothVersions.all) func longRefusals(version: String) async throws {
         let route: LoopbackServer.Route = { request in
             if request.fields.contains(.authorization) { return .text("in \(request.connection)") }

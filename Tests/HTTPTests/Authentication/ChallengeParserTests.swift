@@ -4,7 +4,7 @@ import Testing
 
 @testable import LoadingKitHTTP
 
-/// `WWW-Authenticate` as RFC 9110 §11.6.1 has it, and as servers have it.
+/// `WWW-Authenticate` by RFC 9110 §11.6.1, and as servers send it.
 @Suite struct ChallengeParserTests {
     private typealias Challenge = HTTPAuthenticationChallenge
 
@@ -45,7 +45,7 @@ import Testing
         Case("Basic realm=\"caf\u{e9}\"", Challenge(scheme: "Basic", parameters: ["realm": "caf\u{e9}"])),
     ]
 
-    /// What no server should send; what can be understood of it is.
+    /// Malformed fields: what can be understood of them is used.
     static let malformed = [
         Case("Digest realm=\"a\" nonce=\"b\"", .init(scheme: "Digest", parameters: ["realm": "a", "nonce": "b"])),
         Case("NTLM Basic realm=\"a\"", Challenge(scheme: "NTLM"), .init(scheme: "Basic", parameters: ["realm": "a"])),
@@ -74,7 +74,7 @@ import Testing
         #expect(ChallengeParser.parameters("").isEmpty)
     }
 
-    /// Whatever comes, it is read to its end.
+    /// Any bytes are read to their end.
     @Test(arguments: 0..<4) func damagedFields(_ seed: Int) {
         var random = SeededGenerator(seed: UInt64(seed))
         let pieces = [
@@ -90,7 +90,7 @@ import Testing
                 #expect(!challenge.scheme.isEmpty)
                 _ = DigestScheme(challenge)
                 var scheme = NTLMScheme(challenge)
-                _ = scheme?.goesOn(after: challenge)
+                _ = scheme?.advance(after: challenge)
             }
             _ = ChallengeParser.parameters(field)
         }

@@ -25,7 +25,7 @@ import Testing
         HTTPAuthenticationRequest(method: "GET", target: target, host: "www.example.org")
     }
 
-    /// The parameters of what is sent.
+    /// The parameters of the field's value that is sent.
     private static func sent(
         _ scheme: inout DigestScheme, _ request: HTTPAuthenticationRequest = get(), _ user: URLCredential = user
     ) -> [String: String]? {
@@ -66,7 +66,7 @@ import Testing
         #expect(Self.sent(&scheme, request) == nil, "a stream cannot be hashed before it is sent")
     }
 
-    /// RFC 7616 §3.9.2, whose own values are not those of its inputs: see erratum 4897.
+    /// The example of RFC 7616 §3.9.2, with the corrected values of erratum 4897.
     @Test func namesBeyondASCII() throws {
         let user = URLCredential(user: "J\u{e4}s\u{f8}n Doe", password: "Secret, or not?", persistence: .none)
         let challenge = [
@@ -120,7 +120,7 @@ import Testing
     ]) func theServerGivesTheNextNonce(_ algorithm: String, _ response: String) throws {
         var scheme = try #require(Self.scheme(["algorithm": algorithm]))
         _ = Self.sent(&scheme)
-        let acceptance = scheme.accepted(["nextnonce": "next"])
+        let acceptance = scheme.serverDidAccept(["nextnonce": "next"])
         #expect(acceptance == .renewed)
         let sent = try #require(Self.sent(&scheme))
         #expect(sent["nonce"] == "next" && sent["nc"] == "00000001" && sent["response"] == response)
@@ -128,7 +128,7 @@ import Testing
 
     @Test func theServerProvesThatItKnowsThePassword() throws {
         var scheme = try #require(Self.scheme([:]))
-        let early = scheme.accepted(["rspauth": "0"])
+        let early = scheme.serverDidAccept(["rspauth": "0"])
         #expect(early == .unchanged, "nothing was sent")
         _ = Self.sent(&scheme)
         let cases: [([String: String], HTTPAuthenticationAcceptance)] = [
@@ -138,7 +138,7 @@ import Testing
             (["rspauth": "of the body, too", "qop": "auth-int"], .unchanged),
         ]
         for (parameters, expected) in cases {
-            let acceptance = scheme.accepted(parameters)
+            let acceptance = scheme.serverDidAccept(parameters)
             #expect(acceptance == expected, "\(parameters)")
         }
     }
@@ -150,7 +150,7 @@ import Testing
             HTTPAuthenticationChallenge(
                 scheme: "Digest", parameters: ["realm": "r", "nonce": "fresh", "qop": "auth", "stale": stale])
         }
-        let isStale = ["false", "TRUE"].map { scheme.goesOn(after: challenge($0)) }
+        let isStale = ["false", "TRUE"].map { scheme.advance(after: challenge($0)) }
         #expect(isStale == [false, true])
         let sent = try #require(Self.sent(&scheme))
         #expect(sent["nonce"] == "fresh" && sent["nc"] == "00000001")

@@ -61,7 +61,7 @@ import Testing
         #expect(message.starts(with: NTLMMessage.signature) && message[8] == 3)
     }
 
-    /// A server that tells its time gets it back, and a check over all three messages (MS-NLMP §3.1.5.1.2).
+    /// A server that sends its time gets it back, with a check over all three messages (MS-NLMP §3.1.5.1.2).
     @Test func theMessagesAreProtected() throws {
         let time: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
         let challenge = Self.challenge(Self.attribute(7, time) + Self.information)
@@ -83,18 +83,18 @@ import Testing
         #expect(first == "NTLM " + Data(NTLMMessage.negotiate).base64EncodedString() && !scheme.isLastStep)
         let answer = HTTPAuthenticationChallenge(
             scheme: "NTLM", token: Data(Self.challenge()).base64EncodedString())
-        let isNextStep = scheme.goesOn(after: answer)
+        let isNextStep = scheme.advance(after: answer)
         #expect(isNextStep)
         let value = scheme.authorization(for: Self.request, with: Self.credential)
         let last = try #require(value)
         let message = try #require(Data(base64Encoded: String(last.dropFirst(5))))
         #expect(message[8] == 3 && scheme.isLastStep)
-        let isAnotherStep = scheme.goesOn(after: offer)
+        let isAnotherStep = scheme.advance(after: offer)
         #expect(!isAnotherStep, "refused")
         // The connection was lost.
         let again = scheme.authorization(for: Self.request, with: Self.credential)
         #expect(again == first && !scheme.isLastStep)
-        let isAnswered = scheme.goesOn(after: offer)
+        let isAnswered = scheme.advance(after: offer)
         #expect(!isAnswered, "there is no challenge")
     }
 

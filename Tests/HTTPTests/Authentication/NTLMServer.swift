@@ -4,9 +4,9 @@ import TestSupport
 
 @testable import LoadingKitHTTP
 
-/// Lets a connection pass that has proved by NTLM to be user `D\u` with password `p`.
+/// Accepts connections that NTLM has authenticated for user `D\u` with password `p`.
 final class NTLMServer: Sendable {
-    /// What connections have done, and what came of it: `0 1` is the first message on the connection 0.
+    /// The messages of each connection, and their outcomes: `0 1` is the first message on connection 0.
     let seen = Recorder<String>()
     /// The last messages of handshakes.
     let answers = Recorder<[UInt8]>()
@@ -18,7 +18,7 @@ final class NTLMServer: Sendable {
 
     private static let serverChallenge: [UInt8] = [1, 2, 3, 4, 5, 6, 7, 8]
 
-    /// With a time, so that the messages are to be protected.
+    /// A challenge with a time, so that the messages need a check.
     static let challenge: [UInt8] = {
         let information: [UInt8] = [7, 0, 8, 0, 0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 0]
         let flags = NTLMMessage.littleEndian(NTLMMessage.Flags.offered.rawValue)

@@ -33,14 +33,14 @@ import Testing
         try await Self.withServer(ntlm, answerer) { session, server in
             let request = try BothVersions.request(server, "/", "POST", body: Data("body".utf8))
             #expect(await session.outcome(request) == .ok("in"))
-            // From here on the connection is the user's.
+            // From here on the connection is authenticated for the user.
             #expect(await session.outcome(request) == .ok("in"))
         }
         #expect(ntlm.seen.snapshot == ["0 0 body", "0 1 ", "0 3 body", "0 0 body"])
         #expect(answerer.seen.snapshot == ["task's session: NTLM - 0 -"])
     }
 
-    /// The answer names the server's certificate (RFC 5929), so that nobody can use it elsewhere.
+    /// The answer is bound to the server's certificate (RFC 5929), so that an attacker cannot use it elsewhere.
     @Test func theAnswerIsBoundToTheConnection() async throws {
         let ntlm = NTLMServer()
         let authority = try CertificateAuthority()
@@ -59,13 +59,13 @@ import Testing
         #expect(nt.hexadecimal.contains("0a001000" + binding.hash.hexadecimal))
     }
 
-    /// Computed by another implementation of the hash.
+    /// The expected value is another implementation's.
     @Test func channelBinding() throws {
         let binding = try #require(NTLMChannelBinding(endPointHash: Array(0..<32)))
         #expect(binding.hash.hexadecimal == "8f1214c9c9cab8dc3bf866da9aba57a7")
     }
 
-    @Test func streamsAreAskedForWithTheLastMessage() async throws {
+    @Test func streamsAreRequestedWithTheLastMessage() async throws {
         let ntlm = NTLMServer()
         let answerer = SessionChallengeAnswerer("D\\u", "p", bodies: { InputStream(data: Data("again".utf8)) })
         try await Self.withServer(ntlm, answerer) { session, server in
@@ -76,7 +76,7 @@ import Testing
         #expect(answerer.seen.snapshot == ["task's session: NTLM - 0 -", "body"])
     }
 
-    /// The connection is the user's that it was authenticated for.
+    /// A connection is used for the requests of the user that it is authenticated for.
     @Test func anotherUsersRequestsGoOverAnotherConnection() async throws {
         let ntlm = NTLMServer()
         try await Self.withServer(ntlm, SessionChallengeAnswerer("D\\u", "p")) { session, server in
@@ -112,7 +112,7 @@ import Testing
         #expect(ntlm.seen.snapshot == ["0 0 ", "0 1 ", "0 3 ", "1 0 ", "1 1 ", "1 3 "])
     }
 
-    /// Over HTTP/2, whose connections are everyone's, it cannot be used (RFC 9113 has no word for whose a stream is).
+    /// NTLM cannot be used over HTTP/2, as a connection's streams may be of several users.
     @Test func neverOverHTTP2() async throws {
         let ntlm = NTLMServer()
         try await Self.withServer(ntlm, protocols: ["h2", "http/1.1"], SessionChallengeAnswerer("D\\u", "p")) {
@@ -135,7 +135,7 @@ import Testing
         #expect(answerer.seen.snapshot == ["0 -", "1 D\\u"].map { "task's session: NTLM - \($0)" })
     }
 
-    /// Each connection has its own handshake; the program is asked once.
+    /// Each connection has its own handshake. The program gets one challenge.
     @Test func severalConnections() async throws {
         let ntlm = NTLMServer()
         let answerer = SessionChallengeAnswerer("D\\u", "p")
@@ -154,7 +154,8 @@ import Testing
         }
     }
 
-    /// A server that ends the connection in between is asked again on another, but not for ever.
+    /// When the server closes the connection during the handshake, the request goes to another connection: a bounded
+    /// number of times.
     @Test func theConnectionIsLostInBetween() async throws {
         let ntlm = NTLMServer(closesInBetween: true)
         let answerer = SessionChallengeAnswerer { challenge in
@@ -168,8 +169,8 @@ import Testing
         #expect(messages == ["0"] + Array(repeating: "1", count: 10))
     }
 
-    /// A server that lets the first message pass has seen no body: it gets the request whole.
-    @Test func theFirstMessageIsLetPass() async throws {
+    /// A server that accepts the first message has not received the body: the whole request is sent again.
+    @Test func theFirstMessageIsAccepted() async throws {
         let bodies = Recorder<String>()
         let peer = try ScriptedPeer([
             .expectRequest, .send("HTTP/1.1 401 No\r\nWWW-Authenticate: NTLM\r\nContent-Length: 0\r\n\r\n"),

@@ -5,20 +5,20 @@ import TestSupport
 
 @testable import LoadingKitHTTP
 
-/// A site that lets user `u` with password `p` pass, by the schemes that the test wants.
+/// A site that accepts user `u` with password `p`, by the schemes that the test chooses.
 final class ProtectedSite: Sendable {
-    /// What the server says of the next Digest responses, beyond letting them pass.
+    /// How the server answers the next Digest responses.
     struct Behaviour: Sendable {
         var challenges = ["Basic realm=\"r\""]
-        /// Nonces that are refused as too old, and whether that is said.
+        /// Nonces that are refused as too old, and whether the challenge says `stale`.
         var oldNonces: Set<String> = []
         var saysStale = true
-        /// Added to responses that are let pass.
+        /// The `Authentication-Info` of accepted requests.
         var information: String?
     }
 
     let behaviour: Box<Behaviour>
-    /// Of each request the scheme that it was sent with, and what a nonce's count was.
+    /// The scheme of each request, and the count of its nonce.
     let seen = Recorder<String>()
     private let nonceNumber = Box(0)
 
@@ -46,7 +46,7 @@ final class ProtectedSite: Sendable {
         return sent["response"] == algorithm.hash(secret, nonce, count, clientNonce, "auth", second)
     }
 
-    /// Each refusal has a nonce of its own: `n1`, `n2`, …
+    /// Each refusal has its own nonce: `n1`, `n2`, …
     private func refuse(_ sent: HTTPAuthenticationChallenge?) -> ServerResponse {
         let number = nonceNumber.update { number in
             number += 1
@@ -66,7 +66,7 @@ final class ProtectedSite: Sendable {
 }
 
 extension URLSession {
-    /// Loads a path of a server, and says what came of it.
+    /// Loads a path of a server, and returns the outcome.
     func outcome(_ server: LoopbackServer, _ path: String) async -> Outcome {
         guard let request = try? BothVersions.request(server, path) else { return .failed(.badURL) }
         return await outcome(request)

@@ -3,7 +3,7 @@ import LoadingKit
 import TestSupport
 import Testing
 
-/// Apache's idea of Basic and Digest.
+/// Basic and Digest with Apache.
 @Suite struct RealServerAuthenticationTests {
     @Test func apache() async throws {
         let server = try await onThread { try ApacheLoginServer() }

@@ -6,9 +6,9 @@ import LoadingKitTransport
 import TestSupport
 import Testing
 
-/// A cache whose memory has forgotten what its disk has.
+/// A cache whose responses are on the disk, and no longer in memory.
 @Suite struct CacheDiskTests {
-    /// A disk that takes its time: it answers when it is told to.
+    /// A slow disk: it returns entries when the test lets it.
     private final class SlowDisk: DiskResponseStore {
         let entries = Guarded<[CacheKey: [CacheEntry]]>([:])
         let isReady = Signal()
@@ -41,7 +41,7 @@ import Testing
         try await withTimeout {
             let stored = Task { try await test.load().body }
             await disk.isAsked.wait()
-            // Meanwhile a load that needs no disk goes on.
+            // Meanwhile a load that needs no disk ends.
             #expect(try await test.load("/", policy: .reloadIgnoringLocalCacheData).body == "body")
             disk.isReady.fire()
             #expect(try await stored.value == "body" && disk.entries.withLock { $0.count } == 1)
@@ -53,7 +53,7 @@ import Testing
         }
     }
 
-    @Test func whoIsCancelledMeanwhileIsToldSo() async throws {
+    @Test func cancellingWhileTheDiskIsRead() async throws {
         let disk = SlowDisk()
         let cache = URLCache(memoryCapacity: 1 << 20, diskCapacity: 1 << 20, disk: disk)
         let test = try CachingSession({ $0.urlCache = cache }) { _ in .text("body") }

@@ -6,7 +6,7 @@
     import TestSupport
     import Testing
 
-    /// A session whose cache is a folder, as its public initializers make it.
+    /// A session whose cache is a folder, made by the public initializers.
     @Suite struct CacheOnDiskTests {
         private let folder: TemporaryFolder
 
@@ -31,7 +31,7 @@
             defer { test.stop() }
             try await withTimeout {
                 for round in 0..<3 {
-                    // A cache of its own each time has nothing in memory.
+                    // Each session has a new cache, with nothing in memory.
                     let cache = cache(memory: round == 2 ? 0 : 1 << 20)
                     let session = session(cache)
                     for path in ["/a", "/b"] {
@@ -131,7 +131,7 @@
                 cache.storeCachedResponse(stored, for: request)
                 await cache.flush()
                 let found = self.cache().cachedResponse(for: request)
-                // What may not be stored anywhere is not, and leaves what is there.
+                // A response that may not be stored is not, and the stored one stays.
                 #expect(found == (policy == .allowed ? stored : nil), "\(policy)")
                 cache.removeCachedResponse(for: request)
                 await cache.flush()
@@ -152,7 +152,7 @@
             cache.storeCachedResponse(stored, for: URLRequest(url: url))
             await cache.flush()
             #expect(cache.currentDiskUsage > 0)
-            // An ephemeral session's stays in memory whatever its capacity.
+            // The cache of an ephemeral session stays in memory, whatever its capacity.
             let ephemeral = try #require(URLSessionConfiguration.ephemeral.urlCache)
             ephemeral.diskCapacity = 1000
             ephemeral.storeCachedResponse(stored, for: URLRequest(url: url))
@@ -160,7 +160,7 @@
             #expect(ephemeral.currentDiskUsage == 0)
         }
 
-        @Test func aSubclassIsAskedOffTheLoop() async throws {
+        @Test func aSubclassIsCalledOffTheLoop() async throws {
             final class Recording: URLCache, @unchecked Sendable {  // a Guarded
                 let threads = Guarded<Set<String>>([])
                 override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
@@ -194,7 +194,7 @@
                 host: "shared.example", port: 80, protocol: "http", realm: nil, authenticationMethod: nil)
             let credential = URLCredential(user: "a", password: "b", persistence: .permanent)
             URLCredentialStorage.shared.set(credential, for: space)
-            StrictTransportStore.shared.note("max-age=1000", from: "shared.example")
+            HSTSStore.shared.note("max-age=1000", from: "shared.example")
             let session = URLSession(configuration: .default)
             defer { session.invalidateAndCancel() }
             await withCheckedContinuation { done in session.flush { done.resume() } }

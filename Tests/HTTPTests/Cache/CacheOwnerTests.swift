@@ -5,9 +5,9 @@ import LoadingKitPrimitives
 import TestSupport
 import Testing
 
-/// Several people's sessions share a cache: nobody gets what was stored of somebody else's.
+/// Sessions of several users share a cache. No user gets a response that was stored for another.
 @Suite struct CacheOwnerTests {
-    /// How a user says who he is.
+    /// How a user authenticates.
     enum Way: String, CaseIterable, Sendable {
         case ofSession, byHand, basic, digest
 
@@ -51,9 +51,9 @@ import Testing
 
     private static let storable = ["Cache-Control: max-age=1000"]
 
-    /// A, B, nobody, A, B, nobody: the second time all are answered by what was stored for them.
+    /// A, B, no user, A, B, no user: the second time each gets the response that was stored for it.
     @Test(arguments: Way.allCases, [[], ["Vary: Authorization"], ["Vary: Accept-Language, Cookie"]])
-    func everyoneGetsHisOwn(way: Way, vary: [String]) async throws {
+    func eachUserGetsItsOwn(way: Way, vary: [String]) async throws {
         try await Self.withServer { server, cache in
             let people = try ["ada", "bob", nil].map {
                 try Self.person($0, way, cache, server, Self.storable + vary)
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// What the server calls public is everybody's, however it was obtained.
+    /// A response that is `public` is for all users, with whatever credential it was received.
     @Test(arguments: Way.allCases) func publicResponses(way: Way) async throws {
         try await Self.withServer { server, cache in
             for (index, name) in ["ada", "bob", nil, "ada"].enumerated() {
@@ -85,7 +85,7 @@ import Testing
         }
     }
 
-    /// A session that has not been asked yet who is there finds nothing, and finds what is stored once it has.
+    /// A session finds the user's responses once it knows the credential, and none before.
     @Test(arguments: [Way.basic, .digest]) func anotherSessionOfTheSameUser(way: Way) async throws {
         try await Self.withServer { server, cache in
             for name in ["ada", "bob", "ada"] {
@@ -98,7 +98,7 @@ import Testing
         }
     }
 
-    /// By policies that take what is stored however old it is, or nothing else.
+    /// With policies that use a stored response of any age, or nothing else.
     @Test func policies() async throws {
         try await Self.withServer { server, cache in
             let ada = try Self.person("ada", .ofSession, cache, server, ["Cache-Control: max-age=0"])
@@ -122,7 +122,7 @@ import Testing
         }
     }
 
-    /// Two storages for two users; and one whose cookie changes.
+    /// Two storages for two users, and one whose cookie changes.
     @Test(arguments: [[], ["Vary: Cookie"]]) func cookies(vary: [String]) async throws {
         try await Self.withServer { server, cache in
             let url = try #require(URL(string: server.url("/")))
@@ -150,7 +150,7 @@ import Testing
         }
     }
 
-    /// A response that sets a cookie is for those whose cookie it is.
+    /// A response that sets a cookie is for the users of that cookie storage.
     @Test func responsesThatSetCookies() async throws {
         try await Self.withServer { server, cache in
             let request = try PersonalSite.request(server, Self.storable + ["Set-Cookie: id=1"])
@@ -166,8 +166,8 @@ import Testing
         }
     }
 
-    /// The same tag is another content for another user: a user whose credential took the place of another's gets his own, and
-    /// no part is joined with another user's.
+    /// The same tag may have other content for another user. After the credential has changed, the new user gets the
+    /// new user's response, and no part is joined with another user's.
     @Test(arguments: [false, true]) func anotherCredentialInTheEnd(isCutOff: Bool) async throws {
         let accepted = Box("ada")
         let route: LoopbackServer.Route = { request in
@@ -206,7 +206,7 @@ import Testing
         }
     }
 
-    /// A stale response is validated behind the answer with its owner's credential, and answers nobody else.
+    /// A stale response is validated in the background with its user's credential, and is for no other user.
     @Test func validationsInTheBackground() async throws {
         try await Self.withServer { server, cache in
             let lines = ["Cache-Control: max-age=0, stale-while-revalidate=1000"]
@@ -218,7 +218,7 @@ import Testing
         }
     }
 
-    /// What was public is its owner's once the server says so in a 304, and the other way round.
+    /// A 304 makes a public response private, and the other way round.
     @Test(arguments: [false, true]) func becomesPrivate(isPublicLater: Bool) async throws {
         let number = Box(0)
         let route: LoopbackServer.Route = { request in
@@ -240,7 +240,7 @@ import Testing
         }
     }
 
-    /// What the program itself sees and stores.
+    /// Responses that the program itself looks up and stores.
     @Test func theProgramsOwnLookUps() async throws {
         try await Self.withServer { server, cache in
             let ada = try Self.person("ada", .byHand, cache, server, Self.storable)
@@ -264,7 +264,7 @@ import Testing
         }
     }
 
-    /// A subclass that only looks on changes nothing.
+    /// A subclass that only observes changes nothing.
     @Test func subclasses() async throws {
         final class Watching: URLCache, @unchecked Sendable {  // as its superclass
             override func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
@@ -284,8 +284,8 @@ import Testing
         }
     }
 
-    /// A certificate is a credential, too; so is a connection that NTLM has authenticated.
-    @Test func connectionsOfSomebody() async throws {
+    /// A certificate is a credential, too, and so is a connection that NTLM has authenticated.
+    @Test func connectionsWithCertificates() async throws {
         let authority = try CertificateAuthority()
         var options = TLSServerOptions(try authority.issue(), applicationProtocols: ["http/1.1"])
         options.clientAuthoritiesPEM = [authority.certificatePEM]
@@ -320,7 +320,7 @@ import Testing
                 let outcomes = try await load(identity)
                 #expect(outcomes == [.ok(name), .ok(name)])
             }
-            // A session learns in its first handshake as whom it is known.
+            // A session learns in its first handshake which certificate it sends.
             #expect(server.requests.count == 4)
         }
     }
@@ -334,7 +334,7 @@ import Testing
             let ada = makeSession(delegate: SessionChallengeAnswerer("D\\u", "p")) { $0.urlCache = cache }
             let nobody = makeSession { $0.urlCache = cache }
             defer { for session in [ada, nobody] { session.invalidateAndCancel() } }
-            // The second request's connection says who asks, and no field of it.
+            // The second request has no credential in its fields: its connection is authenticated.
             for path in ["/a", "/b", "/a", "/b"] { #expect(await ada.outcome(server, path) == .ok("in")) }
             let count = ntlm.seen.count
             for path in ["/a", "/b"] {
@@ -345,7 +345,7 @@ import Testing
         }
     }
 
-    /// What a server says that was accepted though its certificate failed is for nobody else.
+    /// A response from a server whose certificate failed, and which the delegate accepted, is not stored.
     @Test func untrustedServers() async throws {
         let authority = try CertificateAuthority()
         let server = try LoopbackServer(tls: try authority.issue()) { _ in
@@ -367,7 +367,7 @@ import Testing
         }
     }
 
-    /// A handler that forwards keeps nothing of one person's, and sees nothing of it.
+    /// A handler that forwards requests stores no response of one user alone, and sees none.
     private final class Keeping: URLProtocolHandler, @unchecked Sendable {  // no state of its own
         override class func canInit(with request: URLRequest) -> Bool { true }
 

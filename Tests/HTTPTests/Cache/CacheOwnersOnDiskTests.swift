@@ -5,13 +5,13 @@
     import TestSupport
     import Testing
 
-    /// What is on disk of those whose responses are stored: enough to know them again, and no secret.
+    /// What is on disk of the users whose responses are stored: enough to recognise them, and no secret.
     @Suite struct CacheOwnersOnDiskTests {
         private let folder: TemporaryFolder
 
         init() throws { folder = try TemporaryFolder() }
 
-        /// As another process would have it.
+        /// A cache as another process would open it.
         private func cache() -> URLCache {
             URLCache(memoryCapacity: 1 << 20, diskCapacity: 1 << 20, directory: folder.file("Cache"))
         }
@@ -23,7 +23,7 @@
             }
         }
 
-        /// Each process finds what was stored for the same user, whoever was there in between.
+        /// Each process finds what was stored for the same user, whoever used the cache in between.
         @Test(arguments: [[], ["Vary: Authorization, X-Any"]]) func laterProcesses(vary: [String]) async throws {
             let server = try LoopbackServer(route: PersonalSite.route)
             defer { server.stop() }
@@ -80,7 +80,7 @@
                     let request = URLRequest(url: try #require(URL(string: url)))
                     for _ in 0..<2 { #expect(await session.outcome(request) == .ok("stored")) }
                 }
-                // Each was stored: asked once, and twice where the server asked who is there.
+                // Each response was stored: one request each, and two where the server sent a challenge.
                 #expect(server.requests.count == 6)
                 let shown = cache.cachedResponse(for: URLRequest(url: try #require(URL(string: named))))
                 #expect(shown?.response.url?.absoluteString == server.url("/named"))
@@ -96,7 +96,7 @@
             }
         }
 
-        /// Without the key nothing of what was somebody's is found, and there is another key from then on.
+        /// Without the key no response of one user alone is found, and a new key is made.
         @Test func theKeyIsLost() async throws {
             let server = try LoopbackServer(route: PersonalSite.route)
             defer { server.stop() }

@@ -5,9 +5,9 @@ import LoadingKitPrimitives
 import TestSupport
 import Testing
 
-/// What a session answers from its cache, by the rules and by the policies.
+/// What a session answers from its cache, by HTTP's rules and by the cache policies.
 @Suite struct CachePolicyTests {
-    /// Numbered bodies, fresh for ten seconds, with a tag of their own.
+    /// Numbered bodies, fresh for ten seconds, each with its own tag.
     private static func numbered(
         _ fields: [String: String] = ["Cache-Control": "max-age=10"]
     ) -> LoopbackServer.Route {
@@ -18,7 +18,7 @@ import Testing
         }
     }
 
-    @Test func whatIsFreshIsNotAskedFor() async throws {
+    @Test func freshResponsesAreNotRequested() async throws {
         let test = try CachingSession(route: Self.numbered())
         defer { test.stop() }
         try await withTimeout {
@@ -34,7 +34,7 @@ import Testing
         }
     }
 
-    @Test func theServerIsAskedWhetherItIsCurrent() async throws {
+    @Test func staleResponsesAreValidated() async throws {
         let test = try CachingSession(
             route: Self.numbered([
                 "Cache-Control": "max-age=10", "ETag": "\"same\"", "Last-Modified": "Sun, 06 Nov 1994 08:49:37 GMT",
@@ -72,7 +72,7 @@ import Testing
             #expect(try await test.load(policy: .reloadIgnoringLocalAndRemoteCacheData).body == "3")
             let remote = try #require(test.server.requests.last).fields
             #expect(remote[.cacheControl] == "no-cache" && remote[.pragma] == "no-cache")
-            // What was loaded past the cache is in it.
+            // A response that was loaded past the cache is stored in it.
             #expect(try await test.load().body == "3")
             #expect(try await test.load(policy: .reloadRevalidatingCacheData).body == "3")
             let validation = try #require(test.server.requests.last).fields
@@ -100,7 +100,7 @@ import Testing
             #expect(try await test.load(post).body == "2")
             post.cachePolicy = .returnCacheDataDontLoad
             #expect(await test.session.outcome(post) == .failed(.resourceUnavailable))
-            // POST has made what was stored doubtful.
+            // POST has invalidated the stored response.
             #expect(try await test.load().body == "3")
         }
     }
@@ -120,7 +120,7 @@ import Testing
             #expect(test.count == 2)
             let fromBody = try await test.load(head)
             #expect(fromBody.body == "" && fromBody["Content-Length"] == "4" && test.count == 2)
-            // A head that tells of another representation makes the stored one useless (RFC 9111 §4.3.5).
+            // A head of another representation invalidates the stored one (RFC 9111 §4.3.5).
             tag.withLock { $0 = "b" }
             test.clock.advance(by: 10)
             try await test.load(head)
@@ -206,7 +206,7 @@ import Testing
         defer { test.stop() }
         try await withTimeout {
             #expect(try await test.load("/old").body == "new")
-            // The content was not waited for then, so it is asked for now, and kept.
+            // The content was not stored then, so it is requested now, and stored.
             for _ in 0..<2 {
                 let answer = try await test.load("/old")
                 #expect(answer.status == 301 && answer.body == "moved")
@@ -215,7 +215,7 @@ import Testing
         }
     }
 
-    @Test func peopleAndBodiesAreToldApart() async throws {
+    @Test func usersAndBodiesAreKeptApart() async throws {
         let test = try CachingSession(route: Self.numbered())
         defer { test.stop() }
         try await withTimeout {

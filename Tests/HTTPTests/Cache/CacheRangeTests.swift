@@ -8,11 +8,11 @@ import Testing
 
 @testable import LoadingKitHTTP
 
-/// Range requests, answered from what is stored and added to it.
+/// Range requests that are answered from stored responses, and responses to them that are stored.
 @Suite struct CacheRangeTests {
     private static let content = Array("0123456789".utf8)
 
-    /// A server of ten bytes that knows ranges.
+    /// A server with ten bytes that supports ranges.
     private static func route(_ fields: [String: String]) -> LoopbackServer.Route {
         { request in
             guard let range = request.fields[.range].flatMap(ByteRange.init)?.resolved(total: 10) else {
@@ -36,7 +36,7 @@ import Testing
             #expect(part["Content-Length"] == "3" && part.response.expectedContentLength == 3)
             let whole = try await test.load("/", ["Range": "bytes=2-4", "If-Range": "\"b\""])
             #expect(whole.status == 200 && whole.body == "0123456789" && test.count == 1)
-            // What cannot be answered is asked for.
+            // Other ranges go to the server.
             try await test.load("/", ["Range": "bytes=20-"])
             #expect(test.count == 2)
         }
@@ -60,8 +60,8 @@ import Testing
         }
     }
 
-    /// A part answers for what is in it. Nothing says that another belongs to the same representation, so that each takes
-    /// the place of the one before, and none that of the whole (RFC 9111 §3.3, §3.4).
+    /// A part answers requests for what is in it. Without a strong tag parts may be of different representations: each
+    /// replaces the one before, and none replaces the whole (RFC 9111 §3.3, §3.4).
     @Test(arguments: [["Cache-Control": "max-age=10"], ["Cache-Control": "max-age=10", "ETag": "W/\"a\""]])
     func withoutAStrongTagAnswerForThemselvesAlone(_ fields: [String: String]) async throws {
         let test = try CachingSession(route: Self.route(fields))
@@ -76,7 +76,7 @@ import Testing
             #expect(test.count == 2)
             #expect(try await test.load("/", ["Range": "bytes=0-5"]).body == "012345")
             #expect(try await test.load().body == "0123456789" && test.count == 4)
-            // The whole is stored now, and stays.
+            // The whole is stored now, and it stays.
             try await test.load("/", ["Range": "bytes=20-"])
             try await test.load("/", ["Range": "bytes=0-3", "Cache-Control": "no-cache"])
             #expect(try await test.load().body == "0123456789" && test.count == 6)

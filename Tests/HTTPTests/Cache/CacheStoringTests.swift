@@ -5,9 +5,9 @@ import LoadingKitPrimitives
 import TestSupport
 import Testing
 
-/// What a session stores, and who is asked and told.
+/// What a session stores, and what its delegate decides.
 @Suite struct CacheStoringTests {
-    /// Decides what is stored, and collects what is told.
+    /// Decides what is stored, and collects the calls.
     private final class Storekeeper: NSObject, URLSessionDataDelegate {
         let events = Guarded<[String]>([])
         let fetched = Guarded<[URLSessionTaskMetrics.ResourceFetchType]>([])
@@ -45,9 +45,9 @@ import Testing
         return ServerResponse.text("hello").adding(["Cache-Control": "max-age=10", "ETag": "\"a\""])
     }
 
-    /// What a POST says is at its target answers later requests of GET and HEAD, and no POST (RFC 9110 §9.3.3). It takes the
-    /// place of what was there, which a POST that says less makes doubtful (RFC 9111 §4.4).
-    @Test func aResponseToPOSTThatSaysWhereItIs() async throws {
+    /// A response to POST with the target as its `Content-Location` answers later GET and HEAD requests, and no POST
+    /// (RFC 9110 §9.3.3). It replaces the stored response. Other responses to POST invalidate that (RFC 9111 §4.4).
+    @Test func aResponseToPOSTWithItsLocation() async throws {
         let test = try CachingSession { request in
             let answer = ServerResponse.text("\(request.method) \(request.bodyText)")
                 .adding(["Cache-Control": "max-age=10"])
@@ -72,7 +72,7 @@ import Testing
         }
     }
 
-    @Test func theDelegateIsAskedOnceAllIsThere() async throws {
+    @Test func theDelegateDecidesOnceAllIsReceived() async throws {
         let keeper = Storekeeper { proposed in
             CachedURLResponse(
                 response: proposed.response, data: Data("changed".utf8), userInfo: ["key": "value"],
@@ -164,7 +164,7 @@ import Testing
                 #expect(answer.response.expectedContentLength == -1)
             }
             #expect(test.count == 1)
-            // A range is one of the coded bytes, which are not there.
+            // A range is one of the encoded bytes, which are not stored.
             try await test.load("/", ["Range": "bytes=0-1"])
             #expect(test.count == 2)
         }
@@ -190,7 +190,7 @@ import Testing
             let task = test.session.dataTask(with: test.request())
             task.resume()
             task.suspend()
-            // The loop has seen both when another load is through.
+            // Once another load has ended, the loop has handled both.
             try await test.load()
             if task.state == .suspended { task.resume() }
             _ = await keeper.ended.count(reaches: 1)

@@ -17,26 +17,26 @@ extension HTTPFields {
 
     static func lines(_ lines: String...) -> HTTPFields { self.lines(lines) }
 
-    /// As lines, for comparison.
+    /// The fields as lines, for comparison.
     var asLines: [String] { map { "\($0.name): \($0.value)" } }
 }
 
-/// Sun, 06 Nov 1994 08:49:37 GMT: when the tests' responses are received.
+/// When the tests' responses are received: Sun, 06 Nov 1994 08:49:37 GMT.
 let receipt = Date(timeIntervalSince1970: 784_111_777)
 
 func date(_ secondsFromReceipt: TimeInterval) -> String {
     HTTPDate.string(receipt.addingTimeInterval(secondsFromReceipt))
 }
 
-/// A response that was received at `receipt`, in no time.
+/// A response whose request was sent, and which was received, at `receipt`.
 func stored(
     _ status: Int = 200, _ lines: [String], data: String = "", part: CacheMetadata.Part? = nil,
-    selecting: [CacheMetadata.SelectingField] = []
+    varyKey: [CacheMetadata.VaryField] = []
 ) throws -> StoredResponse {
     let url = URL(string: "http://h/") ?? URL(fileURLWithPath: "/")
     let response = HTTPURLResponse(
         url: url, statusCode: status, httpVersion: "HTTP/1.1", fields: .lines(lines), expectedContentLength: -1)
-    let metadata = CacheMetadata(requestTime: receipt, responseTime: receipt, selectingFields: selecting, part: part)
+    let metadata = CacheMetadata(requestTime: receipt, responseTime: receipt, varyKey: varyKey, part: part)
     let cached = CachedURLResponse(
         response: response, data: Data(data.utf8), userInfo: nil, storagePolicy: .allowed, metadata: metadata)
     return StoredResponse(cached, response, metadata)

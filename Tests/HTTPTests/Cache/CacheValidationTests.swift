@@ -5,7 +5,7 @@ import LoadingKitPrimitives
 import TestSupport
 import Testing
 
-/// Stale responses: used meanwhile, used instead, and asked about once for all.
+/// Stale responses: used while they are validated, used after errors, and validated once for all waiting requests.
 @Suite struct CacheValidationTests {
     @Test func staleWhileItIsValidated() async throws {
         let counter = Counter()
@@ -19,7 +19,7 @@ import Testing
             let stale = try await test.load()
             #expect(stale.body == "1" && stale["Age"] == "15")
             _ = await test.server.requests.count(reaches: 2)
-            // Once the new one is there it is used; before that the old one is, and no third request is made for it.
+            // The old response is used until the new one is received. There is no third request.
             var body = "1"
             while body == "1" { body = try await test.load().body }
             #expect(body == "2" && test.count == 2)
@@ -59,7 +59,7 @@ import Testing
             try await test.load()
             _ = await test.server.requests.count(reaches: 2)
             test.session.finishTasksAndInvalidate()
-            // The server sees its connection go.
+            // The server sees that its connection is closed.
             _ = await test.server.endings.count(reaches: 1)
         }
     }
@@ -122,7 +122,7 @@ import Testing
             test.clock.advance(by: 10)
             let tasks = (0..<5).map { _ in Task { try await test.load().body } }
             _ = await test.server.requests.count(reaches: 2)
-            // A load that needs no validation comes after those in the loop's order, so they wait by now.
+            // This load needs no validation, and comes after the others in the loop's order: they wait by now.
             for _ in 0..<20 { try await test.load("/other") }
             release.fire()
             for task in tasks { #expect(try await task.value == "body") }
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    @Test func whoWaitsGoesOnWhenTheFirstIsCancelled() async throws {
+    @Test func waitingRequestsGoOnWhenTheFirstIsCancelled() async throws {
         let test = try CachingSession { request in
             guard request.fields.contains(.ifNoneMatch) else {
                 return ServerResponse.text("body").adding(["Cache-Control": "max-age=10", "ETag": "\"a\""])
@@ -153,7 +153,7 @@ import Testing
         }
     }
 
-    @Test func whoWaitsIsOnItsOwnWhenThereIsSomethingNew() async throws {
+    @Test func waitingRequestsGoOutWhenTheResponseIsNew() async throws {
         let counter = Counter()
         let release = Signal()
         let test = try CachingSession { request in
@@ -176,7 +176,7 @@ import Testing
         }
     }
 
-    /// Notes each look into it.
+    /// Counts its look-ups.
     private final class Counting: URLCache, @unchecked Sendable {  // as its superclass; a Recorder
         let looks = Recorder<Bool>()
 
@@ -186,8 +186,8 @@ import Testing
         }
     }
 
-    /// Of many that wait for a validation that comes to nothing each looks a few times at most, however many they are.
-    @Test(arguments: [10, 100]) func manyWaitInVain(count: Int) async throws {
+    /// When many requests wait for a validation that is inconclusive, each looks into the cache a few times at most.
+    @Test(arguments: [10, 100]) func manyWaitForAnInconclusiveValidation(count: Int) async throws {
         let cache = Counting(memoryCapacity: 1 << 20, diskCapacity: 0, diskPath: nil)
         let gate = Signal()
         let test = try CachingSession({ $0.urlCache = cache }) { request in

@@ -5,7 +5,7 @@ import LoadingKitPrimitives
 
 /// A session with a cache of its own, a time of day that the test moves, and a server.
 final class CachingSession: Sendable {
-    /// What came of a load.
+    /// The outcome of a load.
     struct Answer: Sendable {
         let body: String
         let response: HTTPURLResponse
@@ -37,7 +37,7 @@ final class CachingSession: Sendable {
         server.stop()
     }
 
-    /// How often the server was asked.
+    /// How many requests the server received.
     var count: Int { server.requests.count }
 
     func request(_ path: String = "/", _ fields: [String: String] = [:], method: String = "GET") -> URLRequest {
@@ -65,13 +65,13 @@ final class CachingSession: Sendable {
 }
 
 extension ServerResponse {
-    /// With more field lines.
+    /// The response with more field lines.
     func adding(_ fields: [String: String]) -> ServerResponse {
         fields.sorted { $0.key < $1.key }.reduce(self) { $0.adding($1.key, $1.value) }
     }
 }
 
-/// A number that threads count up.
+/// A counter that several threads may use.
 final class Counter: Sendable {
     private let value = Guarded(0)
 

@@ -24,7 +24,7 @@ import Testing
         ])
     func malformed(_ text: String) { #expect(HTTPDate.parse(text, now: receipt) == nil) }
 
-    @Test("are what Foundation says, over four thousand years")
+    @Test("are the same as Foundation's, over four thousand years")
     func calendar() throws {
         let formatter = DateFormatter()
         formatter.locale = Locale(identifier: "en_US_POSIX")
@@ -51,9 +51,9 @@ import Testing
         #expect(HTTPDate.string(date).contains(" \(meant) "))
     }
 
-    @Test("that no field can hold are bounded")
+    @Test("outside the years of the format are bounded")
     func bounds() {
-        // In seconds: a Date beyond all bounds cannot be an argument of a test, as Foundation traps when it describes it.
+        // In seconds, as Foundation traps when it describes such a Date, so that none can be an argument of a test.
         for (seconds, text) in [
             (1e300, "31 Dec 9999 23:59:59"), (-Double.infinity, "01 Jan 0000 00:00:00"), (.nan, "01 Jan 1970"),
         ] {

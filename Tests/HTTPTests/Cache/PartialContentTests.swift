@@ -89,6 +89,6 @@ import Testing
             (false, "ETag: W/\"a\"", "ETag: W/\"a\""), (false, "A: b", "A: b"),
         ])
     func sameness(_ same: Bool, _ a: String, _ b: String) {
-        #expect(PartialContent.belongTogether(.lines(a), .lines(b)) == same)
+        #expect(PartialContent.isSameRepresentation(.lines(a), .lines(b)) == same)
     }
 }

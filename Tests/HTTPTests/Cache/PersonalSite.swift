@@ -5,9 +5,10 @@ import TestSupport
 
 @testable import LoadingKitHTTP
 
-/// A site that answers everyone with his name, and lets the answer be stored as the request's query says.
+/// A site that answers each user with the user's name. The request's query has the fields that decide whether the
+/// response may be stored.
 enum PersonalSite {
-    /// `/basic` and `/digest` are for those who say who they are.
+    /// `/basic` and `/digest` need a credential.
     static let route: LoopbackServer.Route = { request in
         let who = who(request)
         if who == nil, request.path == "/basic" { return refusal("Basic realm=r") }

@@ -7,7 +7,7 @@ import Testing
 @Suite("Reuse") struct ReuseRuleTests {
     struct Case: Sendable {
         let verdict: ReuseRule.Verdict
-        /// Of a lifetime of 100 seconds.
+        /// The response's lifetime is 100 seconds.
         let age: TimeInterval
         let response: String
         let request: String

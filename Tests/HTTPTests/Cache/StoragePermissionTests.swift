@@ -49,7 +49,7 @@ import Testing
         #expect(mayStore == test.isStored, "\(test)")
     }
 
-    /// RFC 9110 §9.3.3: explicit freshness, and a Content-Location that is the target.
+    /// Needs explicit freshness, and a Content-Location that is the target (RFC 9110 §9.3.3).
     @Test(
         arguments: [
             (true, 200, ["Content-Location: /a", "Cache-Control: max-age=60"]),
@@ -78,7 +78,7 @@ import Testing
     }
 }
 
-@Suite("Vary") struct SelectingFieldsTests {
+@Suite("Vary") struct VaryKeyTests {
     struct Case: Sendable {
         let matches: Bool
         let vary: String
@@ -107,8 +107,8 @@ import Testing
 
     private static func matches(_ vary: String, _ first: [String], _ later: [String]) throws -> Bool {
         let hash = try #require(KeyedHash.random())
-        let kept = try #require(SelectingFields.of(requester(first), for: .lines("Vary: \(vary)"), hash))
-        return SelectingFields.match(kept, requester(later), hash)
+        let kept = try #require(VaryKey.of(requester(first), for: .lines("Vary: \(vary)"), hash))
+        return VaryKey.matches(kept, requester(later), hash)
     }
 
     private static func requester(_ lines: [String]) -> Requester {
@@ -117,19 +117,19 @@ import Testing
             fields, CacheCredentials(authorization: fields[.authorization].map { .field($0) } ?? .none))
     }
 
-    /// What may be a secret is kept as a hash that nobody can make without the key, and not at all where there is none.
+    /// A value that may be secret is stored as a keyed hash, and not at all without a key.
     @Test func secrets() throws {
         let names = ["Authorization", "Cookie", "Proxy-Authorization", "X-Api-Key", "Accept-Language", "User-Agent"]
         let request = Self.requester(names.map { "\($0): hidden" })
         let response = HTTPFields.lines("Vary: \(names.joined(separator: ", ")), X-None")
         let (key, other) = (try #require(KeyedHash.random()), try #require(KeyedHash.random()))
-        let kept = try #require(SelectingFields.of(request, for: response, key))
+        let kept = try #require(VaryKey.of(request, for: response, key))
         #expect(kept.filter { $0.value == "hidden" }.map(\.name) == ["accept-language", "user-agent"])
         #expect(kept.filter { $0.value == nil }.map(\.name) == ["x-none"])
         #expect(Set(kept.compactMap(\.value)).count == 5)
-        #expect(SelectingFields.match(kept, request, key) && !SelectingFields.match(kept, request, other))
-        #expect(SelectingFields.of(request, for: response, nil) == nil && !SelectingFields.match(kept, request, nil))
+        #expect(VaryKey.matches(kept, request, key) && !VaryKey.matches(kept, request, other))
+        #expect(VaryKey.of(request, for: response, nil) == nil && !VaryKey.matches(kept, request, nil))
         let harmless = HTTPFields.lines("Vary: Accept-Language")
-        #expect(SelectingFields.of(request, for: harmless, nil)?.map(\.value) == ["hidden"])
+        #expect(VaryKey.of(request, for: harmless, nil)?.map(\.value) == ["hidden"])
     }
 }

@@ -2,13 +2,13 @@ import Foundation
 
 @testable import LoadingKitHTTP
 
-/// A suite of http-tests/cache-tests, as `cache-tests.json` has it.
+/// A suite of http-tests/cache-tests in `cache-tests.json`.
 struct CacheSuite: Decodable {
     let id: String
     let tests: [CacheCase]
 }
 
-/// One of its tests: requests, what the server answers to each, and what the client is to see.
+/// One test of a suite: requests, the server's response to each, and what the client must receive.
 struct CacheCase: Decodable, Sendable {
     enum Kind: String, Decodable, Sendable {
         case required, optimal, check
@@ -19,7 +19,7 @@ struct CacheCase: Decodable, Sendable {
     let requests: [CacheStep]
 }
 
-/// One request of a test. What is not there has the meaning that `CacheCaseRun` and `CacheCaseServer` give it.
+/// One request of a test. `CacheCaseRun` and `CacheCaseServer` have the defaults for what is missing.
 struct CacheStep: Decodable, Sendable {
     enum ExpectedType: String, Decodable, Sendable {
         case cached
@@ -46,7 +46,7 @@ struct CacheStep: Decodable, Sendable {
     let expectedResponseHeadersMissing: [String]?
     let expectedRequestHeaders: [CacheHeader]?
     let checkBody: Bool?
-    /// Whether there is such a key, whatever its value.
+    /// Whether the key exists, with any value.
     let hasResponseText: Bool
 
     private enum CodingKeys: String, CodingKey {
@@ -111,7 +111,7 @@ struct CacheHeader: Decodable, Sendable {
 
     let name: String
     private let value: Value
-    /// Whether the client is to see the field as the server sent it.
+    /// Whether the client must receive the field as the server sent it.
     let isChecked: Bool
 
     init(from decoder: any Decoder) throws {

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 
-/// One test: sends its requests one after the other, and says what is not as it should be.
+/// Runs one test: sends its requests one after the other, and reports what is wrong.
 struct CacheCaseRun {
     let test: CacheCase
     let session: URLSession
@@ -12,7 +12,7 @@ struct CacheCaseRun {
 
     private struct Failure: Error { let text: String }
 
-    /// Nil when all is as it should be.
+    /// Nil when nothing is wrong.
     func failure() async -> String? {
         server.start(test)
         do {

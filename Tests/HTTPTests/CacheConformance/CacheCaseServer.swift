@@ -2,9 +2,9 @@ import Foundation
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
 
-/// The server's side of the tests: answers each request of a test as the test says, and remembers what it saw.
+/// The server of the tests: answers each request as the test specifies, and records the requests.
 final class CacheCaseServer: Sendable {
-    /// A request that reached the server, and the fields of the answer that the client has to see.
+    /// A request that reached the server, and the fields of the response that the client must receive.
     struct Seen: Sendable {
         let number: Int
         let fields: HTTPFields
@@ -14,11 +14,11 @@ final class CacheCaseServer: Sendable {
     private struct Running: Sendable {
         let test: CacheCase
         var seen: [Seen] = []
-        /// What was answered to the request of a number.
+        /// The responses, by the numbers of their requests.
         var sent: [Int: HTTPFields] = [:]
     }
 
-    /// The body where a test gives none, and as long as those of the original, which tests rely on.
+    /// The body where a test has none. It is as long as in the original, which some tests rely on.
     static let body = "0123456789abcdef0123456789abcdef0123"
 
     private let running = Guarded<[String: Running]>([:])
@@ -52,7 +52,7 @@ final class CacheCaseServer: Sendable {
         return response
     }
 
-    /// 304 where the request validates what the request before it was answered; 999 where it should and does not.
+    /// 304 where the request validates the response to the request before it; 999 where it should and does not.
     private func status(_ request: ServerRequest, _ step: CacheStep, after previous: HTTPFields) -> Int {
         guard step.expectedType?.isValidated == true else { return step.responseStatus?.code ?? 200 }
         if let modified = previous[.lastModified], request.fields[.ifModifiedSince] == modified { return 304 }
@@ -60,7 +60,8 @@ final class CacheCaseServer: Sendable {
         return 999
     }
 
-    /// What the request before this one was answered, or would have been if it had not been answered by the cache.
+    /// The response to the request before this one, or the one that the server would have sent if the cache had not
+    /// answered.
     private func previousFields(_ test: CacheCase, _ number: Int) -> HTTPFields {
         if let sent = running.withLock({ $0[test.id]?.sent[number - 1] }) { return sent }
         var fields = HTTPFields()
@@ -86,7 +87,7 @@ final class CacheCaseServer: Sendable {
             }
         }
         if !response.fields.contains(.contentType) { response.fields.append(.contentType, "text/plain") }
-        // Of lines of one name the whole counts.
+        // Lines of the same name count together.
         return checked.map { ($0.name, response.fields[name: $0.name] ?? $0.value) }
     }
 }

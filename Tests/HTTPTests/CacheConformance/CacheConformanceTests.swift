@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// The tests for HTTP caches of http-tests/cache-tests, in place.
+/// The tests for HTTP caches of http-tests/cache-tests, read in place.
 @Suite(.requires(.cache)) struct CacheConformanceTests {
     /// Tests that fail on purpose, and why.
     private static let exceptions: [String: String] = {
@@ -21,7 +21,7 @@ import Testing
         ]
     }()
 
-    /// Takes redirects for responses, as the tests are about those.
+    /// Follows no redirect, as the tests are about the redirect responses.
     private final class NoRedirects: NSObject, URLSessionTaskDelegate {
         func urlSession(
             _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// A time of day that stands still until a test moves it.
+/// A time of day that changes only when a test moves it.
 final class TestWallClock: Sendable {
     private let date = Guarded(Date(timeIntervalSince1970: 1_700_000_000))
 

@@ -16,6 +16,8 @@ import Testing
         let session: URLSession
         var delegate: Answerer?
         var user: String?
+        /// What its session goes through; nothing else holds it.
+        var proxy: LoopbackServer?
 
         func load(_ server: LoopbackServer, _ path: String) async -> Outcome {
             await session.outcome(request(server, path), delegate: delegate)
@@ -61,7 +63,8 @@ import Testing
         let shared: Set<Column>
         var trustsServer = true
         /// Makes the pair, of sessions with this configuration.
-        let make: @Sendable (_ configure: @escaping @Sendable (URLSessionConfiguration) -> Void) -> (Party, Party)
+        let make:
+            @Sendable (_ configure: @escaping @Sendable (URLSessionConfiguration) -> Void) throws -> (Party, Party)
 
         var testDescription: String { name }
     }
@@ -106,7 +109,36 @@ import Testing
             let session = makeSession(configure)
             return (Party(session: session, user: "a"), Party(session: session, user: "b"))
         },
+        Row(name: "two proxies, the same stores", shared: [.cacheEntry, .cookie, .credential, .hsts]) { configure in
+            try IdentityTests.behind(ConnectProxy.make(), ConnectProxy.make(), configure)
+        },
+        Row(name: "two users of a proxy, the same stores", shared: [.cacheEntry, .cookie, .credential, .hsts]) {
+            configure in
+            let proxy = try ConnectProxy.make()
+            return try IdentityTests.behind(proxy, proxy, users: ("a", "b"), configure)
+        },
+        Row(name: "a proxy and none, the same stores", shared: [.cacheEntry, .cookie, .credential, .hsts]) {
+            configure in
+            try IdentityTests.behind(ConnectProxy.make(), nil, configure)
+        },
     ]
+
+    /// Two sessions with the same stores, which go through proxies.
+    private static func behind(
+        _ first: LoopbackServer, _ second: LoopbackServer?, users: (String?, String?) = (nil, nil),
+        _ configure: (URLSessionConfiguration) -> Void
+    ) throws -> (Party, Party) {
+        let session = makeSession { configuration in
+            configure(configuration)
+            configuration.connectionProxyDictionary = ConnectProxy.dictionary(first, user: users.0)
+        }
+        let configuration = session.configuration
+        configuration.connectionProxyDictionary = second.map { ConnectProxy.dictionary($0, user: users.1) } ?? [:]
+        return (
+            Party(session: session, delegate: Answerer("a"), proxy: first),
+            Party(session: URLSession(configuration: configuration), proxy: second)
+        )
+    }
 
     @Test(arguments: rows, BothVersions.all) func table(_ row: Row, version: String) async throws {
         let authority = try CertificateAuthority()
@@ -114,11 +146,11 @@ import Testing
         let server = try LoopbackServer(LoopbackServer.Options(tls: options), route: IdentityServer().route)
         defer { server.stop() }
         let trusted = row.trustsServer ? authority.certificatePEM : try CertificateAuthority().certificatePEM
-        let (first, second) = row.make { $0.tlsTrustRoots = .pem(trusted) }
+        let (first, second) = try row.make { $0.tlsTrustRoots = .pem(trusted) }
         try await withTimeout {
             let before = try await Self.facts(of: first, server)
             var shared = Set<Column>()
-            let hosts = second.session.core.settings.strictTransport
+            let hosts = second.session.core.settings.hsts
             if hosts.requiresSecureConnection(to: "localhost") { shared.insert(.hsts) }
             let after = try await Self.facts(of: second, server)
             if after.connection == before.connection { shared.insert(.connection) }
@@ -132,6 +164,12 @@ import Testing
                 shared.insert(.resumeData)
             }
             #expect(shared == row.shared)
+            // Each has gone through its own.
+            for party in [first, second] {
+                guard let proxy = party.proxy else { continue }
+                let users = Set(proxy.requests.snapshot.map { $0.fields[.proxyAuthorization] })
+                #expect(users.contains(party.session.configuration.proxyAuthorization), "\(users)")
+            }
         }
     }
 
@@ -175,6 +213,52 @@ import Testing
             let user = server.requests.snapshot.last { $0.path == "/file" }.flatMap { IdentityServer.user($0) }
             return user == "a" && !sharesCredential
         }
+    }
+}
+
+/// A proxy that makes tunnels to servers of this machine.
+private enum ConnectProxy {
+    static func make() throws -> LoopbackServer {
+        try LoopbackServer { request in
+            guard request.method == "CONNECT",
+                let port = request.target.split(separator: ":").last.flatMap({ UInt16($0) })
+            else { return .text("no tunnel", status: 405) }
+            let server = try StreamSocket(connectingTo: .ipv4(port: port))
+            return ServerResponse(body: .takeOver { client in try relay(client, server) })
+        }
+    }
+
+    private static func relay(_ client: StreamSocket, _ server: StreamSocket) throws {
+        let back = try WorkerThread { pass(from: server, to: client) }
+        pass(from: client, to: server)
+        server.interrupt()
+        client.interrupt()
+        back.join()
+        server.close()
+    }
+
+    private static func pass(from source: StreamSocket, to target: StreamSocket) {
+        while let bytes = try? source.read(), !bytes.isEmpty, (try? target.write(bytes)) != nil {}
+        target.halfClose()
+    }
+
+    static func dictionary(_ proxy: LoopbackServer, user: String?) -> [AnyHashable: Any] {
+        var dictionary: [AnyHashable: Any] = [
+            "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.address.port ?? 0),
+        ]
+        if let user {
+            dictionary[kCFProxyUsernameKey] = user
+            dictionary[kCFProxyPasswordKey] = user
+        }
+        return dictionary
+    }
+}
+
+extension URLSessionConfiguration {
+    /// What is sent to the proxy that the configuration names.
+    fileprivate var proxyAuthorization: String? {
+        guard let user = connectionProxyDictionary?[kCFProxyUsernameKey] as? String else { return nil }
+        return "Basic " + Data("\(user):\(user)".utf8).base64EncodedString()
     }
 }
 

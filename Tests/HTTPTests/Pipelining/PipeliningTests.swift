@@ -127,13 +127,15 @@ import Testing
             proof: "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nproof", isSentAhead: false),
     ]
 
-    /// What the first connection has got when the first answer ends it.
+    /// What the first connection has got when the first answer ends it. Requests that go ahead are read before that answer.
     @Test(arguments: cases) func whatIsSentAhead(_ test: Case) async throws {
         let go = Signal()
+        let ahead = test.isSentAhead ? (test.between == nil ? 1 : 2) : 0
         let empty = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
         let peer = try ScriptedPeer(scripts: [
             [
-                .expectRequest, .send(test.proof), .expectRequest, .waitFor(go), .send(empty), .readUntilClose,
+                .expectRequest, .send(test.proof), .expectRequests(1 + ahead), .waitFor(go), .send(empty),
+                .readUntilClose,
             ],
             [.forever([.expectRequest, .respond()])],
         ])
@@ -152,6 +154,7 @@ import Testing
             _ = await peer.receivedRequest(1)
             if let between = test.between { start("/between", between) }
             start("/second", test.second, says: test.secondSays)
+            await peer.requestCount(reaches: 2 + ahead)
             await loads.settle()
             go.fire()
             let outcomes = await loads.outcomes(test.between == nil ? 2 : 3)

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LoadingKitHTTP
 
-/// What HTTP proxies answer to `CONNECT`, whole and byte by byte.
+/// HTTP proxies' answers to `CONNECT`, received whole and byte by byte.
 @Suite struct ConnectHandshakeTests {
     private enum Ending: Equatable {
         case needsMore
@@ -26,7 +26,7 @@ import Testing
             return .failed(error)
         }
         guard thenCloses else { return .needsMore }
-        return handshake.close().flatMap { ending(of: $0) } ?? .failed(.closed)
+        return handshake.connectionDidClose().flatMap { ending(of: $0) } ?? .failed(.closed)
     }
 
     private func take(
@@ -67,7 +67,7 @@ import Testing
                 .challenged(both, keepsConnection: false),
                 false
             ),
-            // Not worth reading, or without an end.
+            // Bodies that are too long to read, or without an end.
             ("\(Self.asks)Content-Length: \(long + 1)\r\n\r\n", .challenged(both, keepsConnection: false), false),
             ("\(Self.asks)\r\n", .challenged(both, keepsConnection: false), false),
             (
@@ -88,7 +88,7 @@ import Testing
         }
     }
 
-    /// Nothing may follow what opens the tunnel: the server speaks when it was spoken to.
+    /// No bytes may follow the response that opens the tunnel, as the client sends first in it.
     @Test func whatFollows() {
         let early = "HTTP/1.1 200 OK\r\n\r\nearly"
         #expect(

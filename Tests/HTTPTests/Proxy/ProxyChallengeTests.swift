@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// Proxies that ask who sends a request, scripted: to requests in absolute form, and to `CONNECT`.
+/// Challenges of scripted proxies, to requests in absolute form and to `CONNECT`.
 @Suite struct ProxyChallengeTests {
     private typealias Answer = ChallengeAnswerer.Answer
 
@@ -72,7 +72,8 @@ import Testing
         #expect((challenge.failureResponse as? HTTPURLResponse)?.statusCode == 407)
     }
 
-    /// On the same connection where the proxy keeps it, else on another; and later tunnels need not ask.
+    /// The next request is on the same connection where the proxy keeps it, else on another. Later tunnels need no
+    /// challenge.
     @Test(arguments: [false, true]) func aTunnelIsAskedForAgain(closes: Bool) async throws {
         let authority = try CertificateAuthority()
         let identity = TLSServerOptions(try authority.issue())
@@ -100,7 +101,7 @@ import Testing
         #expect(answerer.challenges.snapshot.first?.protectionSpace.proxyType == NSURLProtectionSpaceHTTPSProxy)
     }
 
-    /// What a wrong password, each of the dispositions, and the proxy's settings lead to, for both ways through a proxy.
+    /// Wrong passwords, each disposition, and credentials in the proxy's settings, for both ways through a proxy.
     @Test(arguments: ["http", "https"]) func dispositions(scheme: String) async throws {
         let none: Answer = (.useCredential, nil)
         let cases: [(name: String, [Answer], isIn: Bool, asked: [String], cancelled: Bool)] = [
@@ -129,7 +130,7 @@ import Testing
                 let session = Self.session(peer, delegate: answerer)
                 let outcome = await session.outcome(try Self.request("\(scheme)://h.example/"))
                 let requests = await peer.requestCount(reaches: isIn ? answers.count + 1 : 1)
-                // This proxy lets nobody in: what counts is what it was told.
+                // This proxy accepts no credential: the test is about the requests that it gets.
                 #expect(requests.contains { $0[field: "Proxy-Authorization"] == Self.me } == isIn, "\(name)")
                 let refused: Outcome =
                     scheme == "http" ? .loaded(status: 407, body: "no") : .failed(.userAuthenticationRequired)
@@ -139,7 +140,7 @@ import Testing
         }
     }
 
-    /// What the settings say is sent unasked; when it is wrong, it is what failed and what is proposed.
+    /// The settings' credential is sent without a challenge. When it is wrong, it counts as a failure and is proposed.
     @Test(arguments: ["http", "https"]) func wrongSettings(scheme: String) async throws {
         let peer = try ScriptedPeer([.forever([.expectRequest, Self.refusal()])])
         defer { peer.stop() }
@@ -169,7 +170,7 @@ import Testing
         }
     }
 
-    /// A body from a stream is asked for anew.
+    /// A new body stream is requested.
     @Test func aStreamIsAskedForAgain() async throws {
         let peer = try ScriptedPeer([.expectRequest, Self.refusal(), .expectRequest, .respond("in")])
         defer { peer.stop() }
@@ -201,7 +202,7 @@ import Testing
         }
     }
 
-    /// The proxy first, then the server; what the proxy accepted is used for its tunnels, too.
+    /// The proxy's challenge comes first, then the server's. The proxy's credential is used for its tunnels, too.
     @Test func theServerAsksAsWell() async throws {
         let peer = try ScriptedPeer(scripts: [
             [
@@ -228,7 +229,7 @@ import Testing
         #expect(answerer.seen.snapshot == ["task's task: HTTPBasic r 0 -", "task's task: HTTPBasic s 0 -"])
     }
 
-    /// NTLM is the session's to answer, and takes its three steps on one connection, which stays the user's.
+    /// NTLM challenges go to the session's delegate. The three steps are on one connection, which stays the user's.
     @Test(arguments: ["http", "https"]) func ntlm(scheme: String) async throws {
         let authority = try CertificateAuthority()
         let token = Data(NTLMServer.challenge).base64EncodedString()
@@ -261,7 +262,7 @@ import Testing
         #expect(answerer.seen.snapshot == ["task's session: NTLM - 0 -"])
     }
 
-    /// Requests that go through one proxy at once ask once, and the time of those that wait does not run.
+    /// Concurrent requests through one proxy lead to one challenge. The timeouts of those that wait are suspended.
     @Test(arguments: ["http", "https"]) func onlyOneAsks(scheme: String) async throws {
         let authority = try CertificateAuthority()
         let server = try LoopbackServer(
@@ -298,7 +299,7 @@ import Testing
         #expect(answerer.seen.snapshot == ["task's task: HTTPDigest r 0 -"])
     }
 
-    /// A task that is cancelled while it is asked leaves the question to the next.
+    /// When a task is cancelled while its delegate has the challenge, the next task gets one.
     @Test(arguments: ["http", "https"]) func theAskerIsCancelled(scheme: String) async throws {
         let peer = try ScriptedPeer([.forever([.expectRequest, Self.refusal()])])
         defer { peer.stop() }
@@ -315,7 +316,7 @@ import Testing
     }
 }
 
-/// Cancels the first task that asks, and gives the second nothing.
+/// Cancels the first task with a challenge, and gives the second no credential.
 private final class Cancelling: NSObject, URLSessionTaskDelegate, Sendable {
     let asked = Recorder<Int>()
     let ended = Recorder<Int>()

@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// Proxies that others wrote, and that ask who is there.
+/// Challenges of real proxies.
 @Suite struct ProxyServersChallengeTests {
     struct Asking: Sendable, CustomTestStringConvertible {
         let program: ProxyServer.Program
@@ -19,7 +19,7 @@ import Testing
 
         var isSOCKS: Bool { program == .microsocks }
 
-        /// What the delegate's notes say of a first question.
+        /// The delegate's note of a first challenge.
         func question(_ failures: Int, _ proposed: String = "-") -> String {
             switch program {
             case .microsocks: "task's task: Default - \(failures) \(proposed)"
@@ -42,8 +42,8 @@ import Testing
         ]
     }
 
-    /// A wrong password, then the right one; later requests are let in without a question. (Tinyproxy answers a wrong one
-    /// with 401, which asks for nothing.)
+    /// A wrong password, then the right one. Later requests are accepted without a challenge. (Tinyproxy answers a
+    /// wrong password with 401, which has no challenge.)
     @Test(arguments: Asking.all, [false, true]) func challenges(_ asking: Asking, isSecure: Bool) async throws {
         let authority = try CertificateAuthority()
         let server = try LoopbackServer(
@@ -66,7 +66,7 @@ import Testing
         defer { session.invalidateAndCancel() }
         try await withTimeout {
             for number in 0..<3 {
-                // Tinyproxy closes its connections unannounced: what must not be repeated could be lost.
+                // Tinyproxy closes connections without notice: a request that must not be repeated could be lost.
                 let request = try BothVersions.request(server, "/\(number)", "PUT", body: Data("body".utf8))
                 #expect(await session.outcome(request) == .ok("/\(number) body"))
             }
@@ -78,7 +78,7 @@ import Testing
         #expect(space.proxyType == (asking.isSOCKS ? NSURLProtectionSpaceSOCKSProxy : isSecure ? "https" : "http"))
     }
 
-    /// Without a delegate, what is stored for the proxy is used.
+    /// Without a delegate, the credential that is stored for the proxy is used.
     @Test(arguments: Asking.all) func stored(_ asking: Asking) async throws {
         let server = try LoopbackServer { .text($0.path) }
         defer { server.stop() }
@@ -106,7 +106,7 @@ import Testing
         try await withTimeout { #expect(await session.outcome(server, "/in") == .ok("/in")) }
     }
 
-    /// To a proxy over TLS, and through that, in TLS again, to the server: both versions, and long bodies both ways.
+    /// TLS to the proxy, and TLS to the server inside it: both versions of HTTP, and long bodies both ways.
     @Test(arguments: BothVersions.all) func tlsInsideTLS(version: String) async throws {
         let authority = try CertificateAuthority()
         let proxy = try await onThread { try ProxyServer(.squid, credential: "me:secret", tls: try authority.issue()) }

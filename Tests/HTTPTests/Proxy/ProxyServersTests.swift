@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// Sessions behind proxies that others wrote.
+/// Sessions behind real proxies.
 @Suite struct ProxyServersTests {
     private static let long = String(repeating: "0123456789", count: 30_000)
 
@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    /// dante knows version 4 without its extension: the server is named by its address.
+    /// dante supports version 4 without the extension for names, so the server is named by its address.
     @Test func version4() async throws {
         let server = try LoopbackServer { .text($0.path) }
         defer { server.stop() }

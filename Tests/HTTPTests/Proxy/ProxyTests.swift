@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// Sessions behind proxies, which are scripted here; real ones: ``ProxyServersTests``.
+/// Sessions behind scripted proxies. Those with real proxies are ``ProxyServersTests``.
 @Suite struct ProxyTests {
     private static func session(
         _ peer: ScriptedPeer, secure: Bool = false, credential: String? = nil, authority: CertificateAuthority? = nil,
@@ -27,7 +27,7 @@ import Testing
 
     private static func request(_ url: String) throws -> URLRequest { URLRequest(url: try #require(URL(string: url))) }
 
-    /// `Basic` of `me:secret`.
+    /// The value of `Basic` for `me:secret`.
     private static let basic = "Basic bWU6c2VjcmV0"
 
     @Test func anHTTPRequestIsSentInAbsoluteForm() async throws {
@@ -146,7 +146,7 @@ import Testing
         try await withTimeout { #expect(await session.outcome(server.request()) == .ok("direct")) }
     }
 
-    /// A silent proxy is given up as a silent server is.
+    /// A silent proxy leads to a timeout, as a silent server does.
     @Test func aProxyThatSaysNothingTimesOut() async throws {
         let peer = try ScriptedPeer([.expectRequest, .hold])
         defer { peer.stop() }

@@ -2,7 +2,7 @@ import Testing
 
 @testable import LoadingKitHTTP
 
-/// What SOCKS proxies answer, whole and byte by byte.
+/// Answers of SOCKS proxies, received whole and byte by byte.
 @Suite struct SOCKSHandshakeTests {
     private static let name = TunnelDestination(host: "h.example", port: 0x0102)
 
@@ -11,7 +11,7 @@ import Testing
         case challenged
     }
 
-    /// What is sent, and how it ends: nil where more is needed.
+    /// What is sent, and the outcome: nil where more bytes are needed.
     private struct Transcript: Equatable {
         var sent: [UInt8] = []
         var result: Result<Ending, ProxyError.Cause>?

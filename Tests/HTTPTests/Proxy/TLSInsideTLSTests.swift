@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// A server's TLS inside a proxy's TLS, where the peer misbehaves or takes its time.
+/// A server's TLS inside a proxy's TLS, with peers that are slow or misbehave.
 @Suite struct TLSInsideTLSTests {
     private static let connected: ScriptedPeer.Step = .send("HTTP/1.1 200 OK\r\n\r\n")
 
@@ -31,7 +31,7 @@ import Testing
         URLRequest(url: try #require(URL(string: "https://localhost\(path)")))
     }
 
-    /// Byte by byte in records of their own, both layers; and the connection is kept.
+    /// Both layers send each byte in its own record. The connection is kept.
     @Test func smallRecords() async throws {
         try await Self.withPeer {
             [
@@ -49,7 +49,7 @@ import Testing
         }
     }
 
-    /// A reader that lags stops both layers, and goes on.
+    /// A slow reader stops both layers, and goes on.
     @Test func backpressure() async throws {
         let count = 24 << 20
         try await Self.withPeer {
@@ -66,7 +66,7 @@ import Testing
         }
     }
 
-    /// The server's end without its closing message is truncation, though the proxy closes in order.
+    /// The server's TLS ends without `close_notify`: the response is truncated, though the proxy's TLS ends with one.
     @Test func truncation() async throws {
         try await Self.withPeer {
             [
@@ -87,7 +87,7 @@ import Testing
         }
     }
 
-    /// The proxy passes on what is no TLS.
+    /// The proxy forwards bytes that are not TLS.
     @Test func noTLSInside() async throws {
         try await Self.withPeer({ _ in [.expectAnything, .send("SSH-2.0\r\n"), .hold] }) { session, _ in
             let outcome4 = await session.outcome(try Self.request())
@@ -95,7 +95,7 @@ import Testing
         }
     }
 
-    /// The session closes in order: the server's closing message, then the proxy's.
+    /// The session closes in order: `close_notify` to the server, then to the proxy.
     @Test func closing() async throws {
         try await Self.withPeer({ [.startTLS($0), .expectRequest, .respond("one"), .readUntilClose] }) {
             session, peer in

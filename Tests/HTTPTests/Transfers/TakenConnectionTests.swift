@@ -115,6 +115,31 @@ import Testing
         }
     }
 
+    /// The load that has given its connection away holds neither itself nor the session.
+    @Test func aTakenConnectionHoldsNoSession() async throws {
+        final class WeakSession: @unchecked Sendable {  // only read
+            private weak var session: URLSession?
+            init(_ session: URLSession) { self.session = session }
+            var isThere: Bool { session != nil }
+        }
+        let peer = try ScriptedPeer([.expectRequest, .send(Self.switching), .expectBytes(1), .close])
+        defer { peer.stop() }
+        let use = { @Sendable () async throws -> WeakSession in
+            let recorder = StreamingRecorder()
+            let session = makeSession(delegate: recorder)
+            let task = try await Self.become(session, recorder, Self.request(peer))
+            try await task.write(Data([1]), timeout: 0)
+            #expect(try await task.readData(ofMinLength: 1, maxLength: 1, timeout: 0).1)
+            task.closeWrite()
+            #expect(await recorder.all().last == "complete ok")
+            return WeakSession(session)
+        }
+        try await withTimeout {
+            let session = try await use()
+            while session.isThere { await Task.yield() }
+        }
+    }
+
     /// Nobody takes the connection: the response has no body, and the connection is closed.
     @Test func nobodyTakesIt() async throws {
         let peer = try ScriptedPeer([.expectRequest, .send(Self.switching + "ignored"), .readUntilClose])

@@ -120,14 +120,14 @@ import Testing
     }
 
     @Test("what an accepted server says of HSTS is not believed", arguments: BothVersions.all)
-    func strictTransport(version: String) async throws {
+    func hsts(version: String) async throws {
         for isTrusted in [true, false] {
             try await BothVersions.withServer(version, Self.route) {
                 if !isTrusted { Self.distrust($0) }
             } body: { session, server in
                 let request = try BothVersions.request(server, "/")
                 #expect(await session.outcome(request, delegate: Decider.accepting()).isLoaded)
-                let isKnown = session.core.settings.strictTransport.requiresSecureConnection(to: "localhost")
+                let isKnown = session.core.settings.hsts.requiresSecureConnection(to: "localhost")
                 #expect(isKnown == isTrusted)
             }
         }

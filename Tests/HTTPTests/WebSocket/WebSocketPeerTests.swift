@@ -5,13 +5,13 @@ import LoadingKitWebSocket
 import TestSupport
 import Testing
 
-/// WebSocket tasks with servers that break the rules, or leave.
+/// WebSocket tasks with servers that break the rules, or close the connection.
 @Suite(.timeLimit(.minutes(5))) struct WebSocketPeerTests {
     struct Violation: CustomTestStringConvertible, Sendable {
         let name: String
         let bytes: [UInt8]
         let error: URLError.Code
-        /// What the server is told.
+        /// The code of the close frame that the server gets.
         let code: UInt16
 
         var testDescription: String { name }
@@ -112,10 +112,11 @@ import Testing
         }
     }
 
-    /// While nobody receives, the server is made to wait; while nobody reads there, so is who sends.
+    /// While the program does not receive, the server has to wait. While the server does not read, the program's sends
+    /// wait.
     @Test(arguments: WebSocketServing.versions)
     func backpressureBothWays(_ version: String) async throws {
-        // More than sockets and windows hold, which grow with the delay: on a machine that is busy, far.
+        // More than sockets and windows hold. These grow with the delay, and so are large on a busy machine.
         let (tooMany, count) = (4000, 1000)
         let piece = [UInt8](repeating: 7, count: 64 * 1024)
         let progress = Recorder<Int>()
@@ -137,7 +138,7 @@ import Testing
             let task = session.webSocketTask(with: try WebSocketServing.url(server))
             task.resume()
             _ = try await task.receive()
-            // Nothing else ends what the server sends.
+            // Only this ends the server's messages.
             try await session.settles(beside: bystander) { progress.count }
             #expect(progress.count < tooMany)
             enough.fire()

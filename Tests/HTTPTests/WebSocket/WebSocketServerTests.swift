@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// WebSocket tasks with a server that others wrote.
+/// WebSocket tasks with a real server.
 @Suite(.timeLimit(.minutes(5))) struct WebSocketServerTests {
     private func withTask(
         compresses: Bool,
@@ -39,9 +39,9 @@ import Testing
 
     @Test(arguments: [false, true]) func longMessages(_ compresses: Bool) async throws {
         try await withTask(compresses: compresses) { task, recorder in
-            // One that compresses well, and one that does not.
+            // One message that compresses well, and one that does not.
             let even = Data(repeating: 7, count: 8 << 20)
-            // Longer than what deflate looks back.
+            // Longer than deflate's window.
             let noise = Data((0..<1 << 16).map { _ in UInt8.random(in: 0...255) })
             let uneven = Data((0..<32).map { _ in noise }.joined())
             for data in [even, uneven] {

@@ -7,11 +7,11 @@ import Testing
 
 typealias Message = URLSessionWebSocketTask.Message
 
-/// For tests of WebSocket tasks whose one body runs over HTTP/1.1 and HTTP/2.
+/// Support for tests of WebSocket tasks that run over HTTP/1.1 and HTTP/2.
 enum WebSocketServing {
     static let versions = BothVersions.all
 
-    /// Calls `body` with a task that is not yet resumed, and a server that speaks this version alone.
+    /// Calls `body` with a task that is not yet resumed, and a server that supports this version alone.
     static func withTask(
         _ version: String, compresses: Bool = false, delegate: WebSocketRecorder = WebSocketRecorder(),
         _ server: @escaping @Sendable (ServerWebSocket) throws -> Void,
@@ -24,7 +24,8 @@ enum WebSocketServing {
         }
     }
 
-    /// With any route but `/first`, which a session loads to have an HTTP/2 connection.
+    /// Calls `body` with a session. The route may be any but `/first`, which the session loads to have an HTTP/2
+    /// connection.
     static func withSession(
         _ version: String, _ route: @escaping LoopbackServer.Route, delegate: (any URLSessionDelegate)? = nil,
         _ configure: (URLSessionConfiguration) -> Void = { _ in },
@@ -45,8 +46,8 @@ enum WebSocketServing {
     }
 }
 
-/// Writes down what the delegate of WebSocket tasks is told. Decides nothing about connections, so that tasks whose own
-/// delegates these are share a session's.
+/// Records the calls to a delegate of WebSocket tasks. It does not decide about connections, so that tasks with such
+/// delegates share a session's.
 final class WebSocketRecorder: NSObject, URLSessionWebSocketDelegate {
     let events = Recorder<String>()
     let ended = Signal()
@@ -76,7 +77,7 @@ final class WebSocketRecorder: NSObject, URLSessionWebSocketDelegate {
         ended.fire()
     }
 
-    /// All that was told, once the task has ended.
+    /// All calls, once the task has ended.
     func whole() async -> [String] {
         await ended.wait()
         return events.snapshot
@@ -119,7 +120,7 @@ func expectFailure(
     #expect(code == expected, sourceLocation: location)
 }
 
-/// Expects an operation to fail as those of a WebSocket do that was closed in order.
+/// Expects an operation to fail as those of a WebSocket that was closed in order.
 func expectNotConnected(_ location: SourceLocation = #_sourceLocation, _ body: () async throws -> Void) async {
     let error = await #expect(throws: POSIXError.self, sourceLocation: location) { try await body() }
     #expect(error?.code == .ENOTCONN, sourceLocation: location)

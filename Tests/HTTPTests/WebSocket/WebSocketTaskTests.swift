@@ -5,7 +5,7 @@ import LoadingKitWebSocket
 import TestSupport
 import Testing
 
-/// WebSocket tasks with a server that keeps to the rules, over both versions of HTTP.
+/// WebSocket tasks with a server that follows the rules, over both versions of HTTP.
 @Suite(.timeLimit(.minutes(5))) struct WebSocketTaskTests {
     private static func protocolName(_ version: String) -> String { version == "h2" ? "h2" : "http/1.1" }
 
@@ -13,7 +13,7 @@ import Testing
     func messagesBothWays(_ version: String, _ compresses: Bool) async throws {
         try await WebSocketServing.withTask(version, compresses: compresses, { try $0.echo() }) { task, recorder, _ in
             task.maximumMessageSize = 1 << 22
-            // Before the connection is open: they wait.
+            // These are sent before the connection is open, and wait.
             async let early: Void = task.send(.string("early"))
             task.resume()
             try await early
@@ -52,7 +52,7 @@ import Testing
             { socket in
                 try socket.send("last")
                 try socket.close(WebSocketCloseCode(rawValue: 4004), "no such channel")
-                // The client's answer.
+                // The client's close frame.
                 guard case .close(let code, _)? = try socket.receive(), code.rawValue == 4004 else {
                     throw CancellationError()
                 }
@@ -71,7 +71,7 @@ import Testing
         }
     }
 
-    /// What came before the end can still be received.
+    /// Messages that arrived before the end can still be received.
     @Test(arguments: WebSocketServing.versions)
     func messagesWaitForTheProgram(_ version: String) async throws {
         try await WebSocketServing.withTask(
@@ -144,7 +144,7 @@ import Testing
         }
     }
 
-    /// Who gives up waiting takes no message along.
+    /// A receive that is cancelled takes no message.
     @Test func aReceiveThatIsCancelled() async throws {
         let go = Signal()
         try await WebSocketServing.withTask(
@@ -186,7 +186,7 @@ import Testing
             let none = session.webSocketTask(with: try WebSocketServing.url(server, "/none"), protocols: ["a"])
             none.resume()
             try await expect(none, "a")
-            // The first one's close may come between.
+            // The close of the first may come in between.
             let events = await recorder.events.contents { $0.count { $0.hasPrefix("open") } == 2 }
             none.cancel(with: .normalClosure, reason: nil)
             let opened = events.filter { $0.hasPrefix("open") }
@@ -198,7 +198,7 @@ import Testing
         }
     }
 
-    /// The request is one like others: cookies, fields, credentials; its answer too.
+    /// The handshake has cookies, fields and credentials like other requests, and so has its response.
     @Test(arguments: WebSocketServing.versions)
     func theHandshakeIsARequestLikeOthers(_ version: String) async throws {
         let route: LoopbackServer.Route = { request in
@@ -237,7 +237,7 @@ import Testing
         }
     }
 
-    @Test func aDataTaskIsToldToBeAnother() async throws {
+    @Test func aDataTaskFailsWithAHint() async throws {
         let session = makeSession()
         let outcome = await session.outcome(URLRequest(url: try #require(URL(string: "wss://localhost/"))))
         #expect(outcome == .failed(.unsupportedURL))
@@ -251,7 +251,7 @@ import Testing
         #expect(code == .appTransportSecurityRequiresSecureConnection)
     }
 
-    /// A server that grants no switch over HTTP/2 gets a connection of HTTP/1.1, if it speaks that.
+    /// A server that does not allow the switch over HTTP/2 gets an HTTP/1.1 connection, if it supports that.
     @Test(arguments: [true, false])
     func theVersionIsTheServersChoice(_ allowsConnectProtocol: Bool) async throws {
         let authority = try CertificateAuthority()
@@ -275,7 +275,7 @@ import Testing
         #expect(server.openings.count == (allowsConnectProtocol ? 1 : 2))
     }
 
-    /// Where HTTP/2 is known to be spoken without TLS, its server is asked first.
+    /// Where the server is known to support HTTP/2 without TLS, that is tried first.
     @Test(arguments: [true, false])
     func cleartextHTTP2(_ allowsConnectProtocol: Bool) async throws {
         var options = LoopbackServer.Options()
@@ -288,7 +288,7 @@ import Testing
         let task = session.webSocketTask(with: try WebSocketServing.url(server))
         task.resume()
         guard allowsConnectProtocol else {
-            // It speaks no HTTP/1.1 either, and says so in its own way.
+            // It does not support HTTP/1.1 either, and answers with another error.
             await expectFailure(.cannotParseResponse) { _ = try await task.receive() }
             #expect(server.openings.count == 2)
             return
@@ -299,7 +299,7 @@ import Testing
         task.cancel(with: .normalClosure, reason: nil)
     }
 
-    /// More connections than a host may have at a time for requests.
+    /// More connections than a host may have for requests at a time.
     @Test func manyAtATime() async throws {
         try await WebSocketServing.withSession(
             "http/1.1", { .webSocket($0) { try $0.echo() } }, { $0.httpMaximumConnectionsPerHost = 2 }
@@ -312,7 +312,7 @@ import Testing
         }
     }
 
-    /// Each in order, whatever they come with, as long as they are read (RFC 6455 §5.5.2).
+    /// Each ping gets its pong in order, among other frames, as long as the client reads (RFC 6455 §5.5.2).
     @Test(arguments: WebSocketServing.versions) func eachPingHasItsPong(_ version: String) async throws {
         let payloads = (0..<100).map { Array("ping \($0)".utf8) }
         try await WebSocketServing.withTask(version) { socket in
@@ -330,7 +330,7 @@ import Testing
         }
     }
 
-    /// 5,000 compressed messages that came at once.
+    /// 5,000 compressed messages that arrive at once.
     @Test(arguments: WebSocketServing.versions) func manyShortMessages(_ version: String) async throws {
         let hello: [UInt8] = [0xc1, 7, 0xf2, 0x48, 0xcd, 0xc9, 0xc9, 0x07, 0]
         try await WebSocketServing.withTask(version, compresses: true) { socket in

@@ -4,17 +4,17 @@ import LoadingKitLoopbackServer
 import TestSupport
 import Testing
 
-/// Over which version of HTTP a WebSocket is opened where there is no connection yet.
+/// The version of HTTP over which a WebSocket is opened where there is no connection yet.
 @Suite(.timeLimit(.minutes(5))) struct WebSocketVersionTests {
-    /// What a server of HTTP/2 alone does when it is offered HTTP/1.1.
+    /// How a server with HTTP/2 alone refuses HTTP/1.1.
     enum Refusal: CaseIterable {
         /// It ends the handshake (RFC 7301 §3.2).
         case alert
-        /// It chooses nothing, and then makes nothing of what it gets.
+        /// It chooses no protocol, and then rejects the client's bytes.
         case silence
     }
 
-    /// Calls `body` with a server of HTTP/2 alone.
+    /// Calls `body` with a server that supports HTTP/2 alone.
     private static func withServer(
         _ refusal: Refusal, allowsConnectProtocol: Bool = true,
         _ configure: (URLSessionConfiguration) -> Void = { _ in },
@@ -67,7 +67,7 @@ import Testing
         }
     }
 
-    /// All of them on one connection, and each at its own pace.
+    /// All WebSockets share one connection, and each has its own pace.
     @Test(arguments: Refusal.allCases) func manyAtATime(_ refusal: Refusal) async throws {
         try await Self.withServer(refusal) { session, server in
             let tasks = try (0..<20).map { _ in session.webSocketTask(with: try WebSocketServing.url(server)) }
@@ -76,7 +76,7 @@ import Testing
                 for (number, task) in tasks.enumerated() { try await task.send(.string("\(round) \(number)")) }
                 for (number, task) in tasks.enumerated().reversed() { try await expect(task, "\(round) \(number)") }
             }
-            // Whoever leaves disturbs nobody.
+            // A task that is cancelled does not disturb the others.
             for task in tasks.dropLast() { task.cancel() }
             let last = try #require(tasks.last)
             try await last.send(.string("still here"))
@@ -105,7 +105,7 @@ import Testing
         }
     }
 
-    /// One that others wrote, which speaks HTTP/2 alone and does not say so in the handshake.
+    /// A real server that supports HTTP/2 alone, and chooses no protocol in the TLS handshake.
     @Test func hypersServer() async throws {
         let authority = try CertificateAuthority()
         let server = try await onThread {
@@ -130,7 +130,7 @@ import Testing
         }
     }
 
-    /// What is not a WebSocket's needs HTTP/1.1.
+    /// An upgrade to a protocol other than WebSocket needs HTTP/1.1.
     @Test func anUpgradeToAnotherProtocol() async throws {
         try await Self.withServer(.alert) { session, server in
             var request = try BothVersions.request(server, "/")

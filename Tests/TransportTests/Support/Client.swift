@@ -10,14 +10,14 @@ actor Client {
         var writable: (() -> Void)?
         var readableCount = 0
 
-        func streamIsReadable(_ stream: ByteStream) {
+        func streamDidBecomeReadable(_ stream: ByteStream) {
             readableCount += 1
             let waiter = readable
             readable = nil
             waiter?()
         }
 
-        func streamIsWritable(_ stream: ByteStream) {
+        func streamDidBecomeWritable(_ stream: ByteStream) {
             let waiter = writable
             writable = nil
             waiter?()

@@ -8,7 +8,7 @@ struct DemoWorld {
     let secure: LoopbackServer
     /// Speaks HTTP/2.
     let modern: LoopbackServer
-    /// Has a port that nobody listens on any more, and that no other server of this kind is given meanwhile.
+    /// Has a port on which no socket listens any more, and that no other server of this kind gets meanwhile.
     private let refusing: ListeningSocket
     let file: URL
     private let folder: URL
@@ -79,5 +79,38 @@ struct DemoWorld {
         secure.stop()
         modern.stop()
         try? FileManager.default.removeItem(at: folder)
+    }
+}
+
+/// A scheme of the demo's own: `greeting:NAME`. This is all that it takes.
+final class GreetingHandler: URLProtocolHandler, @unchecked Sendable {  // stateless
+    override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "greeting" }
+
+    override func load(_ load: LoadContext) async throws {
+        try await load.receive(
+            URLResponse(url: load.url, mimeType: "text/plain", expectedContentLength: -1, textEncodingName: "utf-8"))
+        let name = load.url.absoluteString.dropFirst("greeting:".count)
+        try await load.receive(Data("Good morning, \(name)!\n".utf8))
+    }
+}
+
+/// Gives a task's metrics when they come, which may be a moment after the task's result.
+final class MetricsCollector: NSObject, URLSessionTaskDelegate {
+    private let stream: AsyncStream<URLSessionTaskMetrics>
+    private let continuation: AsyncStream<URLSessionTaskMetrics>.Continuation
+
+    override init() {
+        (stream, continuation) = AsyncStream.makeStream()
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        continuation.yield(metrics)
+        continuation.finish()
+    }
+
+    /// Nil when the task collected none.
+    func metrics() async -> URLSessionTaskMetrics? {
+        for await metrics in stream { return metrics }
+        return nil
     }
 }

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitPrimitives
+import Logging
 
 /// Standard error: whole lines from any thread, and a progress line that makes way for them.
 final class Console: Sendable {
@@ -41,6 +42,29 @@ final class Console: Sendable {
     /// To the line's beginning, and nothing right of it.
     private static let erasure = "\r\u{1b}[K"
 
-    /// There is nobody to tell that standard error cannot be written to.
+    /// A failure is ignored: standard error is where it would be reported.
     private func send(_ text: String) { _ = DescriptorWriter(descriptor).write(Array(text.utf8)) }
+}
+
+/// Text for standard output. Failures are ignored, as when the reader has gone.
+enum StandardOutput {
+    static func write(_ text: String) {
+        _ = DescriptorWriter(STDOUT_FILENO).write(Array(text.utf8))
+    }
+}
+
+/// Shows the messages of the library's logger, for `-vv`.
+struct ConsoleLog: LogHandler {
+    let console: Console
+    var logLevel = Logger.Level.trace
+    var metadata: Logger.Metadata = [:]
+
+    init(_ console: Console) { self.console = console }
+
+    subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+        get { metadata[key] }
+        set { metadata[key] = newValue }
+    }
+
+    func log(event: LogEvent) { console.write("* \(PlainText.line("\(event.message)"))\n") }
 }

@@ -1,3 +1,6 @@
+import Foundation
+import LoadingKit
+
 /// When what happened in one transaction: plain values, so that they can be drawn whatever they come from.
 struct Timeline: Sendable, Hashable {
     /// What a transaction spends its time with, in order.
@@ -29,4 +32,61 @@ struct Timeline: Sendable, Hashable {
     /// Seconds since the load began.
     var start: Double
     var end: Double
+}
+
+extension Timeline {
+    /// One for each transaction of a load; one for the whole where there were none, as without a network.
+    static func all(_ metrics: URLSessionTaskMetrics, _ request: URLRequest) -> [Timeline] {
+        let origin = metrics.taskInterval.start
+        guard !metrics.transactionMetrics.isEmpty else {
+            let seconds = metrics.taskInterval.duration
+            return [
+                Timeline(
+                    title: title(request), outcome: "", connection: "",
+                    spans: [Span(phase: .load, start: 0, end: seconds)], start: 0, end: seconds)
+            ]
+        }
+        return metrics.transactionMetrics.map { Timeline($0, since: origin, until: metrics.taskInterval.end) }
+    }
+
+    private init(_ transaction: URLSessionTaskTransactionMetrics, since origin: Date, until end: Date) {
+        let seconds = { (date: Date) in max(date.timeIntervalSince(origin), 0) }
+        let spans = Self.dates(transaction).compactMap { phase, start, end -> Span? in
+            guard let start, let end, end >= start else { return nil }
+            return Span(phase: phase, start: seconds(start), end: seconds(end))
+        }
+        let start = transaction.fetchStartDate.map(seconds) ?? spans.first?.start ?? 0
+        let end = spans.last?.end ?? seconds(end)
+        self.init(
+            title: Self.title(transaction.request),
+            outcome: (transaction.response as? HTTPURLResponse).map { ResponseHead.status(of: $0) } ?? "",
+            connection: Self.connection(transaction),
+            spans: spans.isEmpty ? [Span(phase: .load, start: start, end: end)] : spans, start: start, end: end)
+    }
+
+    private static func dates(_ transaction: URLSessionTaskTransactionMetrics) -> [(Phase, Date?, Date?)] {
+        [
+            (.resolve, transaction.domainLookupStartDate, transaction.domainLookupEndDate),
+            (
+                .connect, transaction.connectStartDate,
+                transaction.secureConnectionStartDate ?? transaction.connectEndDate
+            ),
+            (.tls, transaction.secureConnectionStartDate, transaction.secureConnectionEndDate),
+            (.request, transaction.requestStartDate, transaction.requestEndDate),
+            (.wait, transaction.requestEndDate, transaction.responseStartDate),
+            (.receive, transaction.responseStartDate, transaction.responseEndDate),
+        ]
+    }
+
+    private static func title(_ request: URLRequest) -> String {
+        "\(request.httpMethod ?? "GET") \(request.url?.absoluteString ?? "")"
+    }
+
+    private static func connection(_ transaction: URLSessionTaskTransactionMetrics) -> String {
+        guard let address = transaction.remoteAddress, let port = transaction.remotePort else { return "" }
+        let host = address.contains(":") ? "[\(address)]" : address
+        let secure = transaction.negotiatedTLSProtocolVersion.map { " over \($0.standardName)" } ?? ""
+        let name = transaction.networkProtocolName ?? "http/1.1"
+        return "\(name)\(secure) to \(host):\(port), \(transaction.isReusedConnection ? "reused" : "new") connection"
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 
 /// A URL as a person types it.
 struct URLArgument {
@@ -20,19 +21,15 @@ struct URLArgument {
     private static func hasScheme(_ text: String) -> Bool {
         guard let colon = text.firstIndex(of: ":") else { return false }
         let scheme = text[..<colon].utf8
-        guard let first = scheme.first, isLetter(first), scheme.allSatisfy(isSchemeByte) else { return false }
+        guard let first = scheme.first, ASCII.isLetter(first), scheme.allSatisfy(isSchemeByte) else { return false }
         let rest = text[text.index(after: colon)...]
         let port = rest.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
-        return port.isEmpty ? rest.hasPrefix("/") : !port.utf8.allSatisfy(isDigit)
+        return port.isEmpty ? rest.hasPrefix("/") : !port.utf8.allSatisfy(ASCII.isDigit)
     }
-
-    private static func isLetter(_ byte: UInt8) -> Bool { (0x61...0x7a).contains(byte | 0x20) }
-
-    private static func isDigit(_ byte: UInt8) -> Bool { (0x30...0x39).contains(byte) }
 
     /// RFC 3986 §3.1.
     private static func isSchemeByte(_ byte: UInt8) -> Bool {
-        isLetter(byte) || isDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+        ASCII.isLetterOrDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
             || byte == UInt8(ascii: ".")
     }
 }

@@ -15,7 +15,7 @@ final class OrderedOutput: @unchecked Sendable {  // used on the transfers' queu
     private var order: ArraySlice<Int>
     private var waiting: [Int: Waiting] = [:]
     private var failure: ToolFailure?
-    /// Whether what was written last ended a line, or nothing was written.
+    /// Whether nothing is written yet, or the last byte that was written ended a line.
     private(set) var isAtLineStart = true
 
     init(_ descriptor: Int32, _ order: [Int]) {
@@ -70,7 +70,7 @@ final class OrderedOutput: @unchecked Sendable {  // used on the transfers' queu
 }
 
 extension ToolFailure {
-    /// A reader that went away has seen enough, and is told nothing.
+    /// Where the reader has gone, no message is printed.
     static func writing(_ name: String, _ code: Int32) -> ToolFailure {
         let reason = code == EPIPE ? nil : "\(name) cannot be written: \(String(cString: strerror(code)))"
         return ToolFailure(.writeError, reason)

@@ -20,17 +20,48 @@ final class OutputFile {
 
     private func openDescriptor() throws(ToolFailure) -> Int32 {
         if let descriptor { return descriptor }
-        // The umask takes its bits away.
+        // Less the bits of the umask.
         let opened = Foundation.open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0o644)
         guard opened >= 0 else { throw .writing(path, errno) }
         descriptor = opened
         return opened
     }
 
-    /// Some file systems say only now that they could not write.
+    /// Some file systems report only now that they could not write.
     func finish() throws(ToolFailure) {
         guard let descriptor else { return }
         self.descriptor = nil
         if close(descriptor) != 0, errno != EINTR { throw .writing(path, errno) }
+    }
+}
+
+/// Writes to a file descriptor, all of what it is given, blocking.
+struct DescriptorWriter {
+    private let descriptor: Int32
+
+    init(_ descriptor: Int32) { self.descriptor = descriptor }
+
+    /// Nil, or the error's number.
+    func write(_ bytes: some ContiguousBytes) -> Int32? {
+        bytes.withUnsafeBytes { bytes in
+            var rest = bytes
+            while !rest.isEmpty {
+                let count = Foundation.write(descriptor, rest.baseAddress, rest.count)
+                if count >= 0 {
+                    rest = UnsafeRawBufferPointer(rebasing: rest.dropFirst(count))
+                } else if errno == EAGAIN {
+                    waitUntilWritable()
+                } else if errno != EINTR {
+                    return errno
+                }
+            }
+            return nil
+        }
+    }
+
+    /// The process that started this one may have made the descriptor non-blocking.
+    private func waitUntilWritable() {
+        var entry = pollfd(fd: descriptor, events: Int16(POLLOUT), revents: 0)
+        poll(&entry, 1, -1)
     }
 }

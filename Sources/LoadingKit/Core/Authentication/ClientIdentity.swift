@@ -77,10 +77,10 @@ public struct ClientIdentity: Sendable {
     /// The certificate (`SecIdentityCopyCertificate`).
     public var certificate: X509Certificate { X509Certificate(identity.certificate) }
 
-    /// The intermediates that came with it, which are sent along.
+    /// The intermediate certificates that came with the identity. They are sent with its certificate.
     public var intermediates: [X509Certificate] { identity.chain.map { X509Certificate($0) } }
 
-    /// The same identity with other intermediates; nil when memory is out.
+    /// The same identity with other intermediates; nil when no memory is left.
     package func with(intermediates: [X509Certificate]) -> ClientIdentity? {
         identity.with(chain: intermediates.map(\.certificate)).map { ClientIdentity($0) }
     }
@@ -89,7 +89,7 @@ public struct ClientIdentity: Sendable {
 }
 
 extension ClientIdentity: Hashable {
-    /// Whether the certificates are the same; the key belongs to its certificate.
+    /// Whether the certificates are the same. Keys are not compared, as a certificate has just one key.
     public static func == (one: ClientIdentity, other: ClientIdentity) -> Bool {
         one.identity === other.identity
             || (one.identity.certificate == other.identity.certificate && one.identity.chain == other.identity.chain)
@@ -100,6 +100,6 @@ extension ClientIdentity: Hashable {
 }
 
 extension ClientIdentity: CustomStringConvertible {
-    /// The certificate's subject and issuer, nothing of the key.
+    /// The certificate's subject and issuer. Nothing of the key is in it.
     public var description: String { "<ClientIdentity>: \(certificate)" }
 }

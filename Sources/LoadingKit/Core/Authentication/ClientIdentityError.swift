@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitTransport
 
-/// Why there is no ``ClientIdentity`` in what was given.
+/// Why no ``ClientIdentity`` could be made.
 public struct ClientIdentityError: LocalizedError, CustomStringConvertible, Sendable, Hashable {
     /// What is wrong.
     public enum Reason: Sendable, Hashable {
@@ -15,9 +15,9 @@ public struct ClientIdentityError: LocalizedError, CustomStringConvertible, Send
         case noPrivateKey
         /// The key is not that of any of the certificates.
         case keyMismatch
-        /// It is not of the format that it was said to be.
+        /// The bytes are not in the format that the initializer reads.
         case malformed
-        /// It is encrypted in a way that this system's OpenSSL does not know.
+        /// The key, or the file, is encrypted in a way that this system's OpenSSL does not know.
         case unsupportedEncryption
     }
 

@@ -1,10 +1,10 @@
-/// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field: a scheme's name, and what a server or a proxy says
-/// with it (RFC 9110 §11.3).
+/// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field: a scheme's name, and its token or parameters
+/// (RFC 9110 §11.3).
 public struct HTTPAuthenticationChallenge: Sendable, Hashable {
     /// The scheme's name, as the server wrote it.
     public let scheme: String
 
-    /// What stands in the place of parameters (`token68`), or nil.
+    /// The token that some schemes have instead of parameters (`token68`); nil where there is none.
     public let token: String?
 
     /// The parameters, unquoted, by their names in lower case.
@@ -17,7 +17,7 @@ public struct HTTPAuthenticationChallenge: Sendable, Hashable {
         self.parameters = Dictionary(parameters.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
     }
 
-    /// The parameter of a name, which is given in lower case.
+    /// The value of a parameter; nil where there is none. The name is given in lower case.
     public subscript(name: String) -> String? { parameters[name] }
 
     /// Whether the challenge is of this scheme.

@@ -1,21 +1,21 @@
 import Foundation
 
-/// What an authentication scheme may need to know of the request that it authorizes.
+/// What an authentication scheme may need to know about the request that it authorizes.
 public struct HTTPAuthenticationRequest: Sendable {
     /// The method.
     public let method: String
 
-    /// The request's target as it is sent: path and query. To a proxy the whole URL, or, for `CONNECT`, host and port.
+    /// The request's target as it is sent: path and query. A proxy gets the whole URL, or host and port for `CONNECT`.
     public let target: String
 
-    /// The name or address of the server, or of the proxy that is to be told, without a port.
+    /// The name or address, without a port, of the server or proxy that authenticates the client.
     public let host: String
 
-    /// The body; nil when it is a stream, whose bytes are not known before they are sent.
+    /// The body; nil when it is a stream, as its bytes are not known before they are sent.
     public let body: Data?
 
-    /// For schemes that bind to connections: the hash of the TLS peer's certificate, as its `tls-server-end-point` binding
-    /// has it (RFC 5929 §4); nil without TLS.
+    /// The hash of the TLS peer's certificate, as the channel binding `tls-server-end-point` defines it (RFC 5929 §4);
+    /// nil without TLS. Schemes that authenticate a connection may use it.
     public var channelBinding: Data?
 
     /// A request, for tests of schemes.

@@ -1,77 +1,85 @@
 /// A way to prove to an HTTP server or proxy who the client is, such as Basic or Digest (RFC 9110 §11).
 ///
-/// A scheme is a value that answers the challenges of one protection space. It is made from a challenge, gives what to
-/// put into the request, and keeps between requests what the server expects it to remember. It does no I/O, and is used
-/// on the session's event loop, so it must not block. Be a struct: the session keeps copies, each with its own state.
+/// A scheme is a value that answers the challenges of one protection space. It is made from a challenge, and gives the
+/// value of the request's field. Between requests it keeps what the server expects the client to remember. It does no
+/// I/O, and must not block, as it is used on the session's event loop. The session keeps copies of it, each with its
+/// own state: a scheme should be a struct.
 ///
 /// Basic, Digest and NTLM are built in; ``URLSessionConfiguration/authenticationSchemes`` adds others.
 public protocol HTTPAuthenticationScheme: Sendable {
-    /// The name that servers call it by, compared without regard to ASCII case.
+    /// The scheme's name in challenges, compared without regard to ASCII case.
     static var name: String { get }
 
-    /// What protection spaces of this scheme have as ``URLProtectionSpace/authenticationMethod``.
+    /// The ``URLProtectionSpace/authenticationMethod`` of this scheme's protection spaces.
     static var authenticationMethod: String { get }
 
-    /// Whether it proves who is at the end of a connection, not who sent a request. Its steps are then taken on one
-    /// HTTP/1.1 connection, with a scheme that is made anew when that is lost; it is never used over HTTP/2. Default
-    /// false.
+    /// Whether the scheme authenticates a connection, rather than each request. Then all of its steps are taken on one
+    /// HTTP/1.1 connection, and it is never used over HTTP/2. When the connection is lost, a new scheme is made for the
+    /// next one. Default false.
     static var bindsToConnection: Bool { get }
 
-    /// The answer to a challenge of this name; nil when it cannot be answered, for example for want of an algorithm.
+    /// Makes a scheme that answers a challenge of this name; nil when it cannot, for example because it does not know
+    /// the challenge's algorithm.
     init?(_ challenge: HTTPAuthenticationChallenge)
 
     /// The realm that the challenge named, or nil.
     var realm: String? { get }
 
-    /// Of the schemes that a server offers the one with the highest strength is used; among equals the first. Basic has
-    /// 10, Digest 20 to 22, NTLM 30.
+    /// How strong the scheme is. Of the schemes that a server offers, the strongest is used; of several equal ones, the
+    /// first. Basic has 10, Digest 20 to 22, NTLM 30.
     var strength: Int { get }
 
-    /// Whether the server is expected to let the request pass now. While it is not, requests are sent without their
-    /// bodies. Default true.
+    /// Whether the server is expected to accept the request that is sent next. While it is not, as more steps follow,
+    /// requests are sent without their bodies. Default true.
     var isLastStep: Bool { get }
 
-    /// The value of the request's `Authorization` field, or of `Proxy-Authorization` to a proxy; nil when the credential cannot be used with this scheme.
+    /// The value of the request's `Authorization` field, or of `Proxy-Authorization` to a proxy; nil when the
+    /// credential cannot be used with this scheme.
     ///
-    /// It is asked for each time that a request is sent, and at times to see whether it can be: on a copy.
+    /// The session calls it for each request that it sends. It also calls it on a copy of the scheme, to find out
+    /// whether a credential can be used.
     mutating func authorization(
         for request: HTTPAuthenticationRequest, with credential: URLCredential
     ) -> String?
 
-    /// The server has answered with another challenge of this scheme and realm. True when that is the next step (or
-    /// what was sent was only too old), so that the same credential goes on being used; false when it was refused.
-    mutating func goesOn(after challenge: HTTPAuthenticationChallenge) -> Bool
+    /// Takes the next step, after the server has answered with another challenge of this scheme and realm.
+    ///
+    /// - Returns: true when the request is to be sent again with the same credential: the challenge is the scheme's
+    ///   next step, or only a value such as a nonce was too old. False when the server has refused the credential.
+    mutating func advance(after challenge: HTTPAuthenticationChallenge) -> Bool
 
-    /// The server has let the request pass, and has added what the parameters of its `Authentication-Info` field say
-    /// (RFC 9110 §11.6.3), whose names are in lower case. By default they are not looked at.
-    mutating func accepted(_ parameters: [String: String]) -> HTTPAuthenticationAcceptance
+    /// The server has accepted the request. By default nothing is done.
+    ///
+    /// - Parameter parameters: those of the response's `Authentication-Info` field (RFC 9110 §11.6.3), by their names
+    ///   in lower case.
+    mutating func serverDidAccept(_ parameters: [String: String]) -> HTTPAuthenticationAcceptance
 
-    /// Which paths of the origin the protection space covers, as far as is known once a request for `path` was let pass.
-    /// Requests for paths that begin so are sent with what ``authorization(for:with:)`` gives, unasked. By default none
-    /// are.
+    /// Which paths of the origin the protection space covers, as far as is known once the server has accepted a request
+    /// for `path`. Later requests for paths that begin with one of these have the value of ``authorization(for:with:)``
+    /// from the start, before the server sends a challenge. By default there are none.
     func paths(around path: String) -> [String]
 }
 
 extension HTTPAuthenticationScheme {
-    /// False: requests are authenticated, each for itself.
+    /// False: each request is authenticated by itself.
     public static var bindsToConnection: Bool { false }
 
-    /// True: there is one step.
+    /// True: the scheme has one step.
     public var isLastStep: Bool { true }
 
-    /// Nothing is looked at.
-    public mutating func accepted(_ parameters: [String: String]) -> HTTPAuthenticationAcceptance { .unchanged }
+    /// Unchanged: the parameters are not used.
+    public mutating func serverDidAccept(_ parameters: [String: String]) -> HTTPAuthenticationAcceptance { .unchanged }
 
-    /// None: nothing is sent unasked.
+    /// None: no request has a credential before the server sends a challenge.
     public func paths(around path: String) -> [String] { [] }
 }
 
 /// What a server's `Authentication-Info` means to a scheme.
 public enum HTTPAuthenticationAcceptance: Sendable {
-    /// Nothing more.
+    /// The scheme stays as it is.
     case unchanged
     /// The scheme has changed for requests to come.
     case renewed
-    /// The server was to prove that it knows the secret, and did not: its response is not to be trusted.
+    /// The server should have proved that it knows the secret, and did not: its response is not trusted.
     case refused
 }

@@ -7,7 +7,7 @@ public let NSURLAuthenticationMethodHTTPBasic: String = "NSURLAuthenticationMeth
 /// HTTP Digest authentication (RFC 7616).
 public let NSURLAuthenticationMethodHTTPDigest: String = "NSURLAuthenticationMethodHTTPDigest"
 
-/// A form on a page; the system never asks for it by itself.
+/// A form on a page. No challenge of a session has this method.
 public let NSURLAuthenticationMethodHTMLForm: String = "NSURLAuthenticationMethodHTMLForm"
 
 /// Kerberos or NTLM, as negotiated (RFC 4559).
@@ -16,7 +16,7 @@ public let NSURLAuthenticationMethodNegotiate: String = "NSURLAuthenticationMeth
 /// NTLM.
 public let NSURLAuthenticationMethodNTLM: String = "NSURLAuthenticationMethodNTLM"
 
-/// The server asks for a certificate of the client in the TLS handshake (RFC 8446 §4.3.2).
+/// The server requests the client's certificate in the TLS handshake (RFC 8446 §4.3.2).
 public let NSURLAuthenticationMethodClientCertificate: String = "NSURLAuthenticationMethodClientCertificate"
 
 /// The program decides whether the server's certificate is trusted.

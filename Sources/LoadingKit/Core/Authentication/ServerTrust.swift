@@ -32,15 +32,15 @@ public struct ServerTrust: Sendable {
     ///
     /// - Parameters:
     ///   - certificates: the server's own first, then intermediates in any order.
-    ///   - host: the name or the IP address that the first has to be for; nil: any.
+    ///   - host: the name or the IP address that the first certificate has to be for; nil: any.
     public init(certificates: [X509Certificate], host: String?) {
         evaluation = TrustEvaluation(chain: certificates.map(\.certificate), serverName: host)
     }
 
     package init(_ evaluation: TrustEvaluation) { self.evaluation = evaluation }
 
-    /// The certificates that the server sent: its own first, then intermediates. Nothing is known of them but that; see
-    /// ``evaluate()`` for a chain that was verified.
+    /// The certificates that the server sent: its own first, then intermediates. They are not verified: ``evaluate()``
+    /// gives a chain that is.
     public var certificates: [X509Certificate] { evaluation.chain.map { X509Certificate($0) } }
 
     /// The name or the IP address that the server's certificate has to be for; nil: any (`SecPolicyCreateSSL`).
@@ -55,11 +55,11 @@ public struct ServerTrust: Sendable {
         set { evaluation.time = newValue.map { Int64(exactly: $0.timeIntervalSince1970.rounded(.down)) ?? .max } }
     }
 
-    /// Authorities that are trusted here, beside the session's or instead of them (`SecTrustSetAnchorCertificates`); see
-    /// ``usesAnchorCertificatesOnly``. A server's own certificate may be one. Default: none.
+    /// Authorities that this evaluation trusts (`SecTrustSetAnchorCertificates`). A server's own certificate may be
+    /// one. Default: none.
     ///
-    /// Setting them has the session's authorities not be trusted any more, as Apple has it; set
-    /// ``usesAnchorCertificatesOnly`` to false afterwards to trust both.
+    /// Setting them also sets ``usesAnchorCertificatesOnly``, as on Apple's systems: the session's authorities are then
+    /// not trusted any more. Set that to false afterwards to trust both.
     public var anchorCertificates: [X509Certificate] {
         get { evaluation.anchors.map { X509Certificate($0) } }
         set {
@@ -82,22 +82,25 @@ public struct ServerTrust: Sendable {
         set { evaluation.requiresStrength = newValue }
     }
 
-    /// Whether certificates have to be as RFC 5280 says in every detail: key identifiers, critical basic constraints and key
-    /// usages of authorities (OpenSSL's `X509_V_FLAG_X509_STRICT`). Default false, as handshakes have it: many an authority
-    /// of a company has certificates that are not.
+    /// Whether certificates have to follow RFC 5280 in every detail, such as key identifiers, critical basic
+    /// constraints and the key usages of authorities (OpenSSL's `X509_V_FLAG_X509_STRICT`). Default false, as in TLS
+    /// handshakes: the certificates of many companies' authorities do not follow it so closely.
     public var isStrict: Bool {
         get { evaluation.isStrict }
         set { evaluation.isStrict = newValue }
     }
 
-    /// Verifies the certificates by OpenSSL's rules (RFC 5280, RFC 9525): signatures up to a trusted authority, validity,
-    /// what each may be used for, constraints on names, and the host. Beyond OpenSSL's rules, an authority's constraints on
-    /// names hold for the host itself, too, and not just for the names in the certificate: a wildcard does not get around
-    /// them (RFC 5280 §4.2.1.10).
+    /// Verifies the certificates by OpenSSL's rules (RFC 5280, RFC 9525): signatures up to a trusted authority,
+    /// validity, what each may be used for, constraints on names, and the host.
     ///
-    /// Certificates that were revoked are not looked for. It takes part of a millisecond, and does not use the network.
+    /// One rule is stricter than OpenSSL's: an authority's constraints on names hold for the host itself, too, and not
+    /// just for the names in the certificate. A name with a wildcard is no way around them (RFC 5280 §4.2.1.10).
     ///
-    /// - Returns: the chain that was verified, the server's certificate first; a trusted one is in it, commonly the last.
+    /// Whether a certificate was revoked is not checked. The call takes less than a millisecond, and does not use the
+    /// network.
+    ///
+    /// - Returns: the chain that was verified, with the server's certificate first. It contains a trusted certificate,
+    ///   usually as the last.
     /// - Throws: ``ServerTrustError``, which says what is wrong with which certificate.
     @discardableResult
     public func evaluate() throws(ServerTrustError) -> [X509Certificate] {

@@ -9,7 +9,7 @@ public struct ServerTrustError: LocalizedError, CustomStringConvertible, Sendabl
         case expired
         /// A certificate is not valid yet.
         case notYetValid
-        /// The server's certificate signed itself, and is not among those trusted.
+        /// The server's certificate is self-signed, and is not one of those that are trusted.
         case selfSigned
         /// No trusted authority issued the chain, or an intermediate certificate is missing.
         case unknownAuthority
@@ -19,18 +19,18 @@ public struct ServerTrustError: LocalizedError, CustomStringConvertible, Sendabl
         case revoked
         /// A key is too short, or a signature's digest too weak.
         case weak
-        /// Something else that OpenSSL does not let pass; ``ServerTrustError/description`` says what.
+        /// OpenSSL has rejected the chain for another reason, which is in ``ServerTrustError/description``.
         case other
     }
 
     private let failure: CertificateFailure
-    /// The certificate that is at fault, where the server sent it.
+    /// The certificate that is at fault; nil where the server did not send it.
     public let certificate: X509Certificate?
 
     init(_ failure: CertificateFailure, of chain: [Certificate]) {
         self.failure = failure
         let atFault = chain.indices.contains(failure.depth) ? chain[failure.depth] : nil
-        // The server may have sent them in another order.
+        // The server may have sent the certificates in another order than that of the chain.
         let found = atFault?.subject == failure.subject ? atFault : chain.first { $0.subject == failure.subject }
         certificate = found.map { X509Certificate($0) }
     }
@@ -50,12 +50,12 @@ public struct ServerTrustError: LocalizedError, CustomStringConvertible, Sendabl
     }
 
     /// The code of the `URLError` that a load fails with for this reason.
-    public var code: URLError.Code { failure.urlErrorCode }
+    public var code: URLError.Code { failure.category.urlErrorCode }
 
-    /// How far the certificate that is at fault is from the server's own in the chain, which is 0.
+    /// The place in the chain of the certificate that is at fault: 0 is the server's own, 1 its issuer's, and so on.
     public var depth: Int { failure.depth }
 
-    /// OpenSSL's number of the reason, `X509_V_ERR_…`.
+    /// OpenSSL's number for the reason, `X509_V_ERR_…`.
     public var opensslCode: Int { Int(failure.code) }
 
     /// Which certificate, what is wrong with it, and what to do.

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// Follows Apple's `URLAuthenticationChallenge`. Instances do not change after they are made.
 open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only `let`s of types that do not change
-    /// What asks for the credential.
+    /// The part of a server or proxy that requires the credential.
     public let protectionSpace: URLProtectionSpace
 
     /// The credential that will be tried unless the program gives another, or nil.
@@ -13,16 +13,16 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only 
     /// How often answers for this protection space failed before.
     public let previousFailureCount: Int
 
-    /// The response that said that the last try failed, or nil.
+    /// The response to the last try, which failed; or nil.
     public let failureResponse: URLResponse?
 
     /// The error that the last try ended with, or nil.
     public let error: (any Error)?
 
-    /// Who takes the answer, or nil when a completion handler does.
+    /// The object that receives the answer; nil when a completion handler does.
     public let sender: (any URLAuthenticationChallengeSender)?
 
-    /// Puts the challenge to the task's delegate instead; nil where the session's is not asked in its stead.
+    /// Gives the challenge to the task's delegate instead; nil unless the session's delegate received it first.
     let passOn: (@Sendable (@escaping URLSession.ChallengeAnswer) -> Void)?
 
     /// A challenge that a protocol handler makes.

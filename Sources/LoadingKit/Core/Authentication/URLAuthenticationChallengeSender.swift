@@ -2,8 +2,9 @@ import Foundation
 
 /// Takes the answer to an authentication challenge.
 ///
-/// Sessions answer challenges through their completion handlers; this is for subclasses of `URLProtocol` that make
-/// challenges of their own. Each challenge is answered once, with one of these methods.
+/// Subclasses of `URLProtocol` that make challenges of their own implement it. A program answers each of these
+/// challenges once, with one of these methods. It answers the challenges of a session itself through a completion
+/// handler.
 public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
     /// Tries the credential.
     func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
@@ -14,9 +15,9 @@ public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
     /// Gives up: the load fails with `URLError.userCancelledAuthentication`.
     func cancel(_ challenge: URLAuthenticationChallenge)
 
-    /// Does what would be done if the program did not handle challenges.
+    /// Handles the challenge as if the program had no delegate for it.
     func performDefaultHandling(for challenge: URLAuthenticationChallenge)
 
-    /// Refuses this protection space and asks about the next one that the server offered.
+    /// Refuses this protection space. The program gets a challenge for the next one that the server offered.
     func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
 }

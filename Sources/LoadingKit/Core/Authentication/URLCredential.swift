@@ -13,7 +13,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         case forSession
         /// In the program's credential storage.
         case permanent
-        /// As ``permanent``; nothing synchronises it with other devices here.
+        /// As ``permanent``: on Linux nothing synchronises it with other devices.
         case synchronizable
     }
 
@@ -31,7 +31,7 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     /// The intermediate certificates that are sent with the identity's; empty for another kind of credential.
     public let certificates: [X509Certificate]
 
-    /// Which server's certificates are accepted; nil for another kind of credential.
+    /// The trust whose certificates the credential accepts; nil for another kind of credential.
     package let trust: ServerTrust?
 
     /// The password, or nil when there is none.
@@ -67,8 +67,8 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
         trust = nil
     }
 
-    /// Makes a credential that accepts a server, in answer to ``NSURLAuthenticationMethodServerTrust``: whatever an
-    /// evaluation of its certificates says. It accepts no other certificates than those of `trust`.
+    /// Makes a credential that accepts a server, in answer to ``NSURLAuthenticationMethodServerTrust``. It accepts the
+    /// certificates of `trust` even if ``ServerTrust/evaluate()`` fails for them, and no others.
     public init(trust: ServerTrust) {
         user = nil
         storedPassword = nil
@@ -89,7 +89,8 @@ open class URLCredential: NSObject, NSSecureCoding, NSCopying, @unchecked Sendab
     /// True: archives may be decoded securely.
     public static var supportsSecureCoding: Bool { true }
 
-    /// Decodes what ``encode(with:)`` encoded, without identity and trust; nil when the archive is not keyed, or lacks what is needed.
+    /// Decodes what ``encode(with:)`` encoded, without identity and trust; nil when the archive is not keyed, or lacks
+    /// what is needed.
     public required init?(coder aDecoder: NSCoder) {
         guard aDecoder.allowsKeyedCoding,
             let persistence: Persistence = aDecoder.decodeCase(forKey: CodingKey.persistence)

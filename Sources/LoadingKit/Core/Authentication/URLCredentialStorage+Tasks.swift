@@ -12,7 +12,7 @@ extension URLCredentialStorage {
         for protectionSpace: URLProtectionSpace, task: URLSessionTask
     ) async -> [String: URLCredential]? { credentials(for: protectionSpace) }
 
-    /// Keeps a credential that a task was let pass with.
+    /// Keeps a credential that a server or proxy has accepted from a task.
     public func set(_ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask) {
         set(credential, for: protectionSpace)
     }

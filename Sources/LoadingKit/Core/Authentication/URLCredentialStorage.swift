@@ -4,54 +4,53 @@ import LoadingKitTransport
 
 /// Keeps credentials, by protection space and user.
 ///
-/// Follows Apple's `URLCredentialStorage`. Any thread may use it. Credentials of ``URLCredential/Persistence/none`` are
-/// not kept; those of ``URLCredential/Persistence/forSession`` as long as the storage exists; permanent ones beyond that
-/// where the storage was made with a place for them. A credential with a ``ClientIdentity`` is kept by its certificate's
-/// subject in place of a user, and never on disk.
+/// Follows Apple's `URLCredentialStorage`. Any thread may use it. A credential's persistence decides how long it is
+/// kept:
+///
+/// - ``URLCredential/Persistence/none``: not at all.
+/// - ``URLCredential/Persistence/forSession``: as long as the storage exists.
+/// - ``URLCredential/Persistence/permanent``: on disk, if the storage has a place there.
+///
+/// A credential with a ``ClientIdentity`` is never kept on disk. In place of a user's name it is found by the subject
+/// of its certificate.
 open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state is in a Guarded
     private struct State: Sendable {
         var credentials: [URLProtectionSpace: [String: URLCredential]] = [:]
         var defaultUsers: [URLProtectionSpace: String] = [:]
+        /// Where permanent credentials are kept; nil for a storage in memory.
+        var store: (any CredentialStore)?
 
         func defaultCredential(for space: URLProtectionSpace) -> URLCredential? {
             defaultUsers[space].flatMap { credentials[space]?[$0] }
         }
     }
 
-    private static let sharedStorage =
-        DiskStores.current?.credentials().map { URLCredentialStorage($0) } ?? URLCredentialStorage()
+    /// The program's own storage. The module `LoadingKit` attaches its store, and makes it public as `shared`.
+    package static let ofProgram = URLCredentialStorage()
 
-    private let state: Guarded<State>
-    private let store: (any CredentialStore)?
-
-    /// The storage that sessions use unless told otherwise. It keeps permanent credentials on disk.
-    ///
-    /// They are in `Credentials.sqlite` in the program's folder below `~/.local/share/LoadingKit` (`XDG_DATA_HOME`),
-    /// encrypted with AES-256-GCM; the key is in the file `Credentials.key` beside it, which the user alone may read. This
-    /// protects credentials where the database gets into other hands without the key: copied, backed up or shared by itself.
-    /// It does not protect them from who can read both, above all from any process of the same user. To move them, copy
-    /// both files while no program uses them. Without its key a credential cannot be read, and counts as not there; one line
-    /// of the log says so.
-    ///
-    /// Programs that run at the same time keep what each of them changes; a program reads what is kept when it first asks.
-    open class var shared: URLCredentialStorage { sharedStorage }
+    private let state = Guarded(State())
 
     /// Makes an empty storage, which keeps all credentials in memory.
-    public override init() {
-        state = Guarded(State())
-        store = nil
+    public override init() {}
+
+    /// Makes a storage whose permanent credentials are kept in a store. It begins with those that the store has.
+    package convenience init(_ store: any CredentialStore) {
+        self.init()
+        attach(store)
     }
 
-    /// Makes a storage whose permanent credentials are kept in a store, and begins with those that are there.
-    package init(_ store: any CredentialStore) {
-        var loaded = State()
-        for stored in store.load() {
-            guard let user = stored.credential.user else { continue }
-            loaded.credentials[stored.space, default: [:]][user] = stored.credential
-            if stored.isDefault { loaded.defaultUsers[stored.space] = user }
+    /// Keeps permanent credentials in a store from now on. The credentials that the store has are added to the storage,
+    /// unless it has one for the same space and user.
+    package func attach(_ store: any CredentialStore) {
+        let kept = store.load()
+        state.withLock { state in
+            for stored in kept {
+                guard let user = stored.credential.user, state.credentials[stored.space]?[user] == nil else { continue }
+                state.credentials[stored.space, default: [:]][user] = stored.credential
+                if stored.isDefault, state.defaultUsers[stored.space] == nil { state.defaultUsers[stored.space] = user }
+            }
+            state.store = store
         }
-        state = Guarded(loaded)
-        self.store = store
     }
 
     // MARK: Reading
@@ -69,8 +68,8 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         state.withLock { $0.defaultCredential(for: space) }
     }
 
-    /// The credential to propose to a server that asks for a client certificate: the default of the space as the server
-    /// describes it, else of the space as a program makes it, which has no list of authorities.
+    /// The credential to propose to a server that requests a client certificate. It is the default of the space with
+    /// the server's list of authorities; else of the space without a list, as programs make it.
     package func defaultIdentity(for space: URLProtectionSpace) -> URLCredential? {
         let plain = URLProtectionSpace(tlsHost: space.host, port: space.port, distinguishedNames: nil)
         return state.withLock { $0.defaultCredential(for: space) ?? $0.defaultCredential(for: plain) }
@@ -78,9 +77,9 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
 
     // MARK: Writing
 
-    /// Keeps a credential, in place of one for the same user. Does nothing with one whose persistence is
-    /// ``URLCredential/Persistence/none``. The first of a protection space is proposed, until
-    /// another is set to be.
+    /// Keeps a credential, in place of one for the same user. A credential whose persistence is
+    /// ``URLCredential/Persistence/none`` is ignored. The first credential of a protection space is its default, until
+    /// ``setDefaultCredential(_:for:)`` sets another.
     open func set(_ credential: URLCredential, for space: URLProtectionSpace) {
         change { state in
             guard let user = credential.storageName else { return [] }
@@ -97,7 +96,7 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         }
     }
 
-    /// Forgets a credential: the one for the same user. Does nothing with one that is synchronizable.
+    /// Forgets the credential for the same user. A synchronizable credential is ignored.
     open func remove(_ credential: URLCredential, for space: URLProtectionSpace) {
         remove(credential, for: space, options: nil)
     }
@@ -123,18 +122,18 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     /// Forgets all credentials, and those that are kept on disk.
     package func removeAll() {
         change { state in
-            defer { state = State() }
-            // What another process keeps is not known here, and is forgotten, too.
-            return state.credentials.isEmpty && store == nil ? [] : [.forgetAll]
+            defer { state = State(store: state.store) }
+            // The store may have credentials that another process has kept: they are forgotten, too.
+            return state.credentials.isEmpty && state.store == nil ? [] : [.forgetAll]
         }
     }
 
     /// Calls back, from any thread, when all changes so far are on disk or could not be written.
     package func flush(_ completion: @escaping @Sendable () -> Void) {
-        if let store { store.flush(completion) } else { completion() }
+        if let store = state.withLock({ $0.store }) { store.flush(completion) } else { completion() }
     }
 
-    /// What a change makes of what is kept on disk: as many elements as things happened, nil where the disk is not concerned.
+    /// What a change did: one element for each credential that changed. It is nil where nothing on disk changes.
     private typealias Effects = [CredentialChange?]
 
     private static func keep(
@@ -152,17 +151,17 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
         return [old?.isPermanent == true ? .forget(user: user, space) : nil]
     }
 
-    /// Makes a change, has the disk follow it, and tells of it.
+    /// Makes a change, saves it, and posts a notification.
     private func change(_ body: (inout State) -> Effects) {
         let effects = state.withLock { state in
             let effects = body(&state)
-            // Under the lock, so that changes reach the disk in their order.
+            // Under the lock, so that changes are saved in their order.
             let changes = effects.compactMap { $0 }
-            if !changes.isEmpty { store?.save(changes) }
+            if !changes.isEmpty { state.store?.save(changes) }
             return effects
         }
         guard !effects.isEmpty else { return }
-        // An observer may block, or wait for the main thread.
+        // Not on the event loop: an observer may block, or wait for the main thread.
         BlockingPool.userCode.runOffLoop {
             NotificationCenter.default.post(name: .NSURLCredentialStorageChanged, object: self)
         }
@@ -175,8 +174,8 @@ extension URLCredential {
         identity == nil && (persistence == .permanent || persistence == .synchronizable)
     }
 
-    /// What a storage knows it by: the user's name, or the subject of the identity's certificate. Trust in a server is not
-    /// stored.
+    /// The name by which a storage finds the credential: the user's, or the subject of the identity's certificate. Nil
+    /// for trust in a server, which is not stored.
     fileprivate var storageName: String? { user ?? identity?.certificate.subject }
 }
 

@@ -27,7 +27,8 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// The names of the certificate authorities that a server accepts client certificates from (DER), or nil.
     public let distinguishedNames: [Data]?
 
-    /// What is to be decided of a server where the method is ``NSURLAuthenticationMethodServerTrust``, or nil.
+    /// The server's certificates, for the program to decide whether they are trusted; nil unless the method is
+    /// ``NSURLAuthenticationMethodServerTrust``.
     public let serverTrust: ServerTrust?
 
     /// A server's protection space.
@@ -66,7 +67,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         serverTrust = nil
     }
 
-    /// The space of a TLS server that asks for a client certificate.
+    /// The space of a TLS server that requests a client certificate.
     package init(tlsHost host: String, port: Int, distinguishedNames: [Data]?) {
         kind = .server(protocol: NSURLProtectionSpaceHTTPS)
         self.host = host
@@ -77,7 +78,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
         serverTrust = nil
     }
 
-    /// The space of a TLS server whose certificates are to be decided about.
+    /// The space of a TLS server whose certificates the program is to judge.
     package init(tlsHost host: String, port: Int, serverTrust: ServerTrust) {
         kind = .server(protocol: NSURLProtectionSpaceHTTPS)
         self.host = host
@@ -120,13 +121,13 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
             NSURLAuthenticationMethodClientCertificate, NSURLAuthenticationMethodServerTrust:
             return true
         default:
-            // A proxy for `https` URLs is itself spoken to in the clear.
+            // The connection to a proxy for `https` URLs has no TLS itself.
             return kind == .server(protocol: NSURLProtectionSpaceHTTPS)
         }
     }
 
-    /// Whether the credential is for a connection, which other tasks will use: the session's delegate is asked before a
-    /// task's, as Apple has it.
+    /// Whether the credential is for a connection. As other tasks will use the connection, the session's delegate gets
+    /// the challenge before a task's, as on Apple's systems.
     var concernsSession: Bool {
         switch authenticationMethod {
         case NSURLAuthenticationMethodNTLM, NSURLAuthenticationMethodNegotiate,
@@ -194,7 +195,7 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     /// The space itself, which does not change.
     open func copy(with zone: NSZone? = nil) -> Any { self }
 
-    /// Whether all properties are the same, but for ``serverTrust``, which is another on each connection.
+    /// Whether all properties are the same. ``serverTrust`` is not compared: each connection has its own.
     open override func isEqual(_ object: Any?) -> Bool {
         guard let other = object as? URLProtectionSpace else { return false }
         return self === other

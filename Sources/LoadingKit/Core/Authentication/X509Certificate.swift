@@ -41,7 +41,7 @@ public struct X509Certificate: Sendable, Hashable {
     /// Whose certificate it is, as a distinguished name in text (RFC 2253).
     public var subject: String { certificate.subject ?? "" }
 
-    /// Who issued it, as a distinguished name in text (RFC 2253).
+    /// The issuer, as a distinguished name in text (RFC 2253).
     public var issuer: String { certificate.issuer ?? "" }
 
     /// The first moment at which it is valid.
@@ -53,24 +53,26 @@ public struct X509Certificate: Sendable, Hashable {
     /// The serial number's bytes, the most significant first.
     public var serialNumber: Data { Data(certificate.serialNumber ?? []) }
 
-    /// The DNS names for which it is, as they stand in its alternative names: they may begin with `*.`.
+    /// The DNS names in the certificate's alternative names. They may begin with `*.`.
     public var dnsNames: [String] { certificate.dnsNames }
 
-    /// The IP addresses for which it is, as text.
+    /// The IP addresses in the certificate's alternative names, as text.
     public var ipAddresses: [String] { certificate.ipAddresses }
 
     /// SHA-256 of the certificate: 32 bytes.
     public var sha256Fingerprint: Data { Data(certificate.fingerprint) }
 
-    /// SHA-256 of the SubjectPublicKeyInfo: 32 bytes. Pin this: it stays the same when a certificate is renewed with its
-    /// key (RFC 7469 §2.4). It is what `NSPinnedDomains` calls `SPKI-SHA256-BASE64`.
+    /// SHA-256 of the SubjectPublicKeyInfo: 32 bytes.
+    ///
+    /// This is the value to pin: it stays the same when a certificate is renewed with the same key (RFC 7469 §2.4).
+    /// `NSPinnedDomains` calls it `SPKI-SHA256-BASE64`.
     public var publicKeySHA256: Data { Data(certificate.publicKeyHash ?? []) }
 
     private static func date(_ seconds: Int64) -> Date { Date(timeIntervalSince1970: TimeInterval(seconds)) }
 }
 
 extension X509Certificate: CustomStringConvertible {
-    /// The subject, and who issued it.
+    /// The subject, and the issuer.
     public var description: String { "\(subject), issued by \(issuer)" }
 }
 

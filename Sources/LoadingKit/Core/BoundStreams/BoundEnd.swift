@@ -1,7 +1,8 @@
 import Foundation
 import LoadingKitPrimitives
+import LoadingKitTransport
 
-/// What the two ends of a bound pair do alike: their status, and their delegate's events in a run loop.
+/// What both ends of a bound pair have: a status, and a delegate that gets events in a run loop.
 final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is Sendable
     private struct State: @unchecked Sendable {  // stream and delegate are used in their run loop alone
         var status = Stream.Status.notOpen
@@ -19,7 +20,7 @@ final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is
         self.side = side
     }
 
-    /// Whoever has the other end waits for nothing any more.
+    /// Closes the pipe, so that a thread that waits at the other end goes on.
     deinit {
         pipe.observe(side, nil)
         pipe.close(side)
@@ -54,9 +55,9 @@ final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is
             return true
         }
         guard opens else { return }
-        pipe.observe(side) { [weak self] in self?.tell() }
-        tell(.openCompleted)
-        tell()
+        pipe.observe(side) { [weak self] in self?.reportStatus() }
+        send(.openCompleted)
+        reportStatus()
     }
 
     func close() {
@@ -68,24 +69,24 @@ final class BoundEnd: @unchecked Sendable {  // `state` has a mutex; the rest is
 
     func schedule(in loop: RunLoop, _ mode: RunLoop.Mode) {
         schedule.add(loop, mode)
-        if isOpen { tell() }
+        if isOpen { reportStatus() }
     }
 
     func remove(from loop: RunLoop, _ mode: RunLoop.Mode) { schedule.remove(loop, mode) }
 
-    /// Tells the delegate what can be done without waiting.
-    func tell() {
+    /// Sends the delegate the event that holds now, if there is one: bytes, room, an error, or the end.
+    func reportStatus() {
         switch side {
-        case .reading where pipe.hasBytes: tell(.hasBytesAvailable)
-        case .reading where pipe.failure != nil: tell(.errorOccurred)
-        case .reading where pipe.isAtEnd: tell(.endEncountered)
-        case .writing where pipe.isBroken: tell(.errorOccurred)
-        case .writing where pipe.hasRoom: tell(.hasSpaceAvailable)
+        case .reading where pipe.hasBytes: send(.hasBytesAvailable)
+        case .reading where pipe.failure != nil: send(.errorOccurred)
+        case .reading where pipe.isAtEnd: send(.endEncountered)
+        case .writing where pipe.isBroken: send(.errorOccurred)
+        case .writing where pipe.hasRoom: send(.hasSpaceAvailable)
         case .reading, .writing: break
         }
     }
 
-    private func tell(_ event: Stream.Event) {
+    private func send(_ event: Stream.Event) {
         schedule.perform { [weak self] in
             guard let self, status != .closed else { return }
             let stream = state.withLock { LoopTransfer($0.stream) }.value

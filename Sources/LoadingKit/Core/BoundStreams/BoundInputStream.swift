@@ -27,11 +27,12 @@ final class BoundInputStream: InputStream {
     override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
         guard end.isOpen, len > 0 else { return 0 }
         let count = end.pipe.read(UnsafeMutableBufferPointer(start: buffer, count: len))
-        end.tell()
+        end.reportStatus()
         return count
     }
 
-    /// Gives the next bytes, at most so many, when there are some; nil at the end. Blocks no thread. One at a time.
+    /// Calls `done` with the next bytes, `limit` at most, when there are some; with nil at the end. Blocks no thread.
+    /// There may be one such call at a time.
     func read(atMost limit: Int, _ done: @escaping BoundPipe.Reader) {
         open()
         guard end.isOpen else { return done(.success(nil)) }

@@ -9,7 +9,7 @@ final class BoundOutputStream: OutputStream {
         super.init(toMemory: ())
     }
 
-    /// Of a pair of which the other end is nowhere.
+    /// `OutputStream` requires this initializer. The stream that it makes has no other end.
     required init(toMemory: ()) {
         end = BoundEnd(BoundPipe(capacity: 1), .writing)
         super.init(toMemory: toMemory)
@@ -34,7 +34,7 @@ final class BoundOutputStream: OutputStream {
         guard end.isOpen else { return -1 }
         guard len > 0 else { return 0 }
         let count = end.pipe.write(UnsafeBufferPointer(start: buffer, count: len))
-        end.tell()
+        end.reportStatus()
         return count
     }
 

@@ -1,16 +1,16 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// What a pair of bound streams shares: a bounded buffer between the one who writes and the one who reads.
+/// What a pair of bound streams shares: a bounded buffer between the end that is written and the end that is read.
 ///
-/// A condition rather than an event loop, as `InputStream.read` and `OutputStream.write` block the threads they are called
-/// on, whichever those are. A session reads with ``read(atMost:_:)``, which blocks none.
+/// It uses a condition, not an event loop, because `InputStream.read` and `OutputStream.write` block the threads that
+/// call them, whichever those are. A session reads with ``read(atMost:_:)``, which blocks no thread.
 final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condition`
     enum Side {
         case reading, writing
     }
 
-    /// Is told of the next bytes, of none at the end, or of why there will be no more.
+    /// Receives the next bytes; nil at the end; or the error for which no more bytes will come.
     typealias Reader = @Sendable (Result<Data?, any Error>) -> Void
 
     private struct WaitingReader {
@@ -25,32 +25,32 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
     private var isReaderClosed = false
     private var isWriterClosed = false
     private var failureOfWriter: (any Error)?
-    private var onChange: [Side: @Sendable () -> Void] = [:]
+    private var observers: [Side: @Sendable () -> Void] = [:]
     private var reader: WaitingReader?
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
 
-    /// Called after each change that concerns a side, on any thread.
-    func observe(_ side: Side, _ body: (@Sendable () -> Void)?) { condition.withLock { onChange[side] = body } }
+    /// Sets what is called after each change that concerns a side, on any thread; nil removes it.
+    func observe(_ side: Side, _ body: (@Sendable () -> Void)?) { condition.withLock { observers[side] = body } }
 
     private var count: Int { bytes.count - start }
 
     var hasBytes: Bool { condition.withLock { count > 0 } }
     var isAtEnd: Bool { condition.withLock { count == 0 && isWriterClosed } }
-    /// Why the end is not that of what was to be written; nil where it is, and before all bytes were read.
+    /// Why the writer stopped before it had written all; nil where it did not, and until all bytes were read.
     var failure: (any Error)? { condition.withLock { count == 0 ? failureOfWriter : nil } }
     var hasRoom: Bool { condition.withLock { count < capacity && !isReaderClosed } }
     var isBroken: Bool { condition.withLock { isReaderClosed } }
 
-    /// How many bytes may be put in without waiting.
+    /// How many more bytes the buffer takes.
     var room: Int { condition.withLock { isReaderClosed ? 0 : max(0, capacity - count) } }
 
-    /// Puts bytes in, whether or not there is room.
+    /// Adds bytes to the buffer, even if there is no room for them.
     func put(_ bytes: UnsafeRawBufferPointer) {
         change(.reading) { if !isReaderClosed { self.bytes.append(contentsOf: bytes) } }
     }
 
-    /// Takes the bytes that there are.
+    /// Takes bytes that are in the buffer, without waiting for any.
     func take(atMost limit: Int) -> [UInt8] {
         guard hasBytes else { return [] }
         return change(.writing) { take(min(count, limit)) }
@@ -66,7 +66,7 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         return result
     }
 
-    /// Waits for bytes, and gives how many were put into the buffer; 0 at the end, -1 where that is a failure.
+    /// Waits for bytes, and copies them into `buffer`. Returns how many they are; 0 at the end, and -1 after a failure.
     func read(_ buffer: UnsafeMutableBufferPointer<UInt8>) -> Int {
         change(.writing) {
             while count == 0, !isWriterClosed, !isReaderClosed { condition.wait() }
@@ -77,12 +77,13 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         }
     }
 
-    /// Gives the next bytes when there are some, without waiting: at once, or in the thread that writes them. One at a time.
+    /// Calls `done` with the next bytes, without blocking: at once, or later in the thread that writes them. There may
+    /// be one such call at a time.
     func read(atMost limit: Int, _ done: @escaping Reader) {
         change(nil) { reader = WaitingReader(limit: max(1, limit), done: done) }
     }
 
-    /// What the reader that waits for bytes is to be told, if anything.
+    /// The reader that waits for bytes, with its result; nil when none waits, or when there is no result yet.
     private func takeForReader() -> (Reader, Result<Data?, any Error>)? {
         guard let waiting = reader, count > 0 || isWriterClosed || isReaderClosed else { return nil }
         reader = nil
@@ -91,7 +92,7 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         return (waiting.done, .success(nil))
     }
 
-    /// Waits for room, and gives how many bytes were taken; -1 when nobody will read them.
+    /// Waits for room, and adds bytes. Returns how many were added; -1 when the other end is closed.
     func write(_ buffer: UnsafeBufferPointer<UInt8>) -> Int {
         change(.reading) {
             while count >= capacity, !isReaderClosed, !isWriterClosed { condition.wait() }
@@ -102,7 +103,7 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         }
     }
 
-    /// The writer's end comes before it has written all.
+    /// Ends the writing with an error, before all was written.
     func fail(_ error: any Error) {
         change(.reading) {
             guard !isWriterClosed else { return }
@@ -117,20 +118,23 @@ final class BoundPipe: @unchecked Sendable {  // all state is guarded by `condit
         }
     }
 
-    /// Tells the other side, and the reader that waits, when the lock is let go of.
+    /// Makes a change under the lock. After it, calls the reader that waits, and the observers that the change
+    /// concerns.
+    ///
+    /// - Parameter other: the side whose observer the change concerns; nil: none, unless bytes were taken.
     private func change<Value>(_ other: Side?, _ body: () -> Value) -> Value {
-        let (value, read, tellReading, tellWriting) = condition.withLock {
+        let (value, read, observeReading, observeWriting) = condition.withLock {
             let value = body()
             let before = count
             let read = takeForReader()
             condition.broadcast()
             return (
-                value, read, other == .reading ? onChange[.reading] : nil,
-                other == .writing || count < before ? onChange[.writing] : nil
+                value, read, other == .reading ? observers[.reading] : nil,
+                other == .writing || count < before ? observers[.writing] : nil
             )
         }
-        tellReading?()
-        tellWriting?()
+        observeReading?()
+        observeWriting?()
         if let (reader, result) = read { reader(result) }
         return value
     }

@@ -1,10 +1,11 @@
 import Foundation
 import LoadingKitPrimitives
+import LoadingKitTransport
 
-/// The run loops that a stream is scheduled in, where its delegate is told of events.
+/// The run loops that a stream is scheduled in, where its delegate's methods are called.
 ///
-/// In each there is a timer of the stream's, which keeps the loop from ending for want of a source, and is due when there
-/// is something to tell: giving a run loop a block does not wake it.
+/// The stream has a timer in each of them. The timer keeps the run loop from ending because it has no source, and it is
+/// set to fire at once when there is an event: to give a run loop a block does not wake it.
 final class RunLoopSchedule: @unchecked Sendable {  // its state is guarded by its mutex
     private struct Entry: @unchecked Sendable {  // a run loop's timers may be set from any thread
         let loop: RunLoop
@@ -17,7 +18,7 @@ final class RunLoopSchedule: @unchecked Sendable {  // its state is guarded by i
         var waiting: [@Sendable () -> Void] = []
     }
 
-    /// In seconds; the timer is set earlier when there is something to tell.
+    /// In seconds; the timer is set to fire earlier when there is an event.
     private static let longTime: TimeInterval = 1_000_000_000
 
     private let state = Guarded(State())
@@ -25,7 +26,8 @@ final class RunLoopSchedule: @unchecked Sendable {  // its state is guarded by i
     deinit { for entry in state.withLock({ $0.entries }) { entry.timer.invalidate() } }
 
     func add(_ loop: RunLoop, _ mode: RunLoop.Mode) {
-        let timer = Timer(fire: .distantFuture, interval: Self.longTime, repeats: true) { [weak self] _ in self?.tell()
+        let timer = Timer(fire: .distantFuture, interval: Self.longTime, repeats: true) { [weak self] _ in
+            self?.runWaiting()
         }
         loop.add(timer, forMode: mode)
         let entry = Entry(loop: loop, mode: mode, timer: timer)
@@ -47,7 +49,7 @@ final class RunLoopSchedule: @unchecked Sendable {  // its state is guarded by i
         for entry in removed { entry.timer.invalidate() }
     }
 
-    /// Runs `body` in one of the run loops; not at all where there is none.
+    /// Runs `body` in one of the run loops. Does nothing where there is none.
     func perform(_ body: @escaping @Sendable () -> Void) {
         let entry = state.withLock { state -> Entry? in
             guard let first = state.entries.first else { return nil }
@@ -57,7 +59,7 @@ final class RunLoopSchedule: @unchecked Sendable {  // its state is guarded by i
         entry?.timer.fireDate = Date()
     }
 
-    private func tell() {
+    private func runWaiting() {
         let waiting = state.withLock { state -> [@Sendable () -> Void] in
             defer { state.waiting = [] }
             return state.waiting

@@ -8,11 +8,12 @@ extension Stream {
     ///     var output: OutputStream?
     ///     Stream.getBoundStreams(withBufferSize: 4096, inputStream: &input, outputStream: &output)
     ///
-    /// Both block a thread that reads or writes too early; in a run loop (`schedule(in:forMode:)`) the delegate is told
-    /// when they would not. Close the output stream when all is written: that is the end of the input.
+    /// A read blocks its thread until there are bytes, and a write until there is room. A stream that is scheduled in a
+    /// run loop (`schedule(in:forMode:)`) calls its delegate when a read or write would not block. Close the output
+    /// stream when all is written: then the input stream ends.
     ///
-    /// A session that sends the input as a request's body is told when it has bytes: an upload that waits for its producer
-    /// costs no thread. Any other stream is read on a thread for the program's code (``URLProtocolHandler``).
+    /// An upload whose body is the input stream occupies no thread while it waits for bytes. Every other kind of stream
+    /// is read on a thread for the program's code.
     ///
     /// - Parameter bufferSize: how many bytes may be written before they are read; at least 1.
     public class func getBoundStreams(

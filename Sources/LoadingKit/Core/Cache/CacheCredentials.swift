@@ -1,24 +1,27 @@
 import Foundation
 import LoadingKitTransport
 
-/// The credentials that a request is sent with, as far as they decide whose answers a cache may give it.
+/// The credentials of a request that decide which stored responses it may have.
 ///
-/// RFC 9111 §3.5 speaks of caches that several users share. This one is private, but the sessions of a program may be
-/// several users' and share it; so what was obtained with credentials is for the same credentials alone, unless it is
-/// `public`. Credentials for a proxy are not among them: they say nothing of what the origin server answers.
+/// RFC 9111 §3.5 has rules for caches that several users share. This cache is private, but the sessions that use it may
+/// belong to several users. So a response that was obtained with credentials is for requests with the same credentials
+/// alone, unless it is `public`. Credentials for a proxy do not count: the origin server's response does not depend on
+/// them.
 package struct CacheCredentials: Hashable, Sendable {
     package enum Authorization: Hashable, Sendable {
         case none
-        /// The field's value, which a program has set.
+        /// The field's value, as a program has set it.
         case field(String)
-        /// A challenge was answered, or would be: the field's value is another with each request.
-        case login(scheme: String, user: String, password: String)
+        /// The credential that answers the server's challenges. The field's value differs from request to request.
+        case credential(scheme: String, user: String, password: String)
     }
 
     package var authorization: Authorization
-    /// What a program has set. Cookies of a storage are told apart by their storage.
+    /// The field's value, as a program has set it. Cookies of a storage are not here: ``CacheMetadata/Owner/cookies``
+    /// identifies the storage.
     package var cookie: String?
-    /// As whom the connections are authenticated, by a client's certificate or by a scheme that binds to a connection.
+    /// Who the client is on the request's connections: by its certificate, or by a scheme that authenticates
+    /// connections.
     package var connection: Data?
 
     package init(authorization: Authorization = .none, cookie: String? = nil, connection: Data? = nil) {
@@ -29,15 +32,15 @@ package struct CacheCredentials: Hashable, Sendable {
 
     package var isEmpty: Bool { authorization == .none && cookie == nil && connection == nil }
 
-    /// What may be kept of them; nil where there are none, or where OpenSSL fails.
+    /// A hash of the credentials, which may be stored; nil where there are none, or where OpenSSL fails.
     package func identity(_ hash: KeyedHash) -> Data? { isEmpty ? nil : hash.hash(of: bytes) }
 
-    /// What may be kept of the authorization alone.
+    /// The same for the authorization alone.
     package func authorizationIdentity(_ hash: KeyedHash) -> Data? {
         CacheCredentials(authorization: authorization).identity(hash)
     }
 
-    /// Each part after its length, so that no two credentials have the same bytes.
+    /// The parts, each with its length before it: different credentials have different bytes.
     private var bytes: Data {
         var bytes = Data()
         func put(_ part: Data) {
@@ -48,7 +51,7 @@ package struct CacheCredentials: Hashable, Sendable {
         switch authorization {
         case .none: put("none", [])
         case .field(let value): put("field", [value])
-        case .login(let scheme, let user, let password): put("login", [scheme, user, password])
+        case .credential(let scheme, let user, let password): put("login", [scheme, user, password])
         }
         put(cookie == nil ? "" : "cookie", cookie.map { [$0] } ?? [])
         put(connection == nil ? "" : "connection", [])

@@ -4,7 +4,7 @@ import LoadingKitPrimitives
 /// One response in a cache. A key has several where the server chooses between them by the request's fields.
 package struct CacheEntry: Sendable {
     package let response: CachedURLResponse
-    /// When it was stored.
+    /// When the response was stored.
     package let date: Date
 
     package init(response: CachedURLResponse, date: Date) {
@@ -12,13 +12,14 @@ package struct CacheEntry: Sendable {
         self.date = date
     }
 
-    /// Whether this one takes the other's place under the same key. One that a program stored stands for all requests.
+    /// Whether this entry replaces another one under the same key. An entry that a program stored is for all requests,
+    /// and replaces each, and each replaces it.
     package func replaces(_ other: CacheEntry) -> Bool {
         guard let mine = response.metadata, let others = other.response.metadata else { return true }
         return mine.variant == others.variant
     }
 
-    /// What it takes of a capacity, in bytes; the key's part not counted.
+    /// How many bytes of a cache's capacity the entry takes, without its key.
     package var cost: Int {
         var cost = response.data.count
         if let fields = (response.response as? HTTPURLResponse)?.fields {
@@ -29,9 +30,10 @@ package struct CacheEntry: Sendable {
         return cost
     }
 
-    /// Whether it is for everybody, as far as that is known without the request's credentials and cookies.
-    var isForEverybody: Bool { response.metadata.map { $0.owner.isNobody && $0.selectingFields.isEmpty } ?? true }
+    /// Whether the response may be given to any request under its key, whatever the request's credentials and fields
+    /// are.
+    var isForEverybody: Bool { response.metadata.map { $0.owner.isNobody && $0.varyKey.isEmpty } ?? true }
 
-    /// Whether a program that asks for the response gets it: a part of one is for loaders alone.
+    /// Whether a program may have the response. One whose content is not whole is for loaders alone.
     var isComplete: Bool { response.metadata.map { $0.part == nil && !$0.lacksContent } ?? true }
 }

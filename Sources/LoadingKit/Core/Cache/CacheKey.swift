@@ -12,11 +12,11 @@ package struct CacheKey: Hashable, Sendable, Codable {
         self.url = text.withUTF8(Self.isNormal) ? text : Self.normalized(text)
     }
 
-    /// One look at the bytes: most URLs are as they are to be.
+    /// Whether a URL is in its normal form already, as most are. It takes one pass over the bytes.
     private static func isNormal(_ text: UnsafeBufferPointer<UInt8>) -> Bool {
         guard let colon = text.firstIndex(of: UInt8(ascii: ":")) else { return false }
         if !text[(colon + 1)...].starts(with: "//".utf8) {
-            // Without a host there is the scheme alone to look at.
+            // A URL without a host: only the scheme has to be in lower case.
             return !text[..<colon].contains { UInt8(ascii: "A")...UInt8(ascii: "Z") ~= $0 }
                 && !text.contains(UInt8(ascii: "#"))
         }
@@ -43,7 +43,7 @@ package struct CacheKey: Hashable, Sendable, Codable {
         return scheme + rest[..<end].lowercased() + (isRoot ? "/" : "") + rest[end...]
     }
 
-    /// A URL's text without what stands before the host's name.
+    /// A URL's text without user and password.
     package static func withoutCredentials(_ text: String) -> String {
         guard let scheme = text.firstRange(of: "://") else { return text }
         let authority = text[scheme.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
@@ -63,7 +63,7 @@ package struct CacheKey: Hashable, Sendable, Codable {
         self.init(method: request.httpMethod ?? "GET", url: url)
     }
 
-    /// A request that has this key; nil when the URL is none.
+    /// A request that has this key; nil when the key's text is no URL.
     var request: URLRequest? {
         URL(string: url).map { url in
             var request = URLRequest(url: url)

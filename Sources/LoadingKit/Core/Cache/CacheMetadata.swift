@@ -1,12 +1,13 @@
 import Foundation
 
-/// What a cache keeps beside a response, so that a loader can tell later whether the response may be used.
+/// What a cache keeps beside a response, so that a loader can decide later whether the response may be used.
 package struct CacheMetadata: Sendable, Hashable, Codable {
     /// A field of the request that the response was chosen by.
-    package struct SelectingField: Sendable, Hashable, Codable {
+    package struct VaryField: Sendable, Hashable, Codable {
         /// Lowercase.
         package let name: String
-        /// As the loader compares it; of one that may be secret a keyed hash. Nil when the request had no such field.
+        /// The value in the form in which the loader compares it: a keyed hash where it may be secret. Nil when the
+        /// request had no such field.
         package let value: String?
 
         package init(name: String, value: String?) {
@@ -28,12 +29,13 @@ package struct CacheMetadata: Sendable, Hashable, Codable {
         }
     }
 
-    /// Who alone may have the response.
+    /// Whose requests alone may have the response.
     package struct Owner: Sendable, Hashable, Codable {
-        /// The keyed hash of the credentials that it was obtained with (``CacheCredentials``); nil where there were none, or
-        /// where it is for everybody.
+        /// The keyed hash of the credentials that the response was obtained with (``CacheCredentials``). Nil where
+        /// there were none, or where the response is `public`.
         package var credentials: Data?
-        /// The keyed hash of the cookie storage whose cookies it was obtained with, or was to set; nil where there were none.
+        /// The keyed hash of a cookie storage: the one whose cookies were sent, or the one in which the response set
+        /// cookies. Nil where there were no cookies.
         package var cookies: Data?
 
         package init(credentials: Data? = nil, cookies: Data? = nil) {
@@ -41,13 +43,13 @@ package struct CacheMetadata: Sendable, Hashable, Codable {
             self.cookies = cookies
         }
 
-        /// Whether it is for everybody.
+        /// Whether the response has no owner, and may be given to any user's requests.
         package var isNobody: Bool { credentials == nil && cookies == nil }
     }
 
     /// What tells the responses under one key apart.
     package struct Variant: Sendable, Hashable {
-        package let selectingFields: [SelectingField]
+        package let varyKey: [VaryField]
         package let owner: Owner
     }
 
@@ -55,25 +57,25 @@ package struct CacheMetadata: Sendable, Hashable, Codable {
     package var requestTime: Date
     /// When the response's head was received.
     package var responseTime: Date
-    /// What the server chose the response by.
-    package var selectingFields: [SelectingField]
+    /// The request's fields by which the server chose the response.
+    package var varyKey: [VaryField]
     package var owner: Owner
     /// Which part of the content is kept; nil for all of it.
     package var part: Part?
-    /// Whether the content was not waited for: that of a redirect which was followed.
+    /// Whether the response was stored without its content, as that of a redirect that was followed.
     package var lacksContent: Bool
 
     package init(
-        requestTime: Date, responseTime: Date, selectingFields: [SelectingField] = [], owner: Owner = Owner(),
+        requestTime: Date, responseTime: Date, varyKey: [VaryField] = [], owner: Owner = Owner(),
         part: Part? = nil, lacksContent: Bool = false
     ) {
         self.requestTime = requestTime
         self.responseTime = responseTime
-        self.selectingFields = selectingFields
+        self.varyKey = varyKey
         self.owner = owner
         self.part = part
         self.lacksContent = lacksContent
     }
 
-    package var variant: Variant { Variant(selectingFields: selectingFields, owner: owner) }
+    package var variant: Variant { Variant(varyKey: varyKey, owner: owner) }
 }

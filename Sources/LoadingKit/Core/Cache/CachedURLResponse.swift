@@ -19,7 +19,7 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
     /// Where the response may be kept.
     public let storagePolicy: URLCache.StoragePolicy
 
-    /// What the loader that stored it has to know to use it; nil when a program made it.
+    /// What the loader that stored the response needs to use it again; nil when a program made the response.
     package private(set) var metadata: CacheMetadata?
 
     /// Makes a response that may be kept anywhere.
@@ -37,7 +37,7 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
         self.storagePolicy = storagePolicy
     }
 
-    /// No designated initializer, so that subclasses inherit those that there are.
+    /// Not a designated initializer: a program's subclass could not override it, and would not inherit the others then.
     package convenience init(
         response: URLResponse, data: Data, userInfo: [AnyHashable: Any]?, storagePolicy: URLCache.StoragePolicy,
         metadata: CacheMetadata?

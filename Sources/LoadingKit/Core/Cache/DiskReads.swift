@@ -1,4 +1,4 @@
-/// Which keys are being read from the disk, so that what is read does not take the place of what came meanwhile.
+/// The keys that are being read from the disk. What was read must not replace a response that was stored meanwhile.
 struct DiskReads: Sendable {
     private struct Read: Sendable {
         var readers = 0
@@ -9,14 +9,14 @@ struct DiskReads: Sendable {
 
     mutating func begin(_ key: CacheKey) { reads[key, default: Read()].readers += 1 }
 
-    /// Something else is under the key now.
+    /// The key's responses were stored or removed: what is being read for it is out of date.
     mutating func outdate(_ key: CacheKey) { reads[key]?.isOutdated = true }
 
     mutating func outdateAll() {
         for key in reads.keys { reads[key]?.isOutdated = true }
     }
 
-    /// Whether what was read is still so.
+    /// Ends a read. True when what it has read is still current.
     mutating func end(_ key: CacheKey) -> Bool {
         guard var read = reads[key] else { return false }
         read.readers -= 1

@@ -1,30 +1,33 @@
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Where a cache keeps responses beyond its memory and the process's life.
+/// Where a cache keeps the responses that do not fit into its memory, or outlive the process.
 ///
-/// Any thread may call it. What changes it returns at once and takes effect in order; a later `entries(for:)` sees it.
+/// Any thread may call it. The methods that change the store return at once, and take effect in order: a later
+/// `entries(for:)` sees the change.
 package protocol DiskResponseStore: AnyObject, Sendable {
     /// Whether there may be responses under a key; true while that is not known. Does not block.
     ///
-    /// What another process has stored may be passed over for a second, so that most of what is nowhere costs no reading.
+    /// What another process has stored may be missed for one second. So a look-up of a key that has no response seldom
+    /// reads the disk.
     func mayHave(_ key: CacheKey) -> Bool
 
     /// The responses under a key, the last stored first. May block.
     func entries(for key: CacheKey) -> [CacheEntry]
 
-    /// Takes note that the responses under a key were used, though they were not read here. Does not block.
+    /// Notes that the responses under a key were used: they were found in memory. Does not block.
     func noteUse(of key: CacheKey)
 
-    /// What all of them take, in bytes. May block.
+    /// How many bytes all responses take. May block.
     var usage: Int { get }
 
-    /// What secrets are hashed with, of which nothing else is kept: under the store's own key, which is made where there is
-    /// none. Nil where that cannot be had. May block.
+    /// The hash that stands for secrets, of which the store keeps nothing else. Its key is the store's own, and is made
+    /// where there is none. Nil where the key can be neither read nor made. May block.
     func keyedHash() -> KeyedHash?
 
-    /// Keeps a response in place of those under the key that it replaces (``CacheEntry/replaces(_:)``). When there is
-    /// too much, what was not used for longest goes.
+    /// Keeps a response, in place of those under the key that it replaces (``CacheEntry/replaces(_:)``). When the
+    /// capacity is exceeded, the least recently used responses are removed.
     func store(_ entry: CacheEntry, for key: CacheKey)
 
     /// Forgets the responses under a key.
@@ -36,9 +39,43 @@ package protocol DiskResponseStore: AnyObject, Sendable {
     /// Forgets the responses that were stored at or after a date.
     func removeAll(since date: Date)
 
-    /// Changes the most that responses may take, in bytes; what is too much goes.
+    /// Changes how many bytes responses may take. When that is exceeded, the least recently used are removed.
     func setCapacity(_ capacity: Int)
 
     /// Calls back, from any thread, when all changes are on disk or could not be written.
     func flush(_ completion: @escaping @Sendable () -> Void)
+}
+
+/// Makes the disk stores of caches. They are in a module that this one does not import: the module `LoadingKit` hands
+/// over the function that makes them, once. Before that, caches are in memory alone.
+package enum DiskResponseStores {
+    /// - Parameter folder: Nil for the program's own.
+    package typealias Make = @Sendable (_ folder: URL?) -> (any DiskResponseStore)?
+
+    private struct State {
+        var make: Make?
+        /// What caches that were made before the function was there have to do then.
+        var waiting: [@Sendable () -> Void] = []
+    }
+
+    private static let state = Guarded(State())
+
+    /// The function that makes stores. Nil while there is none: then `whenThereIs` is called as soon as there is one.
+    static func maker(whenThereIs: @escaping @Sendable () -> Void) -> Make? {
+        state.withLock { state in
+            if state.make == nil { state.waiting.append(whenThereIs) }
+            return state.make
+        }
+    }
+
+    /// Called by the module `LoadingKit`. A second call changes nothing.
+    package static func handOver(_ make: @escaping Make) {
+        let waiting = state.withLock { state -> [@Sendable () -> Void] in
+            guard state.make == nil else { return [] }
+            defer { state.waiting = [] }
+            state.make = make
+            return state.waiting
+        }
+        for call in waiting { call() }
+    }
 }

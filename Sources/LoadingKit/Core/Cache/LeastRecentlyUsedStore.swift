@@ -1,4 +1,5 @@
-/// A dictionary with a bound on the sum of its values' costs, which forgets what was not used for longest.
+/// A dictionary with a bound on the sum of its values' costs. Beyond the bound it removes the least recently used
+/// values.
 ///
 /// Entries sit in slots of an array, linked in the order of their use; every operation takes constant time.
 struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendable {
@@ -34,9 +35,9 @@ struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendab
         return slot.value
     }
 
-    /// Keeps a value, and gives back what had to go: the old value for the key, and others if it became too much.
+    /// Keeps a value, unless it costs more than the whole capacity.
     ///
-    /// A value that costs more than the whole capacity is not kept.
+    /// - Returns: the values that were removed: the old value for the key, and those for which there was no room.
     mutating func insert(_ value: Value, for key: Key, cost: Int) -> [Value] {
         let replaced = remove(key)
         let cost = max(0, cost)
@@ -73,7 +74,7 @@ struct LeastRecentlyUsedStore<Key: Hashable & Sendable, Value: Sendable>: Sendab
         return keys.compactMap { remove($0) }
     }
 
-    /// Changes the capacity, and gives back what had to go.
+    /// Changes the capacity, and gives back the values that were removed.
     mutating func setCapacity(_ newValue: Int) -> [Value] {
         capacity = max(0, newValue)
         return shrink(to: capacity)

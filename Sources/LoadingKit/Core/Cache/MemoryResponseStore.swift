@@ -1,11 +1,13 @@
 import Foundation
 
-/// The responses that a cache has in memory: some for each key, forgotten key by key.
+/// The responses that a cache has in memory. A key may have several; all of them are removed together when room is
+/// needed.
 struct MemoryResponseStore: Sendable {
-    /// How many responses of one URL are kept, the last stored first. More are rare, and each costs a comparison.
+    /// How many responses one key may have: those that were stored last. More are rare, and each costs a comparison in
+    /// a look-up.
     static let maximumVariants = 16
 
-    /// What a key has. Its cost is that of its entries, and of the key.
+    /// The responses under one key, the last stored first. Their cost is that of the entries and of the key.
     private struct Variants: Sendable {
         let key: CacheKey
         var entries: [CacheEntry]
@@ -22,17 +24,17 @@ struct MemoryResponseStore: Sendable {
 
     mutating func entries(for key: CacheKey) -> [CacheEntry] { variants.value(for: key)?.entries ?? [] }
 
-    /// Keeps a response, and gives back what had to go.
+    /// Keeps a response, and gives back those that were removed.
     mutating func store(_ entry: CacheEntry, for key: CacheKey) -> [CacheEntry] {
         let old = variants.remove(key)?.entries ?? []
         let others = old.filter { !entry.replaces($0) }.prefix(Self.maximumVariants - 1)
         var made = Variants(key: key, entries: [entry] + others)
-        // What is too large for the memory takes no other with it, but does replace what it replaces.
+        // A response that is too large for the memory is not kept, but those that it replaces are removed.
         if made.cost > capacity { made.entries.remove(at: 0) }
         return old + insert(made)
     }
 
-    /// Takes over what was found elsewhere.
+    /// Keeps responses that were read from the disk, and gives back those that were removed.
     mutating func restore(_ entries: [CacheEntry], for key: CacheKey) -> [CacheEntry] {
         insert(Variants(key: key, entries: entries))
     }

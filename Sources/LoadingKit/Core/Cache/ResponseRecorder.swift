@@ -1,13 +1,13 @@
 import Foundation
 
-/// Keeps a copy of a response's body as it is delivered, up to what a cache can take.
+/// Keeps a copy of a response's body as it is delivered, up to the size that a cache can store.
 package final class ResponseRecorder {
     private let limit: Int
     private var collector = BodyCollector()
     private var count = 0
     private var isAbandoned = false
 
-    /// Nil where the response says that it is too large.
+    /// Nil where the response announces a body that is too large.
     package init?(expecting expected: Int64, limit: Int) {
         guard limit > 0, expected <= Int64(limit) else { return nil }
         self.limit = limit
@@ -22,7 +22,7 @@ package final class ResponseRecorder {
         if admits(data.count), !collector.append(data) { abandon() }
     }
 
-    /// All that was received; nil when that was too much.
+    /// The whole body; nil when it was too large.
     package func take() -> Data? { isAbandoned ? nil : collector.take() }
 
     private func admits(_ bytes: Int) -> Bool {

@@ -5,25 +5,31 @@ import LoadingKitTransport
 /// Keeps responses to requests.
 ///
 /// Follows Apple's `URLCache`. Any thread may use it. Responses are kept in memory, and on disk where there is a disk
-/// capacity; the least recently used of them go first when a capacity is reached. A response is found again for a request
-/// with the same method and the same URL, whatever its fragment. Where a server chooses between several by the request's
-/// fields (`Vary`), a session finds the right one, and a program the last that was stored.
+/// capacity. When a capacity is exceeded, the least recently used responses are removed. A response is found again for
+/// a request with the same method and the same URL; the fragment does not count. A server may choose between several
+/// responses by the request's fields (`Vary`): then a session finds the right one, and a program the last that was
+/// stored.
 ///
-/// Sessions that share a cache may be several users'. What was obtained with credentials (`Authorization` or `Cookie` set by
-/// hand or by the configuration, a challenge that was answered, a client's certificate) is found again with the same
-/// credentials alone, unless the response is `Cache-Control: public`; what was obtained with cookies of a storage, or set
-/// some, by sessions with that storage alone. What a program stores itself is for everybody. No credential is kept, but a
-/// keyed hash of it.
+/// Sessions that share a cache may belong to several users:
 ///
-/// On disk a cache is a folder, which only its user can read: an SQLite database, and a file for each content. It is
-/// written behind the program's back; ``flush()`` waits for it. Processes may share a folder. What is damaged in it counts
-/// as not stored. When it cannot be written (the disk is full, or may not be written to) the cache goes on in memory alone,
-/// and one line of the log says so. A cache is moved by moving its folder while no program uses it.
+/// - A response that was obtained with credentials is found again with the same credentials alone, unless it is
+///   `Cache-Control: public`. Credentials are `Authorization` or `Cookie` set by hand or by the configuration, the
+///   answer to a challenge, or a client's certificate.
+/// - A response that was obtained with cookies of a storage, or that set some, is found by sessions with that storage
+///   alone.
+/// - A response that a program stores itself is found by all.
 ///
-/// What is stored survives the end of the process, however it ends. When the machine loses power the last seconds may be
-/// missing; what was half written then is found out by its checksum, and never served.
+/// The cache keeps no credential, only a keyed hash of it.
 ///
-/// A session asks a subclass through the methods for requests that it overrides.
+/// On disk a cache is a folder that only its user can read, with an SQLite database, and a file for each content. It is
+/// written in the background; ``flush()`` waits for that. Several processes may share a folder. A damaged entry is
+/// treated as not stored. When the folder cannot be written, as the disk is full or read-only, the cache goes on in
+/// memory alone, and logs one line. To move a cache, move its folder while no program uses it.
+///
+/// Stored responses survive the end of the process, however it ends. When the machine loses power, those of the last
+/// seconds may be lost. A response that was half written is recognised by its checksum, and is not used.
+///
+/// A session uses a subclass through those methods for requests that the subclass overrides.
 open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guarded
     /// Where a response may be kept.
     public enum StoragePolicy: UInt, Sendable {
@@ -41,7 +47,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         var place: Place
         var disk: (any DiskResponseStore)?
         var reads = DiskReads()
-        /// What secrets are hashed with, once it is known.
+        /// The hash that stands for secrets; nil while its key is not known.
         var hash: KeyedHash?
     }
 
@@ -52,21 +58,21 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         case folder(URL?)
     }
 
-    private static let sharedCache = Guarded<URLCache?>(nil)
-    /// For what is not to outlive the process.
+    /// The hash of caches in memory, whose key ends with the process.
     private static let processHash = KeyedHash.random()
-    /// Whether a session asks, by way of a subclass of the program's: it looks itself at whose a response is.
+    /// Whether a session calls ``cachedResponse(for:)`` of the program's subclass. The session then checks itself which
+    /// user's the response is.
     @TaskLocal private static var isAskedBySession = false
     package static let defaultMemoryCapacity = 4 << 20
     package static let defaultDiskCapacity = 20 << 20
 
     private let state: Guarded<State>
 
-    /// The cache that sessions use unless told otherwise: 4 MiB of memory, 20 MiB of disk, in the program's folder below
-    /// `~/.cache/LoadingKit` (`XDG_CACHE_HOME`).
-    open class var shared: URLCache {
+    /// The program's own cache, which the module `LoadingKit` makes public as `shared`. It is in memory alone until
+    /// that module has handed over the disk stores.
+    package static var ofProgram: URLCache {
         get {
-            sharedCache.withLock { cache in
+            programCache.withLock { cache in
                 if let cache { return cache }
                 let made = URLCache(
                     memoryCapacity: defaultMemoryCapacity, diskCapacity: defaultDiskCapacity, diskPath: nil)
@@ -75,7 +81,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
             }
         }
         set {
-            let old = sharedCache.withLock { cache in
+            let old = programCache.withLock { cache in
                 defer { cache = newValue }
                 return cache
             }
@@ -83,13 +89,17 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         }
     }
 
+    private static let programCache = Guarded<URLCache?>(nil)
+
     /// Makes a cache, which has what was kept in its folder before.
     ///
     /// - Parameters:
     ///   - memoryCapacity: The most that responses may take of memory, in bytes.
     ///   - diskCapacity: The most that responses may take of the disk, in bytes; with 0 the folder is not touched.
-    ///   - path: The folder to keep responses in, which is made when there is something to keep. Nil: the program's folder
-    ///     below `~/.cache/LoadingKit` (`XDG_CACHE_HOME`), where the shared cache is, too.
+    ///   - path: The folder to keep responses in, which is made when there is something to keep. Nil: the program's
+    ///     folder below `~/.cache/LoadingKit` (`XDG_CACHE_HOME`), where the shared cache is, too. Until the program has
+    ///     used a configuration, the shared session or a shared store, a cache that this initializer made is in memory
+    ///     alone. One that `init(memoryCapacity:diskCapacity:directory:)` made uses its folder at once.
     public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
         state = Guarded(
             State(
@@ -97,16 +107,6 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
                 place: .folder(path.map { URL(fileURLWithPath: $0, isDirectory: true) })))
         super.init()
         makeDisk()
-    }
-
-    /// Makes a cache, which has what was kept in its folder before.
-    ///
-    /// - Parameters:
-    ///   - memoryCapacity: The most that responses may take of memory, in bytes.
-    ///   - diskCapacity: The most that responses may take of the disk, in bytes; with 0 the folder is not touched.
-    ///   - directory: The folder to keep responses in, as in ``init(memoryCapacity:diskCapacity:diskPath:)``.
-    public convenience init(memoryCapacity: Int, diskCapacity: Int, directory: URL? = nil) {
-        self.init(memoryCapacity: memoryCapacity, diskCapacity: diskCapacity, diskPath: directory?.path)
     }
 
     /// Makes a cache over a disk store, which has what was stored there before.
@@ -127,16 +127,17 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
 
     private var disk: (any DiskResponseStore)? { state.withLock { $0.disk } }
 
-    /// A cache without a capacity for it has no store on disk.
+    /// Makes the store on disk, unless the cache has no disk capacity.
     private func makeDisk() {
         let (place, capacity) = state.withLock { ($0.place, $0.disk == nil ? $0.diskCapacity : 0) }
-        guard case .folder(let folder) = place, capacity > 0, let made = DiskStores.current?.responses(folder) else {
-            return
-        }
+        guard case .folder(let folder) = place, capacity > 0,
+            let make = DiskResponseStores.maker(whenThereIs: { [weak self] in self?.makeDisk() }),
+            let made = make(folder)
+        else { return }
         made.setCapacity(capacity)
         state.withLock { state in
             state.disk = state.disk ?? made
-            // What is in memory was hashed with another.
+            // The disk's key counts from now on, not the process's.
             state.hash = nil
         }
     }
@@ -145,8 +146,8 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
 
     /// The response kept for a request, or nil.
     ///
-    /// One that was obtained with credentials is found where the request's own fields have them; those that a session would
-    /// add are not known here.
+    /// A response that was obtained with credentials is found if the request's own fields have the same. Credentials
+    /// that a session would add are not known here.
     open func cachedResponse(for request: URLRequest) -> CachedURLResponse? {
         guard let key = CacheKey(request) else { return nil }
         let entries = keptEntries(for: key).filter(\.isComplete)
@@ -204,7 +205,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
 
     // MARK: Sizes
 
-    /// The most that responses may take of memory, in bytes. Making it smaller forgets responses at once.
+    /// The most that responses may take of memory, in bytes. When it is made smaller, responses are removed at once.
     open var memoryCapacity: Int {
         get { state.withLock { $0.memory.capacity } }
         set {
@@ -213,7 +214,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
         }
     }
 
-    /// The most that responses may take of the disk, in bytes. Making it smaller forgets responses.
+    /// The most that responses may take of the disk, in bytes. When it is made smaller, responses are removed.
     open var diskCapacity: Int {
         get { state.withLock { $0.diskCapacity } }
         set {
@@ -248,7 +249,8 @@ extension URLCache {
         if let disk { disk.flush(completion) } else { completion() }
     }
 
-    /// The responses under a key that memory has, the last stored first; nil when the disk has to be read to know.
+    /// The responses under a key, the last stored first, as far as they are in memory. Nil when the disk has to be read
+    /// to know whether there are some.
     package func entriesInMemory(for key: CacheKey) -> [CacheEntry]? {
         if isCustomized { return disk == nil ? customEntries(for: key) : nil }
         let (found, disk) = state.withLock { ($0.memory.entries(for: key), $0.disk) }
@@ -283,20 +285,20 @@ extension URLCache {
         }
         let read = disk.entries(for: key)
         let gone = state.withLock { state in
-            // What came or went meanwhile is newer than what was read.
+            // A response that was stored or removed meanwhile is newer than what was read.
             state.reads.end(key) && !read.isEmpty ? state.memory.restore(read, for: key) : []
         }
         withExtendedLifetime(gone) {}
         return read
     }
 
-    /// What secrets are hashed with; nil while that is not known, as the disk's key has not been read.
+    /// The hash that stands for secrets; nil while the disk's key has not been read.
     package var keyedHash: KeyedHash? {
         state.withLock { $0.hash ?? ($0.disk == nil ? Self.processHash : nil) }
     }
 
-    /// The same, where it is not known read from the disk. What is stored there with a key that cannot be kept is found by
-    /// this process alone. Nil where there are no random numbers.
+    /// The hash that stands for secrets. Reads the disk's key, if that is not known. A response that is stored with a
+    /// key that the disk could not keep is found by this process alone. Nil where the system gives no random numbers.
     package func loadKeyedHash() -> KeyedHash? {
         if let keyedHash { return keyedHash }
         let read = disk?.keyedHash() ?? Self.processHash
@@ -319,14 +321,14 @@ extension URLCache {
         keep(CacheEntry(response: response, date: date), for: key, onDiskUpTo: diskCapacity / Self.diskShare)
     }
 
-    /// Forgets what a key has.
+    /// Forgets the responses under a key.
     package func remove(_ key: CacheKey) {
         if let request = key.request { removeCachedResponse(for: request) }
     }
 
     private func keep(_ entry: CacheEntry, for key: CacheKey, onDiskUpTo limit: Int) {
         guard entry.response.storagePolicy != .notAllowed else { return }
-        // What goes is destroyed after the lock is free: its `deinit` may be the program's own code.
+        // Removed responses are destroyed after the lock is free: their `deinit` may be the program's own code.
         let gone = state.withLock { state in
             state.reads.outdate(key)
             return state.memory.store(entry, for: key)
@@ -336,7 +338,7 @@ extension URLCache {
         if entry.response.storagePolicy == .allowed, entry.cost <= limit {
             disk.store(entry, for: key)
         } else {
-            disk.remove(key)  // what is there is not what the server says now
+            disk.remove(key)  // the server's response has replaced what is stored there
         }
     }
 }

@@ -55,7 +55,7 @@ package enum AsynchronousForm {
         if call.callerReturns() { passOn() }
     }
 
-    /// Of nobody's: neither task-local values nor the priority of what happens to call are the program's business. Where
+    /// A detached task: the program gets neither the task-local values nor the priority of the caller. Where
     /// the compiler knows how, it begins in the calling thread, in the order of the delegate queue's other calls.
     static func startTask(_ operation: @escaping @Sendable () async -> Void) {
         #if compiler(>=6.2)
@@ -68,7 +68,7 @@ package enum AsynchronousForm {
     /// The default of the asynchronous form.
     ///
     /// - Parameters:
-    ///   - placeholder: Given where the other form's default asks; nobody looks at it.
+    ///   - placeholder: Given where the other form's default calls; it is not used.
     ///   - complete: Calls the form with a completion handler, which the program may implement.
     static func byDefault<Answer>(
         _ method: TwoFormMethod, of object: some AnyObject & Sendable, placeholder: Answer,

@@ -51,7 +51,7 @@ extension URLSessionDataDelegate {
             next.urlSession(session, dataTask: dataTask, didReceive: response, completionHandler: completionHandler)
         }
         guard AsynchronousForm.mayExist(.response, of: self) else { return passOn() }
-        ask(
+        requestAnswer(
             .response, session, { await self.urlSession(session, dataTask: dataTask, didReceive: response) },
             answer: completionHandler, otherwise: passOn)
     }
@@ -100,7 +100,7 @@ extension URLSessionDataDelegate {
                 session, dataTask: dataTask, willCacheResponse: proposedResponse, completionHandler: completionHandler)
         }
         guard AsynchronousForm.mayExist(.caching, of: self) else { return passOn() }
-        ask(
+        requestAnswer(
             .caching, session,
             { await self.urlSession(session, dataTask: dataTask, willCacheResponse: proposedResponse) },
             answer: completionHandler, otherwise: passOn)
@@ -117,7 +117,7 @@ extension URLSessionDataDelegate {
 }
 
 extension URLSession {
-    /// The delegate to ask where a task's own does not implement a method: the session's, unless it was asked.
+    /// The delegate to call where a task's own does not implement a method: the session's, unless it is the same.
     func delegate(after asked: any URLSessionTaskDelegate) -> (any URLSessionTaskDelegate)? {
         guard let delegate, delegate !== asked else { return nil }
         return delegate as? any URLSessionTaskDelegate

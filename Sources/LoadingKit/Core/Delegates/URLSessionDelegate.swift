@@ -37,7 +37,7 @@ extension URLSessionDelegate {
             passOn(completionHandler)
         }
         guard AsynchronousForm.mayExist(.sessionChallenge, of: self) else { return passOn() }
-        ask(
+        requestAnswer(
             .sessionChallenge, session, { await self.urlSession(session, didReceive: challenge) },
             answer: { completionHandler($0.0, $0.1) }, otherwise: passOn)
     }
@@ -54,7 +54,7 @@ extension URLSessionDelegate {
     }
 
     /// Calls the asynchronous form of a method; where there is none, goes on on the delegate queue.
-    func ask<Answer>(
+    func requestAnswer<Answer>(
         _ method: TwoFormMethod, _ session: URLSession, _ form: @escaping @Sendable () async -> Answer,
         answer: @escaping @Sendable (Answer) -> Void, otherwise passOn: @escaping @Sendable () -> Void
     ) {

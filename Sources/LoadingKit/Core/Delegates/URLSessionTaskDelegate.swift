@@ -5,7 +5,7 @@ import Foundation
 /// What a task's own delegate does not implement is asked of the session's delegate.
 public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// The task was made. Told on the thread that makes it, before the method that makes it returns, and not on the
-    /// delegate queue: here a task can be configured, whoever made it.
+    /// delegate queue: here a task can be configured, whatever part of the program made it.
     func urlSession(_ session: URLSession, didCreateTask task: URLSessionTask)
 
     /// A task with an `earliestBeginDate` is about to begin. Say whether it shall, or give another request for it to load.
@@ -88,7 +88,7 @@ extension URLSessionTaskDelegate {
                 session, task: task, willBeginDelayedRequest: request, completionHandler: completionHandler)
         }
         guard AsynchronousForm.mayExist(.delayedRequest, of: self) else { return passOn() }
-        ask(
+        requestAnswer(
             .delayedRequest, session,
             { await self.urlSession(session, task: task, willBeginDelayedRequest: request) },
             answer: { completionHandler($0.0, $0.1) }, otherwise: passOn)
@@ -127,7 +127,7 @@ extension URLSessionTaskDelegate {
                 completionHandler: completionHandler)
         }
         guard AsynchronousForm.mayExist(.redirection, of: self) else { return passOn() }
-        ask(
+        requestAnswer(
             .redirection, session,
             {
                 await self.urlSession(
@@ -159,7 +159,7 @@ extension URLSessionTaskDelegate {
             next.urlSession(session, task: task, didReceive: challenge, completionHandler: completionHandler)
         }
         guard AsynchronousForm.mayExist(.taskChallenge, of: self) else { return passOn() }
-        ask(
+        requestAnswer(
             .taskChallenge, session, { await self.urlSession(session, task: task, didReceive: challenge) },
             answer: { completionHandler($0.0, $0.1) }, otherwise: passOn)
     }
@@ -185,7 +185,7 @@ extension URLSessionTaskDelegate {
             next.urlSession(session, task: task, needNewBodyStream: completionHandler)
         }
         guard AsynchronousForm.mayExist(.newBodyStream, of: self) else { return passOn() }
-        ask(
+        requestAnswer(
             .newBodyStream, session, { await self.urlSession(session, needNewBodyStreamForTask: task) },
             answer: completionHandler, otherwise: passOn)
     }

@@ -45,8 +45,8 @@ extension URLSessionWebSocketDelegate {
 }
 
 extension TaskDelegates {
-    /// Who is told of a WebSocket task: its own delegate, then the session's. Looked for when there is something to tell,
-    /// so that other tasks do without.
+    /// The delegate of a WebSocket task: its own, then the session's. Looked for when there is something to report, so that
+    /// other tasks cost nothing.
     static func webSocket(_ session: URLSession, _ task: URLSessionWebSocketTask) -> (any URLSessionWebSocketDelegate)?
     {
         task.delegate as? any URLSessionWebSocketDelegate ?? (session.delegate as? any URLSessionWebSocketDelegate)

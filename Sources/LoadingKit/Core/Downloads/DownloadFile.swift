@@ -3,7 +3,7 @@ import Glibc
 import LoadingKitTransport
 
 /// The file that a download is put together in: of mode 0600, in the ``DownloadFolder``. Its functions may block.
-final class DownloadFile: @unchecked Sendable {  // used by one thread at a time, whom `DownloadSpool` sees to
+final class DownloadFile: @unchecked Sendable {  // used by one thread at a time: `DownloadSpool` sees to that
     enum Operation: Sendable {
         case write(Data)
         /// Bytes come from the beginning again.
@@ -85,7 +85,7 @@ final class DownloadFile: @unchecked Sendable {  // used by one thread at a time
         (name, self.path, isNamed) = (new, path, false)
     }
 
-    /// Leaves the file as it is, for who has resume data that names it.
+    /// Leaves the file as it is, for resume data that names it.
     func leave() {
         guard descriptor >= 0 else { return }
         giveBackRoom()
@@ -114,7 +114,7 @@ final class DownloadFile: @unchecked Sendable {  // used by one thread at a time
         }
         self.descriptor = descriptor
         // Resume data may name it before it is closed.
-        _ = DownloadFolder.isLocked(descriptor)
+        _ = DownloadFolder.takeLock(descriptor)
     }
 
     private var fileSize: Int64 {

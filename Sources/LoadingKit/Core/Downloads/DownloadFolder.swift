@@ -6,8 +6,8 @@ import LoadingKitTransport
 /// The private folder in which downloads are put together: `LoadingKit-<user>` in the temporary folder, of mode 0700, so
 /// that a download that broke can be resumed by another process of the same user.
 ///
-/// Each process has a folder of its own in it, which it keeps locked as long as it runs. So others tell what is in use from
-/// what a process that is gone has left; a process identifier would say nothing to one in another container.
+/// Each process has a folder of its own in it, which it keeps locked as long as it runs. So others can distinguish what is in use
+/// from what a process that has ended has left; a process identifier would mean nothing in another container.
 ///
 /// Its functions may block.
 final class DownloadFolder: Sendable {
@@ -16,9 +16,9 @@ final class DownloadFolder: Sendable {
     private static let prefix = "CFNetworkDownload_"
     private static let suffix = ".tmp"
 
-    /// What is kept for resume data that may be used: by processes that are gone together, and by this one.
+    /// What is kept for resume data that may be used: by processes that have ended together, and by this one.
     struct Limits {
-        /// Of what processes that are gone have left, in seconds.
+        /// Of what processes that have ended have left, in seconds.
         var age: TimeInterval = 24 * 60 * 60
         var bytes: Int64 = 8 << 30
         var files = 1000
@@ -98,7 +98,7 @@ final class DownloadFolder: Sendable {
             let descriptor = SystemCalls.open(source, O_RDWR | O_NOFOLLOW)
             guard let descriptor = Int32(exactly: descriptor), descriptor >= 0 else { continue }
             // Another process may have it by now.
-            if Self.isLocked(descriptor), source == target || SystemCalls.rename(source, target) == 0 {
+            if Self.takeLock(descriptor), source == target || SystemCalls.rename(source, target) == 0 {
                 return (target, descriptor)
             }
             SystemCalls.close(descriptor)
@@ -107,8 +107,8 @@ final class DownloadFolder: Sendable {
         return nil
     }
 
-    /// Whether the lock is had. A file system that knows no locks has nobody wait for one.
-    static func isLocked(_ descriptor: Int32) -> Bool {
+    /// Takes the lock; false where another process has it. Where the file system has no locks it is taken.
+    static func takeLock(_ descriptor: Int32) -> Bool {
         SystemCalls.lock(descriptor, LOCK_EX | LOCK_NB) != -Int(EWOULDBLOCK)
     }
 
@@ -122,7 +122,7 @@ final class DownloadFolder: Sendable {
         if isFirst { BlockingPool.shared.run { self.sweep() } }
     }
 
-    /// Removes what processes that are gone have left: what is too old, and the oldest of what is too much. Several processes
+    /// Removes what processes that have ended have left: what is too old, and the oldest of what is too much. Several processes
     /// may do so at the same time.
     func sweep(_ now: Date = Date()) {
         var files = leftFiles(in: path)
@@ -183,7 +183,7 @@ final class DownloadFolder: Sendable {
 
     private func ownFolder() throws -> String {
         try state.withLock { state in
-            // Who tidies the temporary folder may have removed it.
+            // A program that tidies the temporary folder may have removed it.
             if let own = state.own, Self.isThere(own.descriptor) { return own.path }
             if let gone = state.own.take() { SystemCalls.close(gone.descriptor) }
             let own = try makeOwnFolder()
@@ -202,7 +202,7 @@ final class DownloadFolder: Sendable {
         guard made == 0 || made == -Int(EEXIST) else {
             throw DownloadFailure.make(.cannotCreateFile, "the folder \(path) cannot be made", made)
         }
-        // Whoever may write to the temporary folder could have made it.
+        // Any user who may write to the temporary folder could have made it.
         guard Self.isPrivate(path) else {
             let text = "the folder \(path), in which downloads are put together, belongs to another user or is open to"
             throw LoadFailure(.cannotCreateFile, "\(text) others: remove it, or set TMPDIR")
@@ -219,7 +219,7 @@ final class DownloadFolder: Sendable {
                 throw DownloadFailure.make(.cannotCreateFile, "the folder \(own) cannot be opened", opened)
             }
             // A process that sweeps may have taken it for one that is left.
-            if Self.isLocked(descriptor), Self.isThere(descriptor) { return Own(path: own, descriptor: descriptor) }
+            if Self.takeLock(descriptor), Self.isThere(descriptor) { return Own(path: own, descriptor: descriptor) }
             SystemCalls.close(descriptor)
         }
     }

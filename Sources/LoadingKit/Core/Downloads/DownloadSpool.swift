@@ -3,7 +3,7 @@ import LoadingKitTransport
 
 /// Puts a download's bytes into its file, a batch at a time on the pool of threads for what blocks. Confined to its loop.
 final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
-    /// Bytes that may wait to be written before the load is told to wait.
+    /// Bytes that may wait to be written before the load has to wait.
     static let highWater = 2 << 20
 
     /// A batch was written, of so many bytes.
@@ -65,7 +65,7 @@ final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
     /// Calls back when all is written that was to be, or cannot be.
     func settle(_ done: @escaping () -> Void) {
         whenIdle = done
-        tellIfIdle()
+        reportIfIdle()
     }
 
     /// Calls back when the file is closed; without resume data that names it, it is deleted. Nothing may follow.
@@ -88,11 +88,11 @@ final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
         BlockingPool.shared.run { [self, expected] in
             let result = Result { try file.perform(batch, expecting: expected) }
             let count = file.count
-            loop.execute { self.worked(result, bytes, count) }
+            loop.execute { self.batchDidEnd(result, bytes, count) }
         }
     }
 
-    private func worked(_ result: Result<Int64, any Error>, _ bytes: Int, _ count: Int64) {
+    private func batchDidEnd(_ result: Result<Int64, any Error>, _ bytes: Int, _ count: Int64) {
         isWorking = false
         self.count = count
         waitingBytes = max(0, waitingBytes - bytes)
@@ -106,10 +106,10 @@ final class DownloadSpool: @unchecked Sendable {  // confined to `loop`
             waitingBytes = 0
             onFailure?(error)
         }
-        tellIfIdle()
+        reportIfIdle()
     }
 
-    private func tellIfIdle() {
+    private func reportIfIdle() {
         guard !isWorking, let done = whenIdle.take() else { return }
         done()
     }

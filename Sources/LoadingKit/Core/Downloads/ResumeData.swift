@@ -41,16 +41,17 @@ struct ResumeData: Equatable {
         }
     }
 
-    /// Nil where a download cannot be resumed: only a GET over http or https can, of a resource that says which version it
-    /// is, and whose bytes come as they are.
+    /// Nil where a download cannot be resumed: only a GET can that HTTP's fields answer, of a resource that says which version
+    /// it is, and whose bytes come as they are. A scheme other than http and https has to say that it has ranges, too, by
+    /// `Accept-Ranges: bytes`: its handler gets `Range` and `If-Range`, and answers 206 with `Content-Range` (RFC 9110 §14).
     ///
     /// - Parameter firstURL: what the download was made for, where that is another URL than the request's.
     init?(_ request: URLRequest, _ response: URLResponse?, firstURL: URL?, fileName: String, count: Int64) {
-        guard count > 0, let url = request.url, url.hasScheme("http") || url.hasScheme("https"),
+        guard count > 0, let url = request.url, Self.mayHaveRanges(url),
             (request.httpMethod ?? "GET") == "GET", let response = response as? HTTPURLResponse,
             response.statusCode == 200 || response.statusCode == 206,
             response.value(forHTTPHeaderField: "Content-Encoding") == nil,
-            response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() != "none",
+            Self.hasRanges(response, isHTTP: url.hasScheme("http") || url.hasScheme("https")),
             let validator = Validator(response)
         else { return nil }
         // A part that the program asked for is not the beginning of the whole.
@@ -64,6 +65,20 @@ struct ResumeData: Equatable {
         for name in Self.keptFields { fields[name] = request.value(forHTTPHeaderField: name) }
     }
 
+    /// Whether downloads of the URL's scheme may be resumed: not of those that LoadingKit loads whole. Resume data from elsewhere
+    /// must not make a program read its own files.
+    private static func mayHaveRanges(_ url: URL) -> Bool {
+        url.scheme != nil && !url.hasScheme("file") && !url.hasScheme("data")
+    }
+
+    /// Whether parts of the resource can be had. HTTP's servers often do not say so; a response of another scheme has to.
+    private static func hasRanges(_ response: HTTPURLResponse, isHTTP: Bool) -> Bool {
+        guard let ranges = response.value(forHTTPHeaderField: "Accept-Ranges")?.lowercased() else {
+            return isHTTP || response.statusCode == 206
+        }
+        return isHTTP ? ranges != "none" : ranges == "bytes"
+    }
+
     /// Reads what ``encoded`` made. Throws when it is anything else.
     init(_ data: Data) throws {
         guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any] else {
@@ -71,9 +86,9 @@ struct ResumeData: Equatable {
         }
         guard let version = list[Key.version] as? Int else { throw Self.invalid("it says no version") }
         guard version == Self.version else { throw Self.invalid("it is of version \(version), not \(Self.version)") }
-        guard let text = list[Key.url] as? String, let url = URL(string: text),
-            url.hasScheme("http") || url.hasScheme("https")
-        else { throw Self.invalid("it names no http or https URL") }
+        guard let text = list[Key.url] as? String, let url = URL(string: text), Self.mayHaveRanges(url) else {
+            throw Self.invalid("it names no URL of a scheme whose downloads are resumed")
+        }
         guard let count = (list[Key.count] as? NSNumber)?.int64Value, count > 0 else {
             throw Self.invalid("it says no number of bytes")
         }

@@ -1,10 +1,9 @@
 import Foundation
-import LoadingKitHTTP1
-import LoadingKitHTTP2
+import LoadingKitPrimitives
 import LoadingKitTransport
-import LoadingKitWebSocket
 
-/// The one place where the layers' own errors become the `URLError`s that users see.
+/// The one place where the layers' own errors become the `URLError`s that users see. Which code an error gets follows
+/// from its `category`, which each layer's error has in its own file (``LayerError``).
 extension URLError {
     /// - Parameter url: the URL that failed to load; nil where the request had none.
     package init(_ error: any Error, url: URL?) {
@@ -16,16 +15,10 @@ extension URLError {
             self.init(error.code, userInfo: Self.userInfo(url, error.userInfo.merging(said) { first, _ in first }))
         case let error as LoadFailure:
             self.init(error.code, text: error.description, underlying: error, url: url)
-        case let error as TransportError:
+        case let error as any LayerError:
             self.init(
-                error.urlErrorCode, text: error.description, underlying: error, url: url,
-                others: error.unavailability.map { [Self.unavailabilityKey: $0] } ?? [:])
-        case let error as HTTP1Error:
-            self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
-        case let error as HTTP2Error:
-            self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
-        case let error as WebSocketError:
-            self.init(error.urlErrorCode, text: error.description, underlying: error, url: url)
+                error.category.urlErrorCode, text: error.description, underlying: error, url: url,
+                others: Self.unavailability(error).map { [Self.unavailabilityKey: $0] } ?? [:])
         case is CancellationError:
             self.init(.cancelled, text: Self.cancelledText, underlying: error, url: url)
         case let error as HandlerError:
@@ -52,6 +45,14 @@ extension URLError {
     /// The key of Apple's `networkUnavailableReason`: 0 for cellular, 1 for expensive.
     private static let unavailabilityKey = "NSURLErrorNetworkUnavailableReasonKey"
 
+    private static func unavailability(_ error: any LayerError) -> Int? {
+        switch (error as? TransportError)?.cause {
+        case .notAllowed(.cellular, _): 0
+        case .notAllowed(.expensive, _): 1
+        case _: nil
+        }
+    }
+
     /// The key of `failureURLString`, whose constant is deprecated in favour of the URL's, though users read both.
     private static let failingURLStringKey = "NSErrorFailingURLStringKey"
 
@@ -73,107 +74,29 @@ extension URLError.Code {
     }
 }
 
-extension TransportError {
-    fileprivate var urlErrorCode: URLError.Code {
-        switch cause {
-        case .nameNotFound, .noAddresses: Networks.exist ? .cannotFindHost : .notConnectedToInternet
-        case .resolverFailed: Networks.exist ? .dnsLookupFailed : .notConnectedToInternet
-        case .notAllowed: .notConnectedToInternet
-        case .systemCall(.connect, ENETUNREACH), .systemCall(.connect, ENETDOWN), .systemCall(.connect, EHOSTUNREACH),
-            .systemCall(.connect, EADDRNOTAVAIL):
-            .notConnectedToInternet
+extension LayerErrorCategory {
+    var urlErrorCode: URLError.Code {
+        switch self {
+        case .invalidRequest: .badURL
+        case .wrongBodyLength: .requestBodyStreamExhausted
+        case .noNetwork: .notConnectedToInternet
+        case .hostNotFound: .cannotFindHost
+        case .nameLookupFailed: .dnsLookupFailed
+        case .cannotConnect: .cannotConnectToHost
+        case .connectionLost: .networkConnectionLost
         case .timedOut: .timedOut
         case .cancelled: .cancelled
-        case .refused, .configuration: .cannotConnectToHost
-        case .certificate(let failure): failure.urlErrorCode
-        case .alert(let alert, let use): alert.urlErrorCode(use)
-        case .handshake, .plainTextPeer: .secureConnectionFailed
-        case .truncated: .networkConnectionLost
-        case .systemCall:
-            switch phase {
-            case .resolve, .connect: .cannotConnectToHost
-            case .tls: .secureConnectionFailed
-            case .read, .write: .networkConnectionLost
-            }
-        }
-    }
-}
-
-extension TLSAlert {
-    /// Before TLS 1.3 there is no alert that says that a certificate is missing: a server that asked for one and got none
-    /// says that the handshake failed.
-    fileprivate func urlErrorCode(_ use: ClientCertificateUse) -> URLError.Code {
-        switch use {
-        case .notAsked: wantsCertificate ? .clientCertificateRequired : .secureConnectionFailed
-        case .notSent:
-            wantsCertificate || isAboutCertificate || isHandshakeFailure
-                ? .clientCertificateRequired : .secureConnectionFailed
-        case .sent:
-            isAboutCertificate || isHandshakeFailure || wantsCertificate
-                ? .clientCertificateRejected : .secureConnectionFailed
-        }
-    }
-}
-
-extension TransportError {
-    fileprivate var unavailability: Int? {
-        switch cause {
-        case .notAllowed(.cellular, _): 0
-        case .notAllowed(.expensive, _): 1
-        case _: nil
-        }
-    }
-}
-
-extension CertificateFailure {
-    var urlErrorCode: URLError.Code {
-        switch reason {
-        case .expired: .serverCertificateHasBadDate
-        case .notYetValid: .serverCertificateNotYetValid
-        case .unknownAuthority: .serverCertificateHasUnknownRoot
-        case .selfSigned, .hostMismatch, .revoked, .weak, .refused, .other: .serverCertificateUntrusted
-        }
-    }
-}
-
-extension HTTP1Error {
-    fileprivate var urlErrorCode: URLError.Code {
-        switch kind {
-        case .closedEarly: .networkConnectionLost
-        case .malformedRequestLine, .invalidHost, .invalidTarget, .connectionBusy, .connectionClosed, .noBodyExpected,
-            .trailersNeedChunked, .lengthAndTransferEncoding:
-            .badURL
-        case .bodyTooLong, .bodyTooShort: .requestBodyStreamExhausted
-        case .malformedStatusLine, .unsupportedVersion, .invalidFieldName, .invalidFieldValue, .obsoleteLineFolding,
-            .malformedContentLength, .conflictingContentLength, .invalidTransferEncoding, .headTooLarge,
-            .startLineTooLong, .tooManyFields, .tooManyInterimResponses, .invalidChunkSize, .chunkSizeOverflow,
-            .chunkExtensionTooLong, .missingChunkEnd, .unexpectedBytes:
-            .cannotParseResponse
-        }
-    }
-}
-
-extension HTTP2Error {
-    fileprivate var urlErrorCode: URLError.Code {
-        switch scope {
-        case .connection, .stream: .cannotParseResponse
-        case .call: .badURL
-        }
-    }
-}
-
-extension WebSocketError {
-    fileprivate var urlErrorCode: URLError.Code {
-        switch kind {
-        case .missingUpgrade, .wrongAccept, .unofferedProtocol, .unofferedExtension, .malformedExtension:
-            .badServerResponse
-        case .messageTooBig, .outOfMemory: .dataLengthExceedsMaximum
-        case .invalidUTF8, .corruptCompression: .cannotDecodeContentData
-        case .closedEarly, .closing: .networkConnectionLost
-        case .reservedBits, .unknownOpcode, .controlFrameInFragments, .controlFrameTooLong, .masked, .unmasked,
-            .wastefulLength, .impossibleLength, .continuationOfNothing, .messageInMessage, .malformedClose,
-            .invalidCloseCode, .emptyFrameFlood, .controlPayloadTooLong:
-            .cannotParseResponse
+        case .secureConnectionFailed: .secureConnectionFailed
+        case .certificateExpired: .serverCertificateHasBadDate
+        case .certificateNotYetValid: .serverCertificateNotYetValid
+        case .unknownCertificateAuthority: .serverCertificateHasUnknownRoot
+        case .untrustedCertificate: .serverCertificateUntrusted
+        case .clientCertificateRequired: .clientCertificateRequired
+        case .clientCertificateRejected: .clientCertificateRejected
+        case .unparsableResponse: .cannotParseResponse
+        case .unexpectedResponse: .badServerResponse
+        case .tooLong: .dataLengthExceedsMaximum
+        case .undecodableContent: .cannotDecodeContentData
         }
     }
 }

@@ -5,7 +5,7 @@ import LoadingKitTransport
 
 /// Pieces of a body on their way from the event loop to asynchronous readers, with backpressure.
 final class BodyFeed: Sendable {
-    /// Bytes that may wait unread before the load is told to wait.
+    /// Bytes that may wait unread before the load has to wait.
     static let highWater = 256 * 1024
 
     private struct State {
@@ -22,7 +22,7 @@ final class BodyFeed: Sendable {
 
     /// Called on the loop when the reader has caught up after `append` gave `.wait`. Set and read on the loop.
     nonisolated(unsafe) var onDemand: (() -> Void)?
-    /// Called on the loop when the reader went away. Set and read on the loop.
+    /// Called on the loop when the reader is gone. Set and read on the loop.
     nonisolated(unsafe) var onCancel: (() -> Void)?
 
     init(_ loop: EventLoop) { self.loop = loop }
@@ -33,7 +33,7 @@ final class BodyFeed: Sendable {
             if let reader = state.readers.popFirst() { return (reader, .more) }
             state.pieces.append(data)
             state.waiting += data.count
-            // Once blocked it stays so until the reader has caught up, and has said so.
+            // Once blocked it stays so until the reader has caught up and `onDemand` is called.
             if state.waiting >= Self.highWater { state.isBlocked = true }
             return (nil, state.isBlocked ? .wait : .more)
         }
@@ -63,7 +63,7 @@ final class BodyFeed: Sendable {
             onCancel: { abandon() }, isolation: actor)
     }
 
-    /// Nobody reads any more: ends the load. Not in the calling thread, which may be letting go of anything.
+    /// The reader is gone: ends the load. Not in the calling thread, which may be letting go of anything.
     fileprivate func abandon() { loop.execute { self.onCancel?() } }
 
     private func takePiece() -> Data? {

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitTransport
 import Synchronization
 
-/// Reads an `InputStream`. A bound pair's tells when it has bytes; any other may block, and has a thread for code of the
+/// Reads an `InputStream`. One of a bound pair notifies when it has bytes; any other may block, and has a thread for code of the
 /// program's while it is read.
 package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one read at a time, each on one thread
     /// Bytes asked of the stream at a time.
@@ -21,11 +21,11 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
         }
     }
 
-    /// Nobody wants the rest. Whoever writes to the other end of a bound pair learns of it; but a stream of which nothing
+    /// The rest is not needed. The writer at the other end of a bound pair learns of it; but a stream of which nothing
     /// was read may be sent yet, when there is a network.
     package func abandon() { if hasRead.load(ordering: .relaxed) { Self.close(stream) } }
 
-    /// Closes a bound pair's stream, whose other end somebody may be writing to.
+    /// Closes a bound pair's stream, whose other end the program may be writing to.
     static func close(_ stream: InputStream?) { if stream is BoundInputStream { stream?.close() } }
 
     /// Gives the next piece, on any thread; nil at the end.
@@ -71,5 +71,20 @@ package final class BodyStreamReader: BodySource, @unchecked Sendable {  // one 
         LoadFailure(
             .requestBodyStreamExhausted,
             "the request's body stream failed: \(error.map { String(describing: $0) } ?? "no reason given")")
+    }
+}
+
+/// Gives a request's body a piece at a time, without blocking the caller.
+package protocol BodySource: AnyObject, Sendable {
+    /// Gives the next piece, on any thread, the caller's as well; nil at the end. One at a time.
+    func read(_ done: @escaping @Sendable (Result<Data?, any Error>) -> Void)
+}
+
+extension BodySource {
+    /// The next piece; nil at the end.
+    func read() async throws -> Data? {
+        try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Data?, any Error>) in
+            read { continuation.resume(with: $0) }
+        }
     }
 }

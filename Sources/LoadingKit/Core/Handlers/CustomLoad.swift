@@ -1,6 +1,8 @@
 import DequeModule
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
+import Logging
 import Synchronization
 
 /// One run of a handler that is not native to the event loop: an author's subclass.
@@ -12,8 +14,11 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         case data(Data)
         case redirect(URLRequest, URLResponse)
         case challenge(URLAuthenticationChallenge, ChallengeDecision)
+        case withdrawn(URLAuthenticationChallenge)
         case cached(CachedURLResponse)
         case end((any Error)?)
+        /// `load(_:)` has returned, or thrown.
+        case returned((any Error)?)
     }
 
     /// How many bytes an author's handler may be ahead of the receiver before `LoadContext.receive` waits.
@@ -26,6 +31,10 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     private let request: URLRequest
     private var receiver: (any LoadReceiver)?
     private var client: HandlerClient?
+    private var began = MonotonicTime(nanoseconds: 0)
+    private var contract = ContractCheck()
+    /// Where breaches of the contract are logged that come when the load is over, and its session no longer held.
+    private var loggerAfterEnd: Logger?
     private var waiting = Deque<Event>()
     private var isBlocked = false
     private var roomWaiters: [UnsafeContinuation<Void, Never>] = []
@@ -49,16 +58,18 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
 
     func begin(_ receiver: any LoadReceiver) {
         self.receiver = receiver
+        began = loop.now
         let client = HandlerClient(self)
         self.client = client
         guard let resources else { return }
         resources.task.hasProgramsHandler = true
         handler.attach(to: resources.task, client)
-        if starter.start(LoadContext(request, resources, run: self)) { receiver.setQueued(true) }
+        if starter.start(LoadContext(request, resources, run: self)) { receiver.queueStateDidChange(isQueued: true) }
     }
 
     func end() {
         receiver = nil
+        loggerAfterEnd = resources?.core.settings.logger
         resources = nil
         client?.loadEnded()
         client = nil
@@ -68,9 +79,9 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         starter.stop()
     }
 
-    func receiverIsBusy() { isBlocked = true }
+    func receiverDidBlock() { isBlocked = true }
 
-    func receiverIsReady() {
+    func receiverDidBecomeReady() {
         isBlocked = false
         drain()
     }
@@ -109,6 +120,18 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         loop.perform { if let receiver = self.receiver { body(receiver) } }
     }
 
+    /// Adds a transaction to the task's metrics.
+    func report(_ metrics: LoadMetrics, _ request: URLRequest, _ response: URLResponse?) {
+        loop.perform {
+            guard let receiver = self.receiver, let resources = self.resources else { return }
+            let anchor = WallClockAnchor(
+                date: resources.core.settings.wallClock.now, monotonicTime: self.loop.currentTime)
+            receiver.collect(
+                TransactionRecord(
+                    timings: metrics.timings(anchor, fetchStart: self.began), request: request, response: response))
+        }
+    }
+
     // MARK: On the loop
 
     var answersChallenges: Bool { receiver?.answersChallenges ?? false }
@@ -116,10 +139,19 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
 
     private func take(_ event: Event) {
-        guard let receiver else { return }
+        let verdict = contract.accept(event)
+        if let rule = verdict.broken { logBreach(of: rule, by: event) }
+        guard verdict.isTaken, let receiver else { return }
         guard !isBlocked, waiting.isEmpty else { return waiting.append(event) }
         hand(event, to: receiver)
         drain()
+    }
+
+    private func logBreach(of rule: ContractCheck.Rule, by event: Event) {
+        let name = "\(type(of: handler))"
+        (resources?.core.settings.logger ?? loggerAfterEnd)?.warning(
+            "\(name) breaks rule \(rule.rawValue) of the contract of handlers with \(event.name)",
+            metadata: ["rule": "\(rule.rawValue)", "handler": "\(name)"])
     }
 
     private func drain() {
@@ -149,10 +181,12 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         case .challenge(let challenge, let decide):
             resources?.task.isPersonal = true
             receiver.challenge(challenge, decide: decide)
-        case .end(nil):
+        case .withdrawn(let challenge):
+            receiver.withdraw(challenge)
+        case .end(nil), .returned(nil):
             recording?.store(receiver)
             receiver.finish()
-        case .end(let error?):
+        case .end(let error?), .returned(let error?):
             receiver.fail(HandlerError(error: error))
         }
     }
@@ -161,7 +195,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     private func redirectDecided(_ follows: Bool, _ response: URLResponse) {
         guard !follows, receiver != nil else { return }
         waiting.prepend(contentsOf: [.response(response, .notAllowed), .end(nil)])
-        receiverIsReady()
+        receiverDidBecomeReady()
     }
 
     private func wakeWaiters() {
@@ -170,10 +204,4 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         roomWaiters = []
         for waiter in waiters { waiter.resume() }
     }
-}
-
-/// Carries a value that is not Sendable to the event loop that owns it from then on.
-struct LoopTransfer<Value>: @unchecked Sendable {  // the sender lets go of the value
-    let value: Value
-    init(_ value: Value) { self.value = value }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// A load that a handler forwarded to those after it; its body goes to a feed that the handler reads.
@@ -12,6 +13,8 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     private let outer: CustomLoad
     private var state = State.new
     private let feed: BodyFeed
+    /// Those that are over; a program reads them from any thread.
+    private let transactions = Guarded<[TransactionRecord]>([])
 
     init(_ outer: CustomLoad) {
         self.outer = outer
@@ -44,7 +47,7 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     }
 
     private func consumerIsReady() {
-        if case .loading(let handler, _) = state { handler.receiverIsReady() }
+        if case .loading(let handler, _) = state { handler.receiverDidBecomeReady() }
     }
 
     private func end(with error: (any Error)?) {
@@ -58,12 +61,22 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         feed.finish(error)
     }
 
+    /// From any thread.
+    var transactionMetrics: [URLSessionTaskTransactionMetrics] {
+        let anchor = WallClockAnchor(date: Date(), monotonicTime: TimeSource.system.now)
+        return transactions.withLock { $0 }.map { record in
+            URLSessionTaskTransactionMetrics(
+                request: record.request, response: record.response, timings: record.timings, anchor: anchor)
+        }
+    }
+
     // MARK: LoadReceiver
 
     func receive(_ response: URLResponse) -> Flow {
         guard case .loading(let handler, let continuation) = state else { return .wait }
         state = .loading(handler, nil)
-        continuation?.resume(returning: LoadedResponse(response: response, body: LoadedBody(reader: BodyReader(feed))))
+        continuation?.resume(
+            returning: LoadedResponse(response: response, body: LoadedBody(reader: BodyReader(feed)), load: self))
         return .more
     }
 
@@ -99,25 +112,26 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
 
     func withdraw(_ challenge: URLAuthenticationChallenge) { outer.withReceiver { $0.withdraw(challenge) } }
 
-    func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
+    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
         let give = LoopTransfer(give)
-        outer.withReceiver { $0.needNewBodyStream(give.value) }
+        outer.withReceiver { $0.requestNewBodyStream(give.value) }
     }
 
-    /// What a handler makes of the response is not what was received: nobody is asked.
+    /// What a handler makes of the response is not what was received: the delegate is not asked.
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         decide(response)
     }
 
-    func sentBody(_ count: Int, expected: Int64) { outer.withReceiver { $0.sentBody(count, expected: expected) } }
+    func didSendBody(_ count: Int, expected: Int64) { outer.withReceiver { $0.didSendBody(count, expected: expected) } }
 
     func noteActivity() { outer.withReceiver { $0.noteActivity() } }
 
-    func setQueued(_ isQueued: Bool) { outer.withReceiver { $0.setQueued(isQueued) } }
+    func queueStateDidChange(isQueued: Bool) { outer.withReceiver { $0.queueStateDidChange(isQueued: isQueued) } }
 
     func collect(_ transaction: @autoclosure () -> TransactionRecord) {
-        let transaction = LoopTransfer(transaction())
-        outer.withReceiver { $0.collect(transaction.value) }
+        let transaction = transaction()
+        transactions.withLock { $0.append(transaction) }
+        outer.withReceiver { $0.collect(transaction) }
     }
 
     func finish() { end(with: nil) }

@@ -55,5 +55,7 @@ final class HandlerClient: NSObject, URLProtocolHandlerClient {
             })
     }
 
-    func urlProtocol(_ protocol: URLProtocolHandler, didCancel challenge: URLAuthenticationChallenge) {}
+    func urlProtocol(_ protocol: URLProtocolHandler, didCancel challenge: URLAuthenticationChallenge) {
+        run?.post(.withdrawn(challenge))
+    }
 }

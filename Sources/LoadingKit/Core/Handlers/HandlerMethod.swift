@@ -39,7 +39,7 @@ struct HandlerMethod {
 
 /// What the runtime knows of a class, in words.
 private struct Metadata: @unchecked Sendable {  // constant
-    /// Where its own size, and that of what stands before it, are told, in bytes.
+    /// Where its own size, and that of what stands before it, are stored, in bytes.
     private static let sizeOffset = 32
     /// More than any class of so few methods has.
     private static let largest = 4096

@@ -12,9 +12,9 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         case new
         /// `startLoading()` has a thread soon, or waits until one is free.
         case waiting(BlockingPool.Work, isQueued: Bool)
-        /// `startLoading()` runs; whether it asked for `load(_:)`.
+        /// `startLoading()` runs; whether it called the base class's, which runs `load(_:)`.
         case starting(wantsLoad: Bool)
-        /// `startLoading()` has returned; the handler tells its client from wherever it likes.
+        /// `startLoading()` has returned; the handler calls its client from any thread.
         case started
         /// `load(_:)` runs in a task, which calls `stopLoading()` at its end.
         case loading
@@ -43,7 +43,7 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
 
     // MARK: On the loop
 
-    /// - Returns: whether the handler waits until a thread is free; then it tells the context when it begins.
+    /// - Returns: whether the handler waits until a thread is free; then it notifies the context when it begins.
     func start(_ context: LoadContext) -> Bool {
         guard HandlerMethod.startLoading.isOverridden(by: handler) else {
             state.withLock { $0.phase = .starting(wantsLoad: false) }
@@ -62,7 +62,7 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         }
     }
 
-    /// Of nobody's: the task that happens to have started the load is no parent of the handler's. Where that task awaits the
+    /// A detached task: the task that happens to have started the load is no parent of the handler's. Where that task awaits the
     /// load, its thread can begin with the handler's part at once, which saves waking another.
     private func startTask(_ context: LoadContext) {
         let executor = handler is any LoopAwareHandler ? loop.executor : nil
@@ -132,7 +132,7 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
 
     private func runInTask(_ context: LoadContext) async {
         handler.startLoading()
-        if startReturned() { await load(context) }
+        if startDidReturn() { await load(context) }
     }
 
     private func runOnThread(_ context: LoadContext) {
@@ -145,12 +145,12 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         guard let wasQueued else { return }
         if wasQueued { context.leaveQueue() }
         handler.startLoading()
-        guard startReturned() else { return }
+        guard startDidReturn() else { return }
         adopt(Task { await self.load(context) })
     }
 
     /// Whether `load(_:)` is to run.
-    private func startReturned() -> Bool {
+    private func startDidReturn() -> Bool {
         let (wantsLoad, stops) = state.withLock { state -> (Bool, Bool) in
             guard case .starting(let wantsLoad) = state.phase else { return (false, false) }
             if state.isStopped {

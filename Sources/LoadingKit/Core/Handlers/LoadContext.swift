@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitTransport
 import Logging
 
-/// A load that a handler runs: the request, and whom to tell what is received.
+/// A load that a handler runs: the request, and functions for what is received.
 ///
 /// Its methods may be called from any task, in the order in which things happen. What is told after the load has
 /// ended is dropped, and throws `CancellationError`.
@@ -23,12 +23,14 @@ public final class LoadContext: Sendable {
     public let logger: Logger
 
     private let run: CustomLoad
+    private let credentialStorage: URLCredentialStorage?
 
     init(_ request: URLRequest, _ resources: LoadResources, run: CustomLoad) {
         self.request = request
         self.run = run
         task = resources.task
         logger = resources.core.settings.logger
+        credentialStorage = resources.core.settings.credentialStorage
         url = request.url ?? URL(fileURLWithPath: "/")
         body = LoadBody(request)
     }
@@ -78,13 +80,66 @@ public final class LoadContext: Sendable {
         }
     }
 
+    /// Asks the delegate for a credential, or for a decision about a server.
+    ///
+    /// - Parameters:
+    ///   - space: what the credential is for.
+    ///   - proposedCredential: what is tried where the delegate has it so (`performDefaultHandling`). By default, the first
+    ///     time, the default credential that the session's credential storage has for the space.
+    ///   - previousFailureCount: how many answers were refused before.
+    ///   - failureResponse: the response that refused the last one.
+    ///   - error: what the last try failed with.
+    /// - Returns: what to do. For `performDefaultHandling` the credential is the proposed one, if there is one.
+    public func challenge(
+        for space: URLProtectionSpace, proposedCredential: URLCredential? = nil, previousFailureCount: Int = 0,
+        failureResponse: URLResponse? = nil, error: (any Error)? = nil
+    ) async -> (disposition: URLSession.AuthChallengeDisposition, credential: URLCredential?) {
+        let stored = previousFailureCount == 0 ? credentialStorage?.defaultCredential(for: space) : nil
+        let proposed = proposedCredential ?? stored
+        let answer = await challenge(
+            URLAuthenticationChallenge(
+                protectionSpace: space, proposedCredential: proposed, previousFailureCount: previousFailureCount,
+                failureResponse: failureResponse, error: error))
+        return answer.disposition == .performDefaultHandling ? (.performDefaultHandling, proposed) : answer
+    }
+
+    /// Answers the load with ``cachedResponse``, and ends it.
+    ///
+    /// - Parameter response: what replaces the stored response's head, where the handler has validated it and knows a newer
+    ///   one: the response is stored again with that. Nil to leave it as it is.
+    /// - Throws: `CancellationError`, as there is nothing more for the handler to do; `URLError.resourceUnavailable` where there
+    ///   is no stored response.
+    public func useCachedResponse(updatedBy response: URLResponse? = nil) async throws -> Never {
+        guard let cached = cachedResponse else {
+            throw LoadFailure(.resourceUnavailable, "the cache has no response for the request")
+        }
+        if let response {
+            run.post(.response(response, cached.storagePolicy))
+            run.post(.data(cached.data))
+            run.post(.end(nil))
+        } else {
+            run.post(.cached(cached))
+        }
+        throw CancellationError()
+    }
+
+    /// Adds a transaction to the task's metrics. A load that reports none has one with the times of its response.
+    ///
+    /// - Parameters:
+    ///   - metrics: what is known of it.
+    ///   - request: what was sent; the load's request by default.
+    ///   - response: what it was answered with.
+    public func report(_ metrics: LoadMetrics, request: URLRequest? = nil, response: URLResponse? = nil) {
+        run.report(metrics, request ?? self.request, response)
+    }
+
     /// Tells how many bytes of the request's body were sent since the last call.
     ///
     /// - Parameters:
     ///   - progress: bytes.
     ///   - expected: the body's size in bytes; -1 when it is not known.
     public func report(progress: Int, expected: Int64 = -1) {
-        run.withReceiver { $0.sentBody(progress, expected: expected) }
+        run.withReceiver { $0.didSendBody(progress, expected: expected) }
     }
 
     /// What `body` gives, which computes for long, for a handler that runs on the session's event loop.
@@ -92,10 +147,10 @@ public final class LoadContext: Sendable {
         try await BlockingPool.shared.result(of: body)
     }
 
-    func end(_ error: (any Error)?) { run.post(.end(error)) }
+    func end(_ error: (any Error)?) { run.post(.returned(error)) }
 
     /// The handler has waited until a thread was free, and begins now.
-    func leaveQueue() { run.withReceiver { $0.setQueued(false) } }
+    func leaveQueue() { run.withReceiver { $0.queueStateDidChange(isQueued: false) } }
 
     private func checkGoesOn() throws {
         try Task.checkCancellation()
@@ -117,7 +172,7 @@ extension CustomLoad {
     }
 }
 
-/// Gives one answer, the first; if nobody gives one, a cancellation.
+/// Gives one answer, the first; without one, a cancellation.
 private final class OnceAnswer {
     private var answer: (@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?
 

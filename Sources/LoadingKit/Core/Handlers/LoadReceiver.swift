@@ -5,15 +5,15 @@ import LoadingKitTransport
 package enum Flow: Sendable {
     /// The receiver can take more now.
     case more
-    /// The receiver is busy (suspended, undecided, behind): hand over no more until `receiverIsReady()`.
+    /// The receiver is busy (suspended, undecided, behind): hand over no more until `receiverDidBecomeReady()`.
     case wait
 }
 
-/// Who a load's events go to, on the session's event loop: a task's engine, or a handler that forwarded the request.
+/// Receives a load's events, on the session's event loop: a task's engine, or a handler that forwarded the request.
 ///
-/// The order is: any number of `challenge` and `sentBody`, then `receive(response)`, then body bytes, then `finish` or
+/// The order is: any number of `challenge` and `didSendBody`, then `receive(response)`, then body bytes, then `finish` or
 /// `fail`, once; or `redirect` instead of a response. After `Flow.wait` only `finish` and `fail` may follow before
-/// `LoopHandler.receiverIsReady()`.
+/// `LoopHandler.receiverDidBecomeReady()`.
 package protocol LoadReceiver: AnyObject {
     func receive(_ response: URLResponse) -> Flow
     /// A response before the one that answers the request, such as 103 (RFC 9110 §15.2).
@@ -33,7 +33,7 @@ package protocol LoadReceiver: AnyObject {
     func redirect(
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse,
         decide: @escaping (_ follows: Bool) -> Void)
-    /// Whether there is a delegate that challenges can be put to; else their default handling is done.
+    /// Whether there is a delegate that can answer challenges; else their default handling is done.
     var answersChallenges: Bool { get }
     /// The task's own delegate, where challenges that concern a connection may reach it: what it decides is not for tasks
     /// with another one.
@@ -42,35 +42,22 @@ package protocol LoadReceiver: AnyObject {
     /// The challenge needs no answer any more, and one that comes is not heeded.
     func withdraw(_ challenge: URLAuthenticationChallenge)
     /// Asks for a fresh body stream, as the one given was read from.
-    func needNewBodyStream(_ give: @escaping (InputStream?) -> Void)
+    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void)
 
     /// Asks what to store of a response that was received whole, before `finish`. `decide` gets what to store, or nil, once, on
     /// any thread, and stores it before it returns; it may be called after the load is over.
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void)
 
-    func sentBody(_ count: Int, expected: Int64)
+    func didSendBody(_ count: Int, expected: Int64)
     /// A byte was sent or received: the idle time starts anew.
     func noteActivity()
     /// Whether the load waits its turn for a connection; the idle time does not run meanwhile.
-    func setQueued(_ isQueued: Bool)
-    /// A transaction is over. Its record is only made for who wants it.
+    func queueStateDidChange(isQueued: Bool)
+    /// A transaction is over. Its record is made only where the receiver wants it.
     func collect(_ transaction: @autoclosure () -> TransactionRecord)
 
     func finish()
     func fail(_ error: any Error)
-}
-
-/// One request and its response, as the metrics show them.
-package struct TransactionRecord {
-    package let timings: TransactionTimings
-    package let request: URLRequest
-    package let response: URLResponse?
-
-    package init(timings: TransactionTimings, request: URLRequest, response: URLResponse?) {
-        self.timings = timings
-        self.request = request
-        self.response = response
-    }
 }
 
 /// The answer to an authentication challenge.
@@ -82,9 +69,9 @@ package protocol LoopHandler: AnyObject {
     /// Ends the run: no event may follow. Called once, also after `finish` and `fail`.
     func end()
     /// The receiver has become busy: as if the last call had given `Flow.wait`.
-    func receiverIsBusy()
-    /// The receiver said `Flow.wait` before, and can take more now.
-    func receiverIsReady()
+    func receiverDidBlock()
+    /// The receiver gave `Flow.wait` before, and can take more now.
+    func receiverDidBecomeReady()
     /// Gives away the connection that the response, of which the head alone was received, has left to the program: no event
     /// may follow. Nil where the rest of the response is its body. Throws where the connection cannot be used.
     func takeConnection() throws -> TakenConnection?
@@ -99,7 +86,7 @@ package struct TakenConnection {
     package let stream: ByteStream
     /// What was received behind the response.
     package let rest: [UInt8]
-    /// Where the request's server has made a connection on to another: with whom the program speaks then.
+    /// Where the request's server is a proxy for the program: the other end of the tunnel.
     package var tunnel: Tunnel?
 
     package init(stream: ByteStream, rest: [UInt8]) {

@@ -39,7 +39,7 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     /// A stored response for the request, when the caller had one.
     open private(set) var cachedResponse: CachedURLResponse?
 
-    /// Who is told what was loaded. May be called from any thread; what comes after the end is dropped.
+    /// Receives what is loaded. May be called from any thread; what comes after the end is dropped.
     open var client: (any URLProtocolClient)? {
         get { state.withLock { $0.client } }
         set { state.withLock { $0.client = newValue } }
@@ -101,7 +101,7 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     /// The load that this handler runs, while it goes on.
     var run: CustomLoad? { state.withLock { $0.link }?.run }
 
-    /// Tells the handler whom it works for.
+    /// Gives the handler its task and its client.
     func attach(to task: URLSessionTask, _ client: HandlerClient) {
         state.withLock { $0 = State(client: client, task: task, link: client) }
     }

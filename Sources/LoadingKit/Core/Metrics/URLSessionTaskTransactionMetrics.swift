@@ -62,7 +62,7 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// When the response's first byte came.
     public var responseStartDate: Date? { date(timings.responseStart) }
 
-    /// When the response's last byte had come; of a redirect or a challenge, whose body nobody wants, when it was answered.
+    /// When the response's last byte had come; of a redirect or a challenge, whose body is not needed, when it was answered.
     public var responseEndDate: Date? { date(timings.responseEnd) }
 
     // MARK: Bytes
@@ -91,25 +91,25 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     public var networkProtocolName: String? { connection?.protocolName }
 
     /// The address that the connection went out from.
-    public var localAddress: String? { connection?.info?.local.address }
+    public var localAddress: String? { connection?.local?.address }
 
     /// The port that the connection went out from, in decimal.
-    public var localPort: String? { connection?.info?.local.port.map { String($0) } }
+    public var localPort: String? { connection?.local?.port.map { String($0) } }
 
     /// The address that the connection went to: the server's, or the proxy's.
-    public var remoteAddress: String? { connection?.info?.remote.address }
+    public var remoteAddress: String? { connection?.remote?.address }
 
     /// The port that the connection went to, in decimal.
-    public var remotePort: String? { connection?.info?.remote.port.map { String($0) } }
+    public var remotePort: String? { connection?.remote?.port.map { String($0) } }
 
     /// The version of TLS that was negotiated, or nil without TLS.
     public var negotiatedTLSProtocolVersion: tls_protocol_version_t? {
-        connection?.info?.tls.flatMap { tls_protocol_version_t(rawValue: $0.protocolVersion) }
+        connection?.tls.flatMap { tls_protocol_version_t(rawValue: $0.protocolVersion) }
     }
 
     /// The cipher suite that was negotiated, or nil without TLS or when it is none of those listed.
     public var negotiatedTLSCipherSuite: tls_ciphersuite_t? {
-        connection?.info?.tls.flatMap { tls_ciphersuite_t(rawValue: $0.cipherSuite) }
+        connection?.tls.flatMap { tls_ciphersuite_t(rawValue: $0.cipherSuite) }
     }
 
     /// Whether the connection had served another request before.

@@ -2,27 +2,30 @@ import Foundation
 
 /// When cleartext `http` may be loaded, and which TLS is good enough, after Apple's App Transport Security.
 ///
-/// By default cleartext may be loaded from this machine, from private addresses, from `.local` names and from unqualified
-/// names. A number such as `3405803777` is an address, as the system has it, and no unqualified name. Every other host needs `https`, an entry in ``exceptionDomains``, or ``allowsArbitraryLoads``. A program's
-/// Info.plist (`NSAppTransportSecurity`) is read for the default.
+/// By default, cleartext may be loaded from this machine, from private addresses, from `.local` names and from
+/// unqualified names. A number such as `3405803777` is an address to the system, and not an unqualified name. Every
+/// other host needs `https`, an entry in ``exceptionDomains``, or ``allowsArbitraryLoads``. The default policy is that
+/// of the program's Info.plist (`NSAppTransportSecurity`).
 ///
-/// `https` needs cipher suites with forward secrecy and certificates of a certain strength, to local hosts, too; see
+/// `https` needs cipher suites with forward secrecy and certificates of a certain strength, for local hosts, too: see
 /// ``ExceptionDomain``.
 public struct AppTransportSecurity: Sendable, Hashable {
-    /// What is different for a domain; a key of Apple's `NSExceptionDomains`.
+    /// The rules for a domain that has its own: an entry of Apple's `NSExceptionDomains`.
     public struct ExceptionDomain: Sendable, Hashable {
-        /// `NSIncludesSubdomains`: whether it holds for all names below the domain, too. Apple's default is false.
+        /// `NSIncludesSubdomains`: whether the rules hold for all names below the domain, too. Apple's default is
+        /// false.
         public var includesSubdomains: Bool
         /// `NSExceptionAllowsInsecureHTTPLoads`: whether cleartext may be loaded. Apple's default is false.
         public var allowsInsecureHTTPLoads: Bool
-        /// `NSExceptionMinimumTLSVersion`: the oldest version accepted, in place of the configuration's. Nil: no other.
+        /// `NSExceptionMinimumTLSVersion`: the oldest version accepted. Nil: that of the configuration.
         public var minimumTLSVersion: tls_protocol_version_t?
-        /// `NSExceptionRequiresForwardSecrecy`: whether TLS 1.2 is spoken only with cipher suites whose keys nobody can find
-        /// out later who learns the server's (ECDHE, DHE). Apple's default is true. TLS 1.3 has no others.
+        /// `NSExceptionRequiresForwardSecrecy`: whether TLS 1.2 is used only with cipher suites that have forward
+        /// secrecy (ECDHE, DHE): a recorded connection cannot be decrypted later with the server's key. All cipher
+        /// suites of TLS 1.3 have it. Apple's default is true.
         public var requiresForwardSecrecy: Bool
-        /// Whether a server's certificate must have an RSA key of at least 2048 bits or an elliptic one of at least 256, and a
-        /// signature with SHA-256 or better. Apple's dictionary has no key for it. Default true. What OpenSSL's security
-        /// level demands holds besides.
+        /// Whether a server's certificate must have an RSA key of at least 2048 bits or an elliptic one of at least
+        /// 256, and a signature with SHA-256 or better. Apple's dictionary has no key for it. Default true. The
+        /// requirements of OpenSSL's security level hold in any case.
         public var requiresStrongCertificates: Bool
 
         /// An exception that allows cleartext, for the domain and all below it.
@@ -39,15 +42,16 @@ public struct AppTransportSecurity: Sendable, Hashable {
         }
     }
 
-    /// `NSAllowsArbitraryLoads`: whether cleartext may be loaded from any host without an exception, and TLS with any cipher
-    /// suite and certificate that OpenSSL lets pass. Default false.
+    /// `NSAllowsArbitraryLoads`: whether cleartext may be loaded from any host that has no entry in
+    /// ``exceptionDomains``. TLS with such a host may use any cipher suite and certificate that OpenSSL accepts.
+    /// Default false.
     public var allowsArbitraryLoads = false
 
-    /// `NSAllowsLocalNetworking`: whether cleartext may be loaded from private addresses, `.local` names and unqualified
-    /// names. From this machine itself it always may. Default true.
+    /// `NSAllowsLocalNetworking`: whether cleartext may be loaded from private addresses, `.local` names and
+    /// unqualified names. From this machine itself it may always be loaded. Default true.
     public var allowsLocalNetworking = true
 
-    /// Domains for which something else holds. The longest that a host is in counts.
+    /// Domains with rules of their own. Of several that contain a host, the longest counts.
     public var exceptionDomains: [String: ExceptionDomain] = [:]
 
     /// A policy; by default cleartext is for local hosts alone.
@@ -67,12 +71,12 @@ public struct AppTransportSecurity: Sendable, Hashable {
         exception(for: host)?.minimumTLSVersion
     }
 
-    /// Whether `host` is spoken to only with cipher suites that have forward secrecy.
+    /// Whether connections to `host` use only cipher suites that have forward secrecy.
     package func requiresForwardSecrecy(of host: String) -> Bool {
         exception(for: host)?.requiresForwardSecrecy ?? !allowsArbitraryLoads
     }
 
-    /// Whether the certificate of `host` has to be as strong as Apple wants it.
+    /// Whether the certificate of `host` has to be as strong as ``ExceptionDomain/requiresStrongCertificates`` says.
     package func requiresStrongCertificate(of host: String) -> Bool {
         exception(for: host)?.requiresStrongCertificates ?? !allowsArbitraryLoads
     }
@@ -98,8 +102,8 @@ extension AppTransportSecurity {
         self.init(dictionary: infoDictionary["NSAppTransportSecurity"] as? [String: Any] ?? [:])
     }
 
-    /// What a dictionary says that is like the value of `NSAppTransportSecurity` in an Info.plist. Keys that Linux gives no
-    /// meaning (of media, of web content, of certificate transparency) are passed over.
+    /// The policy of a dictionary like the value of `NSAppTransportSecurity` in an Info.plist. Keys for media, web
+    /// content and certificate transparency are ignored, as they mean nothing on Linux.
     public init(dictionary: [String: Any]) {
         allowsArbitraryLoads = dictionary["NSAllowsArbitraryLoads"] as? Bool ?? false
         allowsLocalNetworking = dictionary["NSAllowsLocalNetworking"] as? Bool ?? true

@@ -3,19 +3,19 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Calls for a delegate queue, in order. To the program each is an operation of its own: whatever else waits in the queue,
-/// such as a block that a delegate's method has put there, has its turn between two calls.
+/// Calls for a delegate queue, in order. To the program, each call is an operation of its own: another operation that
+/// waits in the queue, such as a block that a delegate's method has added, runs before the next call.
 ///
-/// What the program has done to a task in one call holds for those behind it: of a task that was suspended they wait until
-/// it is resumed, and of one that was cancelled only the end is told.
+/// What the program does to a task in one call holds for the next calls. When it suspends the task, the task's calls
+/// wait until it is resumed. When it cancels the task, only the end is reported.
 package final class DelegateMailbox: Sendable {
     fileprivate enum Subject {
-        /// Nothing that a task's state holds back.
+        /// The session. No state of a task holds the call back.
         case session
         case task(URLSessionTask)
-        /// Is told also of a task that the program has cancelled.
+        /// Reported also of a task that the program has cancelled.
         case end(URLSessionTask)
-        /// Behind all others, also those that wait for their task.
+        /// The last call, after all others, those that wait for their task included.
         case last
     }
 
@@ -24,7 +24,7 @@ package final class DelegateMailbox: Sendable {
         let body: @Sendable () -> Void
     }
 
-    /// What is done with a call; what it holds is let go of when the lock is open.
+    /// What is done with a call. The values that the call holds are released after the lock is free.
     fileprivate enum Turn {
         case make(Call)
         case drop(Call)
@@ -41,7 +41,7 @@ package final class DelegateMailbox: Sendable {
     let loop: EventLoop
     private let madeQueue: Guarded<OperationQueue?>
 
-    /// - Parameter queue: nil: a serial queue of the session's own, made when there is something for it.
+    /// - Parameter queue: nil: a serial queue of the session's own, which is made for the first call.
     init(_ queue: OperationQueue?, _ loop: EventLoop) {
         madeQueue = Guarded(queue)
         self.loop = loop
@@ -64,35 +64,35 @@ package final class DelegateMailbox: Sendable {
 
     // MARK: Posting
 
-    /// Runs `call` on the queue, after those posted before it. The queue is told at the end of the loop's turn, when
+    /// Runs `call` on the queue, after those posted before it. The queue is notified at the end of the loop's turn, when
     /// there may be more for it.
     package func post(_ call: @escaping @Sendable () -> Void) { post(Call(subject: .session, body: call)) }
 
-    /// Runs `call` unless the program has cancelled the task by then; not while the task is suspended.
+    /// Runs `call`, unless the program has cancelled the task by then. It does not run while the task is suspended.
     func post(for task: URLSessionTask, _ call: @escaping @Sendable () -> Void) {
         post(Call(subject: .task(task), body: call))
     }
 
-    /// Runs `call` also when the program has cancelled the task, as it tells of the task's end, or of what is on disk; not
-    /// while the task is suspended.
+    /// Runs `call` even if the program has cancelled the task by then, as it reports the task's end, or a file on disk.
+    /// It does not run while the task is suspended.
     func postEnd(of task: URLSessionTask, _ call: @escaping @Sendable () -> Void) {
         post(Call(subject: .end(task), body: call))
     }
 
-    /// Runs `call` after all others: none is posted later.
+    /// Runs `call` after all others. No call is posted after it.
     func postLast(_ call: @escaping @Sendable () -> Void) { post(Call(subject: .last, body: call)) }
 
     private func post(_ call: Call) {
         let isFirst = state.withLock { state -> Bool in
             state.calls.append(call)
-            return state.needsScheduling()
+            return state.requestScheduling()
         }
         if isFirst { schedule() }
     }
 
     // MARK: Calls that wait for their task
 
-    /// The tasks of which something is still to be told, by identifier.
+    /// The tasks for which calls are still waiting, by identifier.
     var tasks: [Int: URLSessionTask] {
         state.withLock { state in
             let tasks = state.calls.compactMap(\.task) + state.parked.values.compactMap { $0.first?.task }
@@ -100,12 +100,12 @@ package final class DelegateMailbox: Sendable {
         }
     }
 
-    /// The task was resumed, or is cancelled: what waits for that goes first.
+    /// The task was resumed or cancelled: the calls that waited for that are made next.
     func release(_ task: URLSessionTask) {
         let isFirst = state.withLock { state -> Bool in
             guard let calls = state.parked.removeValue(forKey: ObjectIdentifier(task)) else { return false }
             state.calls.prepend(contentsOf: calls)
-            return state.needsScheduling()
+            return state.requestScheduling()
         }
         if isFirst { schedule() }
     }
@@ -113,13 +113,13 @@ package final class DelegateMailbox: Sendable {
     // MARK: On the queue
 
     private func schedule() {
-        if loop.isCurrent { loop.atEndOfTurn { self.addOperation() } } else { addOperation() }
+        if loop.isCurrent { loop.executeAtEndOfTurn { self.addOperation() } } else { addOperation() }
     }
 
     private func addOperation() { queue.addOperation(DelegateOperation(self)) }
 
-    /// Makes the next call, and some of those behind it as long as nothing else waits for the queue: what is the program's
-    /// own has its turn then. An operation costs more than a call.
+    /// Makes the next call, and several more in the same operation, as an operation costs more than a call. It stops
+    /// when an operation of the program's own waits in the queue.
     fileprivate func makeCalls() {
         for _ in 0..<Self.mostCallsInARow {
             switch state.withLock({ $0.next() }) {
@@ -132,10 +132,11 @@ package final class DelegateMailbox: Sendable {
         addOperation()
     }
 
-    /// Barriers are not among those that the queue counts.
+    /// A bound, because the queue does not count barriers among the operations that wait in it.
     private static let mostCallsInARow = 16
 
-    /// What is below the queue, or is done by the main thread beside it, is not known.
+    /// Whether other work may wait for the queue. It is assumed where that cannot be known: when the queue has an
+    /// underlying queue, and on the main queue.
     private var mayOthersWait: Bool {
         let queue = queue
         return queue === OperationQueue.main || queue.underlyingQueue != nil || queue.isSuspended
@@ -153,13 +154,14 @@ extension DelegateMailbox.Call {
 }
 
 extension DelegateMailbox.State {
-    /// Whether the queue is to be told that there are calls.
-    fileprivate mutating func needsScheduling() -> Bool {
+    /// Marks the queue as scheduled. False where it was scheduled before.
+    fileprivate mutating func requestScheduling() -> Bool {
         defer { isScheduled = true }
         return !isScheduled
     }
 
-    /// Takes out the next call that can be made now. Without one the queue is told of the next that is posted.
+    /// Removes the next call that can be made now. Where there is none, the next call that is posted schedules the
+    /// queue again.
     fileprivate mutating func next() -> DelegateMailbox.Turn? {
         while let call = calls.popFirst() {
             switch call.subject {
@@ -187,8 +189,8 @@ extension DelegateMailbox.State {
     }
 }
 
-/// Makes a mailbox's calls. It cannot be cancelled: a program that cancels all operations of its queue cancels its own;
-/// tasks are cancelled by their ``URLSessionTask/cancel()``.
+/// Makes a mailbox's calls. It cannot be cancelled: a program that cancels all operations of its queue means its own.
+/// Tasks are cancelled with ``URLSessionTask/cancel()``.
 private final class DelegateOperation: Operation, @unchecked Sendable {  // what it has is Sendable
     private let mailbox: DelegateMailbox
 

@@ -1,6 +1,6 @@
 import LoadingKitTransport
 
-/// Which hosts are this machine or its own network, so that cleartext to them crosses no public one.
+/// Which hosts are this machine or in its own network, so that cleartext to them does not cross a public network.
 enum LocalHost {
     static func isLocal(_ host: String) -> Bool {
         if let address = IPAddress(withoutZone: host) { return address.isLocal }
@@ -8,20 +8,20 @@ enum LocalHost {
         return isUnqualified(name) || name.hasSuffix(".local") || name.hasSuffix(".localhost")
     }
 
-    /// Whether a name is one of the network that this machine is in. A number is not, that a proxy may read as an address;
-    /// nor is a name in another script, which may have dots of that script.
+    /// Whether a name has no domain, so that it is in this machine's network. A number does not count, as a proxy may
+    /// read it as an address. A name in another script does not count either, as it may have that script's dots.
     private static func isUnqualified(_ name: String) -> Bool {
         name.utf8.allSatisfy { $0 < 0x80 && $0 != UInt8(ascii: ".") } && !IPAddress.endsInNumber(name)
     }
 
-    /// Whether a host is the loopback of the machine that asks.
+    /// Whether a host is this machine's loopback.
     static func isThisMachine(_ host: String) -> Bool {
         if let address = IPAddress(withoutZone: host) { return address.isLoopback }
         let name = canonical(host)
         return name == "localhost" || name.hasSuffix(".localhost")
     }
 
-    /// Lowercase and without the root's dot; an address as the system writes it.
+    /// A host in lower case and without the root's dot; an address as the system writes it.
     static func canonical(_ host: String) -> String {
         IPAddress.canonical((host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased())
     }

@@ -3,29 +3,41 @@ import Synchronization
 
 /// Gives memory back to the system when the last of the process's sessions is gone.
 ///
-/// The allocator keeps what loads have freed, in an arena for each of many threads: after tens of thousands of loads of all
-/// sizes that is a hundred megabytes of which less than one is in use.
-enum MemoryRelease {
-    /// How long no session may have been there, in seconds: a program that makes one after the other would only ask for the
-    /// memory again.
-    private static let delay = 5.0
+/// The allocator keeps the memory that loads have freed, in an arena for each of many threads. After tens of thousands
+/// of loads of all sizes these are a hundred megabytes, of which less than one is in use.
+final class MemoryRelease: Sendable {
+    /// How long there must have been no session, in seconds. A program that makes one session after another would need
+    /// the memory again at once.
+    static let delay = 5.0
 
-    private static let sessionCount = Atomic<Int>(0)
-    private static let isPending = Atomic<Bool>(false)
+    static let shared = MemoryRelease(
+        { EventLoop.next() }, { BlockingPool.shared.run { SystemCalls.releaseFreeMemory() } })
 
-    static func sessionWasMade() { sessionCount.wrappingAdd(1, ordering: .relaxed) }
+    private let sessionCount = Atomic<Int>(0)
+    private let isPending = Atomic<Bool>(false)
+    private let nextLoop: @Sendable () -> EventLoop
+    private let release: @Sendable () -> Void
 
-    /// From any thread.
-    static func sessionIsGone() {
+    /// - Parameters:
+    ///   - nextLoop: gives the event loop that waits.
+    ///   - release: gives the memory back.
+    init(_ nextLoop: @escaping @Sendable () -> EventLoop, _ release: @escaping @Sendable () -> Void) {
+        self.nextLoop = nextLoop
+        self.release = release
+    }
+
+    func sessionWasMade() { sessionCount.wrappingAdd(1, ordering: .relaxed) }
+
+    /// May be called from any thread.
+    func sessionIsGone() {
         guard sessionCount.wrappingSubtract(1, ordering: .relaxed).newValue == 0,
             !isPending.exchange(true, ordering: .relaxed)
         else { return }
-        let loop = EventLoop.next()
-        loop.execute {
-            _ = loop.schedule(at: loop.now.advanced(bySeconds: delay)) {
+        let loop = nextLoop()
+        loop.execute { [self] in
+            _ = loop.schedule(at: loop.now.advanced(bySeconds: Self.delay)) { [self] in
                 isPending.store(false, ordering: .relaxed)
-                guard sessionCount.load(ordering: .relaxed) == 0 else { return }
-                BlockingPool.shared.run { SystemCalls.releaseFreeMemory() }
+                if sessionCount.load(ordering: .relaxed) == 0 { release() }
             }
         }
     }

@@ -1,7 +1,7 @@
 import LoadingKitTransport
 
 extension NetworkUse {
-    /// What a session's configuration and a request say: both have to allow a network.
+    /// The networks that both the session's configuration and a request allow.
     package func narrowed(by request: URLRequest) -> NetworkUse {
         var use = self
         if !request.allowsCellularAccess { use.allowsCellular = false }
@@ -17,7 +17,7 @@ extension NetworkUse {
         codePoint = Self.codePoint(of: settings.networkServiceType)
     }
 
-    /// RFC 4594 §2.3, with the lower of its code points for traffic that nobody waits for.
+    /// The code point of a kind of traffic (RFC 4594 §2.3). Background traffic has the one for low priority, CS1.
     private static func codePoint(of type: URLRequest.NetworkServiceType) -> UInt8 {
         switch type {
         case .default: 0

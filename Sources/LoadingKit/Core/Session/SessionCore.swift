@@ -7,7 +7,7 @@ import Synchronization
 
 /// What a scheme keeps for a session between loads, such as a pool of connections. Used on the session's loop.
 package protocol SessionResource: AnyObject {
-    /// Lets go of what can be made again: idle connections, remembered answers.
+    /// Releases what can be made again: idle connections, remembered responses.
     func reset()
     /// The session is over.
     func close()
@@ -17,9 +17,9 @@ package protocol SessionResource: AnyObject {
 package final class SessionCore: @unchecked Sendable {  // confined to `loop`, but for the constants
     private enum Phase {
         case open
-        /// No new tasks; invalidated when the last one is over.
+        /// No new tasks start. The session is invalidated when the last task is over.
         case finishing(URLSession)
-        /// Those there are are being cancelled; none starts any more.
+        /// The tasks are being cancelled, and no new ones start.
         case cancelling(URLSession)
         case invalidated
     }
@@ -31,13 +31,13 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     let chunks = ChunkPool()
     private(set) lazy var networks = NetworkMonitor(loop)
     private let identifiers = Atomic<Int>(1)
-    /// Whether the session's delegate has answered a challenge that concerned a connection, by itself.
+    /// Whether the session's delegate has itself answered a challenge that concerned a connection.
     let delegateAnswersChallenges = Atomic<Bool>(false)
     // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
     // object: the check costs more than what it guards.
     /// The tasks that were made and are not over, by identifier.
     @exclusivity(unchecked) private var entries: [Int: URLSessionTask] = [:]
-    /// A few: to go through them costs less than to hash.
+    /// Few, so that a search through all costs less than hashing.
     @exclusivity(unchecked) private var resources: [any SessionResource] = []
     @exclusivity(unchecked) private var phase = Phase.open
     private let delegateBox: DelegateBox
@@ -49,10 +49,10 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         mailbox = DelegateMailbox(queue, loop)
         delegateBox = delegate
         settings.ownLogger.map(StoreLog.use)
-        MemoryRelease.sessionWasMade()
+        MemoryRelease.shared.sessionWasMade()
     }
 
-    deinit { MemoryRelease.sessionIsGone() }
+    deinit { MemoryRelease.shared.sessionIsGone() }
 
     // MARK: From any thread
 
@@ -71,7 +71,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         switch action {
         case .none: break
         case .start:
-            // Without a consumer the task is an asynchronous caller's, who is about to begin it, or has while it was suspended.
+            // Without a consumer, the task belongs to an asynchronous caller. It will begin the task, or has begun it
+            // while the task was suspended.
             if let consumer = task.takeConsumer() { begin(task, consumer) } else { followState(of: task) }
         case .change: followState(of: task)
         case .cancel: loop.perform { self.cancel(task) }
@@ -94,10 +95,10 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     // MARK: On the loop
 
     private func start(_ task: URLSessionTask, _ consumer: TaskConsumer) {
-        let (state, owner) = task.shared.withLock { ($0.lifecycle.state, $0.session) }
-        // Completed: another thread's cancel() came between, and was told of.
+        let (state, owner, own) = task.shared.withLock { ($0.lifecycle.state, $0.session, $0.delegate) }
+        // The task is completed where another thread has cancelled it meanwhile; that was reported.
         guard let session = owner, task.engine == nil, state != .completed else { return }
-        let engine = makeRunner(task, session, consumer)
+        let engine = task.makeRunner(session, session.delegates(before: own), consumer)
         task.engine = engine
         if state == .canceling { return engine.cancel() }
         switch phase {
@@ -111,30 +112,25 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         engine.start()
     }
 
-    private func makeRunner(
-        _ task: URLSessionTask, _ session: URLSession, _ consumer: TaskConsumer
-    ) -> any TaskRunner {
-        if let task = task as? URLSessionStreamTask { return StreamEngine(task, session) }
-        return TaskEngine(task, session, consumer)
-    }
-
-    /// The task itself, unless another goes on in its place: it may have done so before the note of a change came here.
+    /// The task, or the download or stream task that it has become: it may have become one before the note of a change
+    /// came here.
     private func successor(of task: URLSessionTask) -> URLSessionTask { entries[task.taskIdentifier] ?? task }
 
     private func cancel(_ task: URLSessionTask) {
         let task = successor(of: task)
-        // It is already, where the program has cancelled it.
+        // Without effect where the program has cancelled the task before.
         _ = task.shared.withLock { $0.lifecycle.cancel() }
         mailbox.release(task)
         if let engine = task.engine { return engine.cancel() }
-        // An asynchronous caller's task that has not begun yet is ended when it does; one that is over needs nothing.
+        // An asynchronous caller's task that has not begun yet ends when the caller begins it. A task that is over
+        // needs nothing.
         guard let session = task.session, task.state != .completed, let consumer = task.takeConsumer() else { return }
-        let engine = makeRunner(task, session, consumer)
+        let engine = task.makeRunner(session, session.delegates(before: task.delegate), consumer)
         task.engine = engine
         engine.cancel()
     }
 
-    /// A task goes on as another of the same number.
+    /// A task goes on as another task, with the same identifier.
     func replace(_ task: URLSessionTask, by other: URLSessionTask) {
         other.engine = task.engine
         task.engine = nil
@@ -171,8 +167,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         }
     }
 
-    /// What an author's handler gets to see of the cache: what is for everybody. What only the disk has is not waited for on
-    /// the loop.
+    /// The cached response that a program's own handler gets: one that may be given to any request. It is looked for in
+    /// memory alone, as the event loop must not wait for the disk.
     private func stored(for request: URLRequest) -> CachedURLResponse? {
         guard !request.hasCredentials, !settings.addsCredentials(to: request) else { return nil }
         switch settings.cachePolicy(of: request) {
@@ -183,7 +179,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         }
     }
 
-    /// What a scheme keeps for this session; made when first asked for.
+    /// What a scheme keeps for this session. It is made at the first call.
     package func resource<Resource: SessionResource>(_ make: (SessionCore) -> Resource) -> Resource {
         for case let made as Resource in resources { return made }
         let made = make(self)
@@ -191,8 +187,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         return made
     }
 
-    /// The tasks there are, as they come; some may be over by the time that they are looked at. None once they are cancelled
-    /// with the session.
+    /// The session's tasks, in no order. Some may be over when the caller uses them. There are none once they are
+    /// cancelled with the session.
     var tasks: [URLSessionTask] {
         switch phase {
         case .open, .finishing:
@@ -210,7 +206,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
             settings.urlCache ?? URLCache(memoryCapacity: 0)
         )
         cookies.flush { [settings] _ in
-            credentials.flush { cache.flush { settings.strictTransport.flush(completion) } }
+            credentials.flush { cache.flush { settings.hsts.flush(completion) } }
         }
     }
 
@@ -222,8 +218,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         invalidateIfDone()
     }
 
-    /// Cancels the tasks in the order in which they were made, but first those that wait for a connection: one that is let
-    /// go would be used for the next of them, whose request would be sent for nothing.
+    /// Cancels the tasks that wait for a connection first, then the others, in the order in which they were made.
+    /// Otherwise a waiting task would get the connection of a cancelled one, and its request would be sent for nothing.
     func cancelTasks(_ session: URLSession) {
         switch phase {
         case .open, .finishing: phase = .cancelling(session)
@@ -256,13 +252,10 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private func invalidate(_ session: URLSession) {
         phase = .invalidated
         close()
-        mailbox.postLast { [delegateBox] in
-            let delegate = delegateBox.take()
-            delegate?.urlSession(session, didBecomeInvalidWithError: nil)
-        }
+        mailbox.postLast { [delegateBox] in delegateBox.take()?.didBecomeInvalid(session) }
     }
 
-    /// Closes what the schemes keep: the session is over.
+    /// Closes what the schemes keep for the session, which is over.
     func close() {
         let closing = resources
         resources = []
@@ -273,23 +266,19 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
 /// Holds a session's delegate until the session is invalidated.
 final class DelegateBox: Sendable {
-    private let delegate: Guarded<(any URLSessionDelegate)?>
+    private let delegates: Guarded<TaskDelegates?>
     /// A session made without one never has one.
     private let isEmpty: Bool
 
     init(_ delegate: (any URLSessionDelegate)?) {
-        self.delegate = Guarded(delegate)
+        delegates = Guarded(delegate.map { TaskDelegates(shared: $0) })
         isEmpty = delegate == nil
     }
 
-    var current: (any URLSessionDelegate)? { isEmpty ? nil : delegate.withLock { $0 } }
+    /// The delegates of tasks that have none of their own; nil where the session has no delegate.
+    var current: TaskDelegates? { isEmpty ? nil : delegates.withLock { $0 } }
 
-    func take() -> (any URLSessionDelegate)? {
-        delegate.withLock { delegate in
-            defer { delegate = nil }
-            return delegate
-        }
-    }
+    func take() -> TaskDelegates? { delegates.withLock { $0.take() } }
 }
 
 extension LoadFailure {

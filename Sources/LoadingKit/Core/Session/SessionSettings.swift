@@ -1,7 +1,7 @@
 import Foundation
 import Logging
 
-/// What a configuration holds: plain values, so that a session's copy is a copy.
+/// The settings of a configuration, as a struct: a session's copy does not change with the configuration.
 package struct SessionSettings: @unchecked Sendable {  // metatypes and property-list values, which never change
     package var identifier: String?
     package var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
@@ -41,10 +41,10 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var verifiesServer = true
     package var credentialStorage: URLCredentialStorage?
     package var authenticationSchemes: [any HTTPAuthenticationScheme.Type] = []
-    package var strictTransport = StrictTransportStore()
+    package var hsts = HSTSStore()
     /// Nil where the program gave none.
     private var ownTransportSecurity: AppTransportSecurity?
-    /// The main bundle is not read before somebody asks: Foundation needs megabytes for that.
+    /// The main bundle is read when the policy is first needed, and not before: Foundation needs megabytes for that.
     package var appTransportSecurity: AppTransportSecurity {
         get { ownTransportSecurity ?? .ofMainBundle }
         set { ownTransportSecurity = newValue }
@@ -62,13 +62,14 @@ package struct SchemeFactory: Sendable {
 }
 
 extension SessionSettings {
-    /// How long a connection may take to be made, in nanoseconds; nil for no limit.
+    /// How long making a connection may take, in nanoseconds; nil for no limit.
     package var connectTimeout: UInt64? {
         let seconds = timeoutIntervalForRequest
         return seconds > 0 && seconds < 1e9 ? UInt64(seconds * 1e9) : nil
     }
 
-    /// Whether transport security lets cleartext go to a host. To this machine any policy does, so that none is asked for.
+    /// Whether App Transport Security allows cleartext to a host. Every policy allows it to this machine, so that the
+    /// policy, which may have to be read from the main bundle, is not needed for that.
     package func allowsCleartext(to host: String) -> Bool {
         LocalHost.isThisMachine(host) || appTransportSecurity.allowsCleartext(to: host)
     }

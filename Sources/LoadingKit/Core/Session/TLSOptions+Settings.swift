@@ -1,9 +1,9 @@
 import LoadingKitTransport
 
 extension TLSOptions {
-    /// What a session's configuration says of TLS with a host, App Transport Security included.
+    /// The TLS options of a session's configuration for a host, with those of App Transport Security.
     ///
-    /// - Parameter alpn: the application protocols that are offered, the most wanted first.
+    /// - Parameter alpn: the application protocols to offer, in the order of preference.
     package init(_ settings: SessionSettings, host: String, alpn: [String]) {
         self.init()
         let rules = settings.appTransportSecurity

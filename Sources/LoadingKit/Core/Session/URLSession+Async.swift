@@ -4,7 +4,8 @@ extension URLSession {
     /// Loads a request whole.
     ///
     /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
-    /// - Parameter delegate: a delegate for this load alone, asked before the session's.
+    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
+    ///   delegate.
     /// - Returns: the body, and the response. A server's error status is a success.
     public func data(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
@@ -13,8 +14,8 @@ extension URLSession {
             URLSessionDataTask(self, request, identifier: core.nextIdentifier(), consumer: nil), delegate)
     }
 
-    /// What a task that has not begun loads. Inlined, as to call an asynchronous function costs a look at where tasks prefer
-    /// to run.
+    /// Begins a task, and gives its whole response. It is inlined, as a call of an asynchronous function has to find
+    /// the task's preferred executor.
     @inline(__always)
     func whole(
         _ task: URLSessionTask, _ delegate: (any URLSessionTaskDelegate)?
@@ -30,21 +31,23 @@ extension URLSession {
     /// Loads a URL whole.
     ///
     /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
-    /// - Parameter delegate: a delegate for this load alone, asked before the session's.
+    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
+    ///   delegate.
     /// - Returns: the body, and the response. A server's error status is a success.
     public func data(
         from url: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
-        // Not by way of the other, for the reason that `whole` is inlined for.
+        // It does not call `data(for:delegate:)`, for the same reason for which `whole` is inlined.
         try await whole(
             URLSessionDataTask(self, URLRequest(url: url), identifier: core.nextIdentifier(), consumer: nil), delegate)
     }
 
     /// Loads a request, and gives its body byte by byte as it is received.
     ///
-    /// Returns when the response's head is there. While the bytes are not read, neither is the connection; when the
-    /// sequence is let go, the load is cancelled.
-    /// - Parameter delegate: a delegate for this load alone, asked before the session's.
+    /// Returns when the response's head has been received. While the program does not read the bytes, they are not read
+    /// from the connection. When the sequence is released, the load is cancelled.
+    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
+    ///   delegate.
     public func bytes(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {

@@ -13,14 +13,14 @@ extension URLSession {
 
     /// A task that goes on with a download that broke or was cancelled, for the delegate.
     ///
-    /// The server is asked for the rest, and the download begins anew when the resource has changed. With data that is
-    /// no resume data the task fails with `URLError.cannotDecodeRawData`.
+    /// It requests the rest from the server. When the resource has changed, the download begins anew. With data that is
+    /// not resume data, the task fails with `URLError.cannotDecodeRawData`.
     public func downloadTask(withResumeData resumeData: Data) -> URLSessionDownloadTask {
         remember(makeDownload(resumeData, .file(.delegate)))
     }
 
-    /// A task that loads a request into a file, for a completion handler, which is called once, on the delegate queue. The
-    /// file is deleted when it returns.
+    /// A task that loads a request into a file, for a completion handler, which is called once, on the delegate queue.
+    /// The file is deleted when the handler returns.
     public func downloadTask(
         with request: URLRequest, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
@@ -28,15 +28,15 @@ extension URLSession {
     }
 
     /// A task that loads a URL into a file, for a completion handler, which is called once, on the delegate queue. The
-    /// file is deleted when it returns.
+    /// file is deleted when the handler returns.
     public func downloadTask(
         with url: URL, completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
     ) -> URLSessionDownloadTask {
         downloadTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
-    /// A task that goes on with a download that broke or was cancelled, for a completion handler, which is called once, on
-    /// the delegate queue. The file is deleted when it returns.
+    /// A task that goes on with a download that broke or was cancelled, for a completion handler, which is called once,
+    /// on the delegate queue. The file is deleted when the handler returns.
     public func downloadTask(
         withResumeData resumeData: Data,
         completionHandler: @escaping @Sendable (URL?, URLResponse?, (any Error)?) -> Void
@@ -47,7 +47,8 @@ extension URLSession {
     /// Loads a request into a file, which is the caller's to move or delete.
     ///
     /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
-    /// - Parameter delegate: a delegate for this load alone, asked before the session's.
+    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
+    ///   delegate.
     public func download(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (URL, URLResponse) {

@@ -13,15 +13,15 @@ extension URLSession {
         remember(makeUpload(request.sending(bodyData), .delegate))
     }
 
-    /// A task that sends a stream as the request's body, for the delegate, which is asked for the stream by
-    /// `needNewBodyStream` when the task begins. Where it gives none the request's own is sent.
+    /// A task that sends a stream as the request's body, for the delegate. When the task begins, the delegate's method
+    /// `needNewBodyStream` gives the stream. Where it gives none, the request's own stream is sent.
     ///
-    /// Without a `Content-Length` in the request the body is sent in chunks (HTTP/1.1); with one, the stream has to have
-    /// exactly so many bytes.
+    /// Without a `Content-Length` in the request, the body is sent in chunks (HTTP/1.1). With one, the stream must have
+    /// exactly that number of bytes.
     public func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
         remember(
             URLSessionUploadTask(
-                self, request, identifier: core.nextIdentifier(), consumer: .delegate, asksForStream: true))
+                self, request, identifier: core.nextIdentifier(), consumer: .delegate, requestsBodyStream: true))
     }
 
     /// A task that sends a file as the request's body, for a completion handler, which is called once, on the delegate
@@ -45,7 +45,8 @@ extension URLSession {
     /// Sends a file as the request's body, and gives the response whole.
     ///
     /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
-    /// - Parameter delegate: a delegate for this load alone, asked before the session's.
+    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
+    ///   delegate.
     public func upload(
         for request: URLRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
@@ -55,7 +56,8 @@ extension URLSession {
     /// Sends data as the request's body, and gives the response whole.
     ///
     /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
-    /// - Parameter delegate: a delegate for this load alone, asked before the session's.
+    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
+    ///   delegate.
     public func upload(
         for request: URLRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {

@@ -20,8 +20,9 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     ///
     /// - Parameters:
     ///   - delegate: held until the session is invalidated.
-    ///   - queue: where the delegate's methods and completion handlers are called; should be serial. Nil: a serial
-    ///     queue of the session's own.
+    ///   - queue: where the delegate's methods and completion handlers are called; it should be serial. Nil: a serial
+    ///     queue of the session's own. On any queue, a session's calls are made one after the other: no call may wait
+    ///     for another one.
     public convenience init(
         configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
         delegateQueue queue: OperationQueue?
@@ -44,12 +45,12 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     open var configuration: URLSessionConfiguration { URLSessionConfiguration(settings: core.settings) }
 
     /// The session's delegate; nil once the session is invalidated.
-    open var delegate: (any URLSessionDelegate)? { delegateBox.current }
+    open var delegate: (any URLSessionDelegate)? { delegateBox.current?.first }
 
     /// Where the delegate's methods and completion handlers are called.
     open var delegateQueue: OperationQueue { core.mailbox.queue }
 
-    /// Text of the program's own, for people.
+    /// A text that the program gives the session, for people to read.
     open var sessionDescription: String? {
         get { description_.withLock { $0 } }
         set { description_.withLock { $0 = newValue } }
@@ -64,22 +65,24 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
 
     // MARK: Invalidation
 
-    /// Lets the tasks there are finish, and then lets the delegate go. Tasks made later fail with
+    /// Lets the session's tasks finish, and then releases the delegate. Tasks that are made later fail with
     /// `URLError.cancelled`.
     open func finishTasksAndInvalidate() { core.loop.execute { self.core.finishTasks(self) } }
 
-    /// Cancels the tasks there are, and then lets the delegate go. Tasks made later fail with `URLError.cancelled`.
+    /// Cancels the session's tasks, and then releases the delegate. Tasks that are made later fail with
+    /// `URLError.cancelled`.
     open func invalidateAndCancel() { core.loop.execute { self.core.cancelTasks(self) } }
 
     // MARK: Tasks and storage
 
-    /// Closes idle connections and empties the session's cache, cookie and credential storage, which others may share, in
-    /// memory and on disk; requests made later begin afresh. The handler is called on the delegate queue.
+    /// Closes idle connections, and empties the session's cache, cookie storage and credential storage, in memory and
+    /// on disk. Other sessions may share these. Requests that are made later open new connections. The handler is
+    /// called on the delegate queue.
     open func reset(completionHandler: @escaping @Sendable () -> Void) {
         core.settings.credentialStorage?.removeAll()
         core.settings.urlCache?.removeAllCachedResponses()
         core.settings.httpCookieStorage?.removeCookies(since: .distantPast)
-        core.settings.strictTransport.removeAll()
+        core.settings.hsts.removeAll()
         flush(completionHandler: completionHandler)
     }
 
@@ -89,7 +92,7 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     }
 
     /// Writes cookies, credentials and responses to disk, and makes requests made later open new connections.
-    /// The handler is called on the delegate queue, when all is written or could not be.
+    /// The handler is called on the delegate queue, when all is written, or could not be written.
     open func flush(completionHandler: @escaping @Sendable () -> Void) {
         core.loop.execute {
             self.core.resetResources()
@@ -120,7 +123,7 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
         }
     }
 
-    /// Off the loop, where many are sorted.
+    /// Not called on the event loop, as there may be many tasks to sort.
     private static func inOrder(_ tasks: [URLSessionTask]) -> [URLSessionTask] {
         tasks.filter { $0.state != .completed }.sorted { $0.taskIdentifier < $1.taskIdentifier }
     }
@@ -179,12 +182,13 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
 
     /// A task that opens a WebSocket connection to a `ws`, `wss`, `http` or `https` URL.
     ///
-    /// It is opened on a stream of an HTTP/2 connection that the session has to the host, where the server lets it
-    /// (RFC 8441); else on a connection of HTTP/1.1; else, where the server speaks no HTTP/1.1, on one of HTTP/2.
+    /// Where the session has an HTTP/2 connection to the host, and the server allows it (RFC 8441), the WebSocket is
+    /// opened on a stream of that connection. Otherwise it is opened on an HTTP/1.1 connection; or on a new HTTP/2
+    /// connection, if the server does not speak HTTP/1.1.
     open func webSocketTask(with url: URL) -> URLSessionWebSocketTask { webSocketTask(with: URLRequest(url: url)) }
 
-    /// A task that opens a WebSocket connection, and offers the server protocols to choose from, the best first
-    /// (`Sec-WebSocket-Protocol`).
+    /// A task that opens a WebSocket connection, and offers the server protocols to choose from, in the order of
+    /// preference (`Sec-WebSocket-Protocol`).
     open func webSocketTask(with url: URL, protocols: [String]) -> URLSessionWebSocketTask {
         var request = URLRequest(url: url)
         if !protocols.isEmpty {
@@ -193,8 +197,8 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
         return webSocketTask(with: request)
     }
 
-    /// A task that opens a WebSocket connection by a request. The request's method and body are not used; the fields of
-    /// the handshake are the system's, but for `Sec-WebSocket-Protocol`.
+    /// A task that opens a WebSocket connection with a request. The request's method and body are not used. The session
+    /// sets the fields of the handshake itself, except for `Sec-WebSocket-Protocol`.
     open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask {
         remember(URLSessionWebSocketTask(self, request, identifier: core.nextIdentifier()))
     }
@@ -205,13 +209,21 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
         return task
     }
 
-    /// Tells of a task before anyone else has it, on the thread that makes it.
+    /// Reports a new task to its delegate (`didCreateTask`), on the thread that makes it, before the program has it.
     ///
-    /// - Parameter own: a delegate for the task alone, which it gets first.
+    /// - Parameter own: a delegate for the task alone, which is set before.
     func announce(_ task: URLSessionTask, _ own: (any URLSessionTaskDelegate)? = nil) {
         if let own { task.delegate = own }
         guard own != nil || delegate != nil else { return }
-        TaskDelegates(self, task).didCreate(self, task)
+        delegates(before: own ?? task.delegate)?.didCreate(self, task)
+    }
+
+    /// The delegates that a task reports to; nil where it has none.
+    ///
+    /// - Parameter own: the task's own.
+    func delegates(before own: (any URLSessionTaskDelegate)?) -> TaskDelegates? {
+        guard let own else { return delegateBox.current }
+        return TaskDelegates(own: own, shared: delegateBox.current?.first)
     }
 }
 
@@ -224,20 +236,20 @@ extension URLSession {
         case allow = 1
         /// Go on as a download, which takes the data task's place.
         case becomeDownload = 2
-        /// Go on as a stream task, which takes the data task's place (`urlSession(_:dataTask:didBecome:)`), and which the
-        /// program reads the rest of the response from.
+        /// Go on as a stream task, which takes the data task's place (`urlSession(_:dataTask:didBecome:)`). The program
+        /// reads the rest of the response from it.
         ///
-        /// Of most responses that is the body, as the data task would have got it: decoded, and received no faster than it
-        /// is read. At its end the stream is at its end, too (`atEOF`), and the task is over; whoever does not want all of it
-        /// closes the read side or cancels the task. Such a stream can only be read: its write side is closed, so that a write
-        /// fails with `URLError.cancelled`, and ``URLSessionStreamTask/startSecureConnection()`` ends the task with
-        /// `URLError.secureConnectionFailed`.
+        /// For most responses, the rest is the body as a data task gets it: decoded, and received no faster than it is
+        /// read. At the body's end the stream is at its end, too (`atEOF`), and the task is over. A program that does
+        /// not need the whole body closes the read side, or cancels the task. Such a stream can only be read: its write
+        /// side is closed, so that a write fails with `URLError.cancelled`, and
+        /// ``URLSessionStreamTask/startSecureConnection()`` ends the task with `URLError.secureConnectionFailed`.
         ///
-        /// A response of 101 (Switching Protocols) to a request that has an `Upgrade` field (RFC 9110 §7.8), and one of 2xx
-        /// to `CONNECT` (RFC 9110 §9.3.6), leave the connection to the program: the stream task has its bytes, as they are,
-        /// both ways, and may put TLS on it where it has none: with the URL's host, or with whom `CONNECT` has named. Such
-        /// requests go over HTTP/1.1, each on a connection that carries nothing else. With any other disposition such a
-        /// response has no body, and its connection is closed.
+        /// Two responses leave the connection to the program: 101 (Switching Protocols) to a request with an `Upgrade`
+        /// field (RFC 9110 §7.8), and 2xx to `CONNECT` (RFC 9110 §9.3.6). The stream task then reads and writes the
+        /// connection's bytes as they are. It may start TLS on a connection that has none, with the URL's host, or with
+        /// the host that `CONNECT` has named. Such requests are sent over HTTP/1.1, each on a connection that carries
+        /// nothing else. With any other disposition such a response has no body, and its connection is closed.
         case becomeStream = 3
     }
 
@@ -253,7 +265,7 @@ extension URLSession {
 
     /// What to do with an authentication challenge.
     public enum AuthChallengeDisposition: Int, Sendable {
-        /// Use the credential given; none means to go on without: the server's refusal is the response.
+        /// Use the credential that is given. Nil: go on without one, so that the server's 401 or 407 is the response.
         case useCredential
         /// As if there were no delegate: use the proposed credential, unless it was refused.
         case performDefaultHandling

@@ -12,8 +12,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// A configuration with the default settings and none of the built-in schemes.
     public override init() {
         settings = SessionSettings()
-        settings.urlCache = .shared
-        settings.credentialStorage = .shared
+        settings.urlCache = .ofProgram
+        settings.credentialStorage = .ofProgram
     }
 
     package init(builtIn handlers: [URLProtocolHandler.Type], cache: URLCache) {
@@ -85,46 +85,48 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     }
 
     /// Whether safe requests may be sent over an HTTP/1.1 connection before those ahead of them are answered (RFC 9112
-    /// §9.3.2). Default false. A request alone may ask for it, too: `URLRequest.httpShouldUsePipelining`.
+    /// §9.3.2). Default false. A single request may allow it, too: `URLRequest.httpShouldUsePipelining`.
     ///
-    /// It spares waiting where round trips are long and connections few: requests that would wait for one of
-    /// ``httpMaximumConnectionsPerHost`` go out behind others, eight unanswered ones on a connection at most. Only `GET`,
-    /// `HEAD`, `OPTIONS` and `TRACE` without a body do, behind others of that kind that ask for it, on connections on which
-    /// the server has answered by HTTP/1.1 before; none that takes part in an NTLM login does, as that is the connection's.
+    /// Pipelining saves time where round trips are long and connections are few. Requests that would otherwise wait for
+    /// one of ``httpMaximumConnectionsPerHost`` are sent behind others. A connection has eight unanswered requests at
+    /// most.
     ///
-    /// - None goes behind an answer that has begun and does not say how long it is, as a stream of events does not.
-    /// - Answers come in the order of the requests, so that a long or slow one, or a suspended task, holds up those behind
-    ///   it. A task's idle time (``timeoutIntervalForRequest``) runs from its turn to be answered.
-    /// - When a connection ends, what it has not answered is sent again on others; a request is sent ahead once at most.
-    /// - A server that breaks a connection off, or stays silent, with requests ahead of their answers is not pipelined to
-    ///   any more in the session, until it is `reset`.
+    /// - Only `GET`, `HEAD`, `OPTIONS` and `TRACE` requests without a body are pipelined, and only behind other such
+    ///   requests that allow it. The server must have answered by HTTP/1.1 on the connection before. Requests of an
+    ///   NTLM login are not pipelined, as the login is for the connection.
+    /// - No request is sent behind a response that has begun and has no known length, such as a stream of events.
+    /// - Responses come in the order of the requests: a long or slow response, or a suspended task, delays those behind
+    ///   it. The idle time of a task (``timeoutIntervalForRequest``) runs from when its response is the next.
+    /// - When a connection ends, its unanswered requests are sent again on others. A request is pipelined once at most.
+    /// - When a server closes a connection that has pipelined requests, or does not answer them, the session does not
+    ///   pipeline requests to that server any more, until it is `reset`.
     open var httpShouldUsePipelining: Bool {
         get { settings.httpShouldUsePipelining }
         set { settings.httpShouldUsePipelining = newValue }
     }
 
-    /// Whether HTTP/2 is offered to `https` servers, who choose (ALPN). Default true.
+    /// Whether HTTP/2 is offered to `https` servers. The server chooses the version (ALPN). Default true.
     open var allowsHTTP2: Bool {
         get { settings.allowsHTTP2 }
         set { settings.allowsHTTP2 = newValue }
     }
 
-    /// Whether `http` servers are spoken to in HTTP/2 from the first byte, as is known before that they speak it
-    /// (RFC 9113 §3.3). Default false: cleartext is HTTP/1.1.
+    /// Whether connections to `http` servers use HTTP/2 from the first byte: the program knows that the servers speak
+    /// it (RFC 9113 §3.3). Default false: cleartext is HTTP/1.1.
     open var assumesCleartextHTTP2: Bool {
         get { settings.assumesHTTP2 }
         set { settings.assumesHTTP2 = newValue }
     }
 
-    /// Where responses' cookies are kept, and requests' come from. Nil: nowhere. The default configuration has
-    /// `HTTPCookieStorage.shared`, an ephemeral one a storage of its own in memory.
+    /// The storage of cookies that responses set and requests send. Nil: cookies are not handled. The default
+    /// configuration has `HTTPCookieStorage.shared`; an ephemeral one has a storage of its own, in memory.
     open var httpCookieStorage: HTTPCookieStorage? {
         get { settings.httpCookieStorage }
         set { settings.httpCookieStorage = newValue }
     }
 
-    /// Whether cookies of the storage go with requests. Default true. A request that has a `Cookie` field of its own keeps
-    /// that alone.
+    /// Whether cookies of the storage go with requests. Default true. A request with a `Cookie` field of its own is
+    /// sent with that field alone.
     open var httpShouldSetCookies: Bool {
         get { settings.httpShouldSetCookies }
         set { settings.httpShouldSetCookies = newValue }
@@ -137,12 +139,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.httpCookieAcceptPolicy = newValue }
     }
 
-    /// Whether a request that may do harm when it is done twice, such as a POST, is sent once more where the connection was
-    /// closed before any byte of a response. Default true, as other clients do.
+    /// Whether a request that is not idempotent, such as a POST, is sent once more where the connection was closed
+    /// before any byte of a response. Default true, as other clients do.
     ///
-    /// It concerns requests on connections that have served before, and bodies that can be sent again: of such a
-    /// connection it is most likely that the server has closed it as idle, while the request was on its way. Requests of
-    /// idempotent methods, and those with an `Idempotency-Key` field, are sent again in any case.
+    /// Only requests whose body can be sent again are, and only where the connection has carried another request
+    /// before. Most likely the server has closed such a connection as idle, while the request was on its way. Requests
+    /// of idempotent methods, and those with an `Idempotency-Key` field, are sent again in any case.
     open var retriesUnansweredRequests: Bool {
         get { settings.retriesUnansweredRequests }
         set { settings.retriesUnansweredRequests = newValue }
@@ -151,21 +153,22 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// How many bytes a response's body may decode to, for each byte that was received of it, where it has a content
     /// coding (gzip, deflate, br, zstd). Default 200; `Int.max`: any number.
     ///
-    /// It counts from 32 MiB of decoded bytes on: what is smaller may expand as far as its coding can, which is 1,032 times
-    /// for one layer of gzip, and more for br and zstd. Of codings one upon the other the result of each counts; more than four are not decoded. A
-    /// body that expands further fails with `URLError.cannotDecodeRawData` when it does, whoever takes its bytes. The
-    /// messages of a WebSocket are bounded by ``URLSessionWebSocketTask/maximumMessageSize`` instead.
+    /// The limit is applied when more than 32 MiB were decoded. A smaller body may expand as far as its coding can:
+    /// 1,032 times for one layer of gzip, and more for br and zstd. Where codings were applied one after the other, the
+    /// limit holds for the result of each; a body with more than four is not decoded. A body that exceeds the limit
+    /// fails with `URLError.cannotDecodeRawData`, in every kind of task. The messages of a WebSocket have another
+    /// limit: ``URLSessionWebSocketTask/maximumMessageSize``.
     open var maximumDecompressionRatio: Int {
         get { settings.maximumDecompressionRatio }
         set { settings.maximumDecompressionRatio = newValue }
     }
 
-    /// How many bytes of a response's body, decoded, may be put together in memory: for a completion handler, and for
+    /// How many bytes of a response's body, decoded, may be collected in memory: for a completion handler, and for
     /// `data(for:)`, `data(from:)` and `upload(for:…)`. Default nil: as many as there is memory for.
     ///
-    /// A longer body fails with `URLError.dataLengthExceedsMaximum`: at once where the response announces its length. Of a
-    /// `multipart/x-mixed-replace` response it holds for each part. What a delegate, `bytes(for:)`, a stream or a download
-    /// takes piece by piece has no such bound.
+    /// A longer body fails with `URLError.dataLengthExceedsMaximum`, at once where the response announces its length.
+    /// In a `multipart/x-mixed-replace` response the limit holds for each part. Bodies that are received piece by
+    /// piece, by a delegate, `bytes(for:)`, a stream or a download, have no such limit.
     open var maximumCollectedBodySize: Int? {
         get { settings.maximumCollectedBodySize }
         set { settings.maximumCollectedBodySize = newValue }
@@ -173,21 +176,22 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
 
     /// Through which proxies servers are reached, by Apple's keys (``kCFNetworkProxiesHTTPProxy`` and so on).
     ///
-    /// Nil, the default: what the environment says in `http_proxy`, `https_proxy`, `all_proxy` and `no_proxy`, as curl reads
-    /// them. An empty dictionary: no proxy.
+    /// Nil, the default: the proxies of the environment variables `http_proxy`, `https_proxy`, `all_proxy` and
+    /// `no_proxy`, as curl reads them. An empty dictionary: no proxy.
     ///
-    /// A proxy that asks for a credential (407, or a SOCKS 5 proxy that wants a password) gets what the dictionary says,
-    /// else what ``urlCredentialStorage`` has for its protection space, else what the delegate answers to a challenge
-    /// whose protection space ``URLProtectionSpace/isProxy()``. What it accepted it is told unasked by later requests of
-    /// the session. Without a credential its 407 is the response to an `http` request, and
-    /// `URLError.userAuthenticationRequired`, naming the proxy, for one that needed a tunnel.
+    /// A proxy may require a credential: by a 407, or as a SOCKS 5 proxy that requires a password. It gets, in this
+    /// order, the credential of the dictionary, that of ``urlCredentialStorage`` for its protection space, or the
+    /// delegate's answer to a challenge whose protection space ``URLProtectionSpace/isProxy()``. Later requests of the
+    /// session send an accepted credential from the start. Without a credential, an `http` request gets the 407 as its
+    /// response. A request that needs a tunnel fails with `URLError.userAuthenticationRequired`, whose text names the
+    /// proxy.
     open var connectionProxyDictionary: [AnyHashable: Any]? {
         get { settings.connectionProxyDictionary }
         set { settings.connectionProxyDictionary = newValue }
     }
 
-    /// Handler classes asked before the built-in ones, in order. Each must be a subclass of ``URLProtocolHandler``;
-    /// other classes are ignored.
+    /// Handler classes that are tried before the built-in ones, in order. Each must be a subclass of
+    /// ``URLProtocolHandler``; other classes are ignored.
     open var protocolClasses: [AnyClass]? {
         get { settings.protocolClasses }
         set { settings.protocolClasses = newValue }
@@ -211,44 +215,45 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.trustRoots = newValue }
     }
 
-    /// Whether a server's certificate chain and name are verified. Default true. Without it anyone on the path can
-    /// read and change what is transferred.
+    /// Whether a server's certificate chain and name are verified. Default true. If false, everyone on the path to the
+    /// server can read and change what is transferred.
     open var tlsVerifiesServer: Bool {
         get { settings.verifiesServer }
         set { settings.verifiesServer = newValue }
     }
 
-    /// Where credentials are kept that servers have accepted, and looked for that are proposed. Default
-    /// ``URLCredentialStorage/shared``, for an ephemeral configuration a storage of its own. Nil: nowhere; then every
-    /// challenge is put to the delegate.
+    /// The storage of credentials: of those that servers have accepted, and those that are proposed in challenges.
+    /// Default `URLCredentialStorage.shared`; an ephemeral configuration has a storage of its own. Nil: no credential
+    /// is kept or proposed, and the delegate gets every challenge.
     open var urlCredentialStorage: URLCredentialStorage? {
         get { settings.credentialStorage }
         set { settings.credentialStorage = newValue }
     }
 
-    /// Ways to authenticate to HTTP servers beyond Basic, Digest and NTLM. One with the name of a built-in scheme takes
-    /// its place.
+    /// Ways to authenticate to HTTP servers, besides Basic, Digest and NTLM. A scheme with the name of a built-in one
+    /// replaces that.
     open var authenticationSchemes: [any HTTPAuthenticationScheme.Type] {
         get { settings.authenticationSchemes }
         set { settings.authenticationSchemes = newValue }
     }
 
-    /// When cleartext `http` may be loaded. Default: what the program's Info.plist says, else to local hosts alone.
+    /// When cleartext `http` may be loaded. Default: the policy of the program's Info.plist; without one, from local
+    /// hosts alone.
     open var appTransportSecurity: AppTransportSecurity {
         get { settings.appTransportSecurity }
         set { settings.appTransportSecurity = newValue }
     }
 
-    /// Where the session writes what it does. Default: a logger that writes nothing.
+    /// The logger to which the session writes what it does. Default: a logger that writes nothing.
     ///
-    /// The logger given to a session last also gets the one line of a store that can no longer keep things on disk; where
-    /// none was given, the program's (`LoggingSystem`) does.
+    /// When a store can no longer write to disk, it logs one line: to the logger that a session was given last, or else
+    /// to the program's own (`LoggingSystem`).
     open var logger: Logger {
         get { settings.logger }
         set { settings.ownLogger = newValue }
     }
 
-    /// Registers a factory for a URL scheme, asked after ``protocolClasses`` and before the built-in classes.
+    /// Registers a factory for a URL scheme. It is tried after ``protocolClasses`` and before the built-in classes.
     ///
     /// The factory may capture instances (a recorder, a store), so that sessions side by side share no static
     /// state. A later registration of the same scheme replaces the earlier one.
@@ -264,9 +269,9 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         settings.factories.append(SchemeFactory(scheme: scheme, makeHandler: makeHandler))
     }
 
-    /// Registers what loads a URL scheme, as ``register(scheme:_:)`` does a factory.
+    /// Registers a function that loads a URL scheme, in the same way as ``register(scheme:_:)`` registers a factory.
     ///
-    /// - Parameter load: what ``URLProtocolHandler/load(_:)`` is to a class.
+    /// - Parameter load: does what ``URLProtocolHandler/load(_:)`` of a class does.
     open func register(scheme: String, loading load: @escaping @Sendable (LoadContext) async throws -> Void) {
         register(scheme: scheme) { ClosureHandler(request: $0, load: load) }
     }

@@ -1,10 +1,10 @@
 import Foundation
 
-/// Where a session gets the time of day from, by which what is stored ages.
+/// Where a session gets the time of day from. The age of stored responses is computed with it.
 package struct WallClock: Sendable {
     private let read: @Sendable () -> Date
 
-    /// A clock of one's own, such as one that a test moves.
+    /// A clock that reads the time from a function, such as one that a test moves.
     package init(_ read: @escaping @Sendable () -> Date) { self.read = read }
 
     /// The system's.

@@ -2,52 +2,57 @@ import DequeModule
 import Foundation
 import LoadingKitTransport
 
-/// A response's body as a stream task reads it: what its load has received waits here, and holds the load back when it is
-/// much. Confined to the load's loop.
-final class StreamBody: StreamChannel, @unchecked Sendable {  // confined to the load's loop
-    /// Bytes that may wait unread before the load is told to wait.
-    static let highWater = 256 * 1024
+/// Holds a response's body until a stream task reads it, and the load back when that is much. Confined to the load's loop.
+final class StreamBody: StreamChannel, PieceSink, @unchecked Sendable {  // confined to the load's loop
+    /// Bytes that may wait unread before the load has to wait.
+    private static let highWater = 256 * 1024
 
     private let loop: EventLoop
     /// Until the load, or the stream task, is over.
     private var load: TaskEngine?
-    private var pieces = Deque<Data>()
-    private var waiting = 0
+    @exclusivity(unchecked) var pieces: PieceBuffer
+    private var waiting = Deque<Data>()
+    private var waitingBytes = 0
     private var holdsBack = false
     private var end: Result<Void, any Error>?
-    private var willTell = false
+    private var willNotify = false
     private(set) var isClosed = false
     var handler: (any StreamChannelHandler)?
 
     init(_ load: TaskEngine) {
         self.load = load
         loop = load.loop
+        pieces = PieceBuffer(load.core.chunks)
     }
 
-    // MARK: From the load
+    // MARK: TaskSink
 
-    func append(_ piece: Data) -> Flow {
-        guard !isClosed, !piece.isEmpty else { return .more }
-        pieces.append(piece)
-        waiting += piece.count
-        if waiting >= Self.highWater { holdsBack = true }
-        tellLater()
-        return holdsBack ? .wait : .more
+    func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction { .proceed }
+
+    func deliver(_ piece: Data, for engine: TaskEngine) -> SinkAction {
+        guard !isClosed else { return .proceed }
+        waiting.append(piece)
+        waitingBytes += piece.count
+        if waitingBytes >= Self.highWater { holdsBack = true }
+        notifySoon()
+        return holdsBack ? .hold(.behind) : .proceed
     }
 
-    func finish(_ error: (any Error)?) {
+    /// The stream task ends when the program has read up to here.
+    func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
         end = error.map { .failure($0) } ?? .success(())
         load = nil
-        tellLater()
+        notifySoon()
     }
 
-    /// Not from inside the load's own call.
-    private func tellLater() {
-        guard !willTell else { return }
-        willTell = true
+    /// Once for all pieces of a turn. The handler reads all that is there, and may close the channel: that ends the load, which
+    /// has by then done what it is doing.
+    private func notifySoon() {
+        guard !willNotify else { return }
+        willNotify = true
         loop.executeLater { [self] in
-            willTell = false
-            handler?.channelIsReady()
+            willNotify = false
+            handler?.channelDidBecomeReady()
         }
     }
 
@@ -60,7 +65,7 @@ final class StreamBody: StreamChannel, @unchecked Sendable {  // confined to the
     }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamReadResult {
-        guard let piece = pieces.first else {
+        guard let piece = waiting.first else {
             switch end {
             case nil: return .wouldBlock
             case .success?: return .end
@@ -69,18 +74,19 @@ final class StreamBody: StreamChannel, @unchecked Sendable {  // confined to the
         }
         let count = min(piece.count, buffer.count)
         piece.copyBytes(to: buffer, count: count)
-        if count == piece.count { pieces.removeFirst() } else { pieces[0] = piece.dropFirst(count) }
-        waiting -= count
-        if holdsBack, waiting < Self.highWater / 2 {
+        if count == piece.count { waiting.removeFirst() } else { waiting[0] = piece.dropFirst(count) }
+        waitingBytes -= count
+        if holdsBack, waitingBytes < Self.highWater / 2 {
             holdsBack = false
+            // After the caller's own turn: the load reads into the loop's scratch, which `buffer` may be.
             loop.executeLater { [self] in load?.release(.behind) }
         }
         return .bytes(count)
     }
 
     func unread(_ bytes: Data) {
-        pieces.prepend(bytes)
-        waiting += bytes.count
+        waiting.prepend(bytes)
+        waitingBytes += bytes.count
     }
 
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamWriteResult { .wouldBlock }
@@ -97,7 +103,7 @@ final class StreamBody: StreamChannel, @unchecked Sendable {  // confined to the
     func close() {
         isClosed = true
         handler = nil
-        pieces = []
+        waiting = []
         if let load = load.take() { load.stop() }
     }
 }

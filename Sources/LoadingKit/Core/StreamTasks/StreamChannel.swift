@@ -3,7 +3,7 @@ import LoadingKitTransport
 
 /// What a stream task reads from and writes to. Confined to its session's loop.
 protocol StreamChannel: AnyObject {
-    /// Who hears that there may be something to read, or room to write, after there was none. Held until `close()`.
+    /// Notified when there may be something to read, or room to write, after there was none. Held until `close()`.
     var handler: (any StreamChannelHandler)? { get set }
     var isClosed: Bool { get }
     /// Why nothing can be written; nil where something can.
@@ -12,7 +12,7 @@ protocol StreamChannel: AnyObject {
     var isBetterRouted: Bool { get }
 
     func read(into buffer: UnsafeMutableRawBufferPointer) -> StreamReadResult
-    /// Takes back bytes that were read, and that nobody has got: they are read first.
+    /// Takes back bytes that were read and not given to the program: they are read first.
     func unread(_ bytes: Data)
     func write(_ bytes: UnsafeRawBufferPointer) -> StreamWriteResult
     /// Tells the peer that all has been sent.
@@ -24,12 +24,12 @@ protocol StreamChannel: AnyObject {
 }
 
 protocol StreamChannelHandler: AnyObject {
-    func channelIsReady()
+    func channelDidBecomeReady()
 }
 
 enum StreamReadResult {
     case bytes(Int)
-    /// Nothing now; the handler hears when there is.
+    /// Nothing now; the handler is notified when there is.
     case wouldBlock
     /// The peer has sent all.
     case end
@@ -39,7 +39,7 @@ enum StreamReadResult {
 enum StreamWriteResult {
     /// So many bytes were taken.
     case bytes(Int)
-    /// Nothing was taken; the handler hears when there is room.
+    /// Nothing was taken; the handler is notified when there is room.
     case wouldBlock
     case failed(any Error)
 }

@@ -11,7 +11,7 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
         didSet {
             stream.handler = handler == nil ? nil : self
             guard handler != nil, !early.isEmpty else { return }
-            stream.loop.executeLater { [weak self] in self?.handler?.channelIsReady() }
+            stream.loop.executeLater { [weak self] in self?.handler?.channelDidBecomeReady() }
         }
     }
 
@@ -62,7 +62,7 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
         guard stream.info.tls == nil else {
             throw LoadFailure(.secureConnectionFailed, "the connection has TLS already")
         }
-        // They would be taken for what the peer said under TLS.
+        // They would be taken for bytes that the peer sent under TLS.
         guard early.isEmpty else {
             throw LoadFailure(
                 .secureConnectionFailed,
@@ -81,7 +81,7 @@ final class StreamConnection: StreamChannel, ByteStreamHandler {
 
     // MARK: ByteStreamHandler
 
-    func streamIsReadable(_ stream: ByteStream) { handler?.channelIsReady() }
+    func streamDidBecomeReadable(_ stream: ByteStream) { handler?.channelDidBecomeReady() }
 
-    func streamIsWritable(_ stream: ByteStream) { handler?.channelIsReady() }
+    func streamDidBecomeWritable(_ stream: ByteStream) { handler?.channelDidBecomeReady() }
 }

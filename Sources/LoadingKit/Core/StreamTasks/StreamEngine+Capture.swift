@@ -9,11 +9,7 @@ extension StreamEngine {
         let pump = StreamPump(channel, loop, inputStream: &input, outputStream: &output)
         guard let input, let output else { return }
         pump.start()
-        finish(nil, tellsEnd: false)
-        let streams = LoopTransfer((input, output))
-        core.mailbox.post { [delegate, session, task] in
-            delegate.didBecome(streams.value.0, streams.value.1, session, task)
-        }
+        finish(nil, giving: LoopTransfer((input, output)))
     }
 }
 
@@ -49,7 +45,7 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
         proceed()
     }
 
-    func channelIsReady() { proceed() }
+    func channelDidBecomeReady() { proceed() }
 
     private func proceedLater() { loop.perform { self.proceed() } }
 
@@ -82,7 +78,7 @@ final class StreamPump: StreamChannelHandler, @unchecked Sendable {  // confined
         }
     }
 
-    /// What was received is read before the program hears of it.
+    /// What was received is read before the program gets the error.
     private func fail(_ error: any Error) {
         isReadOver = true
         incoming.fail(URLError(error, url: nil))

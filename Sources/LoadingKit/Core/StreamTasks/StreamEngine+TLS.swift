@@ -13,7 +13,7 @@ extension StreamEngine {
             ) { [weak self] result in
                 guard let self, case .securing = state else { return }
                 switch result {
-                case .success(let stream): isOpen(StreamConnection(stream))
+                case .success(let stream): channelDidOpen(StreamConnection(stream))
                 case .failure(let error): end(with: error)
                 }
             }
@@ -25,11 +25,11 @@ extension StreamEngine {
 }
 
 extension StreamEngine: TLSDecider {
-    var decidesTrust: Bool { delegate.exist }
+    var decidesTrust: Bool { delegates != nil }
 
     func decide(_ evaluation: TrustEvaluation, _ answer: @escaping (TrustDecision) -> Void) {
         let trust = ServerTrust(evaluation)
-        ask(URLProtectionSpace(tlsHost: task.host, port: task.port, serverTrust: trust), proposing: nil) {
+        request(URLProtectionSpace(tlsHost: task.host, port: task.port, serverTrust: trust), proposing: nil) {
             answer(TrustDecision($0, $1, about: trust))
         }
     }
@@ -38,19 +38,19 @@ extension StreamEngine: TLSDecider {
         let space = URLProtectionSpace(
             tlsHost: task.host, port: task.port, distinguishedNames: authorities.map { Data($0) })
         let proposed = core.settings.credentialStorage?.defaultIdentity(for: space)
-        ask(space, proposing: proposed) { answer(IdentityDecision($0, $1, proposed: proposed)) }
+        request(space, proposing: proposed) { answer(IdentityDecision($0, $1, proposed: proposed)) }
     }
 
-    private func ask(
+    private func request(
         _ space: URLProtectionSpace, proposing credential: URLCredential?, _ answer: @escaping ChallengeDecision
     ) {
-        guard delegate.exist else { return answer(.performDefaultHandling, nil) }
+        guard let delegates else { return answer(.performDefaultHandling, nil) }
         let challenge = URLAuthenticationChallenge(
             protectionSpace: space, proposedCredential: credential, previousFailureCount: 0, failureResponse: nil,
             error: nil)
-        let answer = questions.ask { answer($0, $1) }
-        core.mailbox.post { [delegate, session, task] in
-            delegate.didReceive(challenge, session, task) { answer(($0, $1)) }
+        let answer = questions.open { answer($0, $1) }
+        core.mailbox.post(for: task) { [session, task] in
+            delegates.didReceive(challenge, session, task) { answer(($0, $1)) }
         }
     }
 }

@@ -21,11 +21,12 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     let task: URLSessionStreamTask
     let session: URLSession
     let core: SessionCore
-    let delegate: TaskDelegates
+    /// Nil where neither the task nor the session has a delegate.
+    let delegates: TaskDelegates?
     var loop: EventLoop { core.loop }
     var state = State.new
     private(set) lazy var connector = Connector(loop: core.loop, resolver: .shared)
-    private(set) lazy var questions = OpenQuestions(loop)
+    private(set) lazy var questions = DelegateQuestions(loop)
     private var lanes: Deque<StreamLane> = [StreamLane()]
     private var isReadClosed = false
     /// Why nothing more can be written.
@@ -37,17 +38,20 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private var networkObserver: NetworkMonitor.Observer?
 
     convenience init(_ task: URLSessionStreamTask, continuing load: TaskEngine, on channel: any StreamChannel) {
-        self.init(task, load.session, continuing: load)
+        self.init(task, load.session, load.delegates, continuing: load)
         writeRefusal = channel.writeRefusal
-        isOpen(channel)
+        channelDidOpen(channel)
     }
 
-    init(_ task: URLSessionStreamTask, _ session: URLSession, continuing load: TaskEngine? = nil) {
+    init(
+        _ task: URLSessionStreamTask, _ session: URLSession, _ delegates: TaskDelegates?,
+        continuing load: TaskEngine? = nil
+    ) {
         self.load = load
         self.task = task
         self.session = session
         core = session.core
-        delegate = TaskDelegates(session, task)
+        self.delegates = delegates
         for operation in task.waiting { submit(operation) }
         task.waiting = []
     }
@@ -61,7 +65,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         let attempt = connector.connect(
             to: .tcp(host: task.host, port: port), over: NetworkUse(core.settings),
             timeout: core.settings.connectTimeout
-        ) { [weak self] in self?.connected($0) }
+        ) { [weak self] in self?.connectDidEnd($0) }
         state = .connecting(attempt)
     }
 
@@ -72,17 +76,18 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     func cancel() { end(with: URLError(.cancelled)) }
 
+    func connectionDidEstablish() {}
+
     var isQueued: Bool { false }
 
-    private func networksChanged() {
+    private func networksDidChange() {
         guard case .open(let channel) = state, channel.isBetterRouted else { return }
-        core.mailbox.post { [delegate, session, task] in delegate.betterRoute(session, task) }
+        report { $0.betterRoute($1, $2) }
     }
 
     // MARK: Operations
 
     func submit(_ operation: StreamOperation) {
-        if case .over = state { return task.refuse(operation, core.mailbox) }
         if lanes.last?.barrier != nil { lanes.append(StreamLane()) }
         let last = lanes.count - 1
         switch operation {
@@ -97,17 +102,17 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         proceed()
     }
 
-    private func connected(_ result: Result<ByteStream, TransportError>) {
+    private func connectDidEnd(_ result: Result<ByteStream, TransportError>) {
         switch result {
-        case .success(let stream): isOpen(StreamConnection(stream))
+        case .success(let stream): channelDidOpen(StreamConnection(stream))
         case .failure(let error): end(with: error)
         }
     }
 
-    func isOpen(_ channel: any StreamChannel) {
+    func channelDidOpen(_ channel: any StreamChannel) {
         state = .open(channel)
-        if delegate.exist, networkObserver == nil {
-            networkObserver = core.networks.observe { [weak self] in self?.networksChanged() }
+        if delegates != nil, networkObserver == nil {
+            networkObserver = core.networks.observe { [weak self] in self?.networksDidChange() }
         }
         channel.handler = self
         proceed()
@@ -139,10 +144,10 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         // The end of the last operation may have been the task's.
         guard !lanes.isEmpty else { return }
         if case .read(let read, nil)? = lanes[0].reads.first, read.timeout > 0 {
-            lanes[0].reads[0] = .read(read, timer(read.timeout) { $0.readTimedOut() })
+            lanes[0].reads[0] = .read(read, timer(read.timeout) { $0.readDidTimeOut() })
         }
         if case .write(let write, nil)? = lanes[0].writes.first, write.timeout > 0 {
-            lanes[0].writes[0] = .write(write, timer(write.timeout) { $0.writeTimedOut() })
+            lanes[0].writes[0] = .write(write, timer(write.timeout) { $0.writeDidTimeOut() })
         }
     }
 
@@ -168,7 +173,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
                 task.receivedCount.wrappingAdd(Int64(data.count), ordering: .relaxed)
                 task.updateProgress()
                 received = Data()
-                core.mailbox.post { read.done(data.isEmpty && isAtEnd ? nil : data, isAtEnd, nil) }
+                answer { read.done(data.isEmpty && isAtEnd ? nil : data, isAtEnd, nil) }
                 if isAtEnd { closeRead() }
                 startTimers()
             }
@@ -198,16 +203,16 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private func closeRead() {
         guard !isReadClosed else { return }
         isReadClosed = true
-        if delegate.exist { core.mailbox.post { [delegate, session, task] in delegate.readClosed(session, task) } }
+        report { $0.readClosed($1, $2) }
         endIfClosed()
     }
 
-    private func readTimedOut() {
+    private func readDidTimeOut() {
         guard case .read(let read, _)? = lanes.first?.reads.first else { return }
         lanes[0].reads.removeFirst()
         takeBack()
         let text = "the read was not complete within \(read.timeout) seconds"
-        core.mailbox.post { read.done(nil, false, URLError(LoadFailure(.timedOut, text), url: nil)) }
+        answer { read.done(nil, false, URLError(LoadFailure(.timedOut, text), url: nil)) }
         proceed()
     }
 
@@ -231,7 +236,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
                 if let writeRefusal {
                     timer?.cancel()
                     lanes[0].writes.removeFirst()
-                    core.mailbox.post { [done = write.done] in done(URLError(writeRefusal, url: nil)) }
+                    answer { [done = write.done] in done(URLError(writeRefusal, url: nil)) }
                     continue
                 }
                 let isDone = send(&write, channel)
@@ -242,7 +247,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
                 }
                 timer?.cancel()
                 lanes[0].writes.removeFirst()
-                core.mailbox.post { [done = write.done] in done(nil) }
+                answer { [done = write.done] in done(nil) }
                 startTimers()
             }
         }
@@ -270,16 +275,16 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         guard writeRefusal == nil else { return }
         writeRefusal = LoadFailure(.cancelled, "the task's write side was closed before")
         channel.finishWriting()
-        if delegate.exist { core.mailbox.post { [delegate, session, task] in delegate.writeClosed(session, task) } }
+        report { $0.writeClosed($1, $2) }
         endIfClosed()
     }
 
-    private func writeTimedOut() {
+    private func writeDidTimeOut() {
         guard case .write(let write, _)? = lanes.first?.writes.first else { return }
         let failure = LoadFailure(.timedOut, "the write was not complete within \(write.timeout) seconds")
         guard write.sent == 0 else { return end(with: failure) }
         lanes[0].writes.removeFirst()
-        core.mailbox.post { write.done(URLError(failure, url: nil)) }
+        answer { write.done(URLError(failure, url: nil)) }
         proceed()
     }
 
@@ -289,8 +294,8 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     func end(with error: any Error) { finish(URLError(error, url: nil)) }
 
-    /// - Parameter tellsEnd: false where something else was told in its place.
-    func finish(_ error: URLError?, tellsEnd: Bool = true) {
+    /// - Parameter streams: what the delegate is given in place of the end.
+    func finish(_ error: URLError?, giving streams: LoopTransfer<(InputStream, OutputStream)>? = nil) {
         let last = state
         if case .over = last { return }
         state = .over
@@ -298,28 +303,49 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         questions.closeAll()
         switch last {
         case .connecting(let attempt), .securing(let attempt): attempt?.cancel()
-        case .open(let channel): if tellsEnd { channel.close() }
+        case .open(let channel): if streams == nil { channel.close() }
         case .new, .over: break
         }
+        task.refusal = error ?? LoadFailure(.cancelled, "the task is over")
         fail(lanes, with: error ?? URLError(.cancelled))
         lanes = []
-        task.shared.withLock { shared in
-            shared.error = error
-            shared.lifecycle.complete()
-        }
-        task.updateProgress()
-        if delegate.exist {
-            let metrics = metrics
-            core.mailbox.post { [delegate, session, task] in
-                delegate.didCollect(metrics, session, task)
-                if tellsEnd { delegate.didComplete(error, session, task) }
-                task.letGo()
-            }
+        if let delegates {
+            postEnd(error, to: delegates, giving: streams)
         } else {
+            task.settle(error, heedsCancellation: false)
             task.letGo()
         }
         core.finished(task)
     }
+
+    private func postEnd(
+        _ error: URLError?, to delegates: TaskDelegates, giving streams: LoopTransfer<(InputStream, OutputStream)>?
+    ) {
+        core.mailbox.postEnd(of: task) { [session, task, metrics] in
+            // Up to here the program may cancel a task whose sides are closed.
+            task.settle(error, heedsCancellation: streams == nil)
+            delegates.didCollect(metrics, session, task)
+        }
+        core.mailbox.postEnd(of: task) { [session, task] in
+            if let (input, output) = streams?.value {
+                delegates.didBecome(input, output, session, task)
+            } else {
+                delegates.didComplete(task.error, session, task)
+            }
+            task.letGo()
+        }
+    }
+
+    // MARK: The program
+
+    /// Calls the delegate, if there is one, as long as the program has not cancelled the task.
+    private func report(_ call: @escaping @Sendable (TaskDelegates, URLSession, URLSessionStreamTask) -> Void) {
+        guard let delegates else { return }
+        core.mailbox.post(for: task) { [session, task] in call(delegates, session, task) }
+    }
+
+    /// Calls an operation's handler, of a task that was cancelled, too.
+    private func answer(_ handler: @escaping @Sendable () -> Void) { core.mailbox.postEnd(of: task, handler) }
 
     /// Without a data task's load there is no request, and so no transaction.
     private var metrics: URLSessionTaskMetrics {
@@ -333,16 +359,16 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         for lane in lanes {
             for case .read(let read, let timer) in lane.reads {
                 timer?.cancel()
-                core.mailbox.post { read.done(nil, false, error) }
+                answer { read.done(nil, false, error) }
             }
             for case .write(let write, let timer) in lane.writes {
                 timer?.cancel()
-                core.mailbox.post { write.done(error) }
+                answer { write.done(error) }
             }
         }
     }
 }
 
 extension StreamEngine: StreamChannelHandler {
-    func channelIsReady() { proceed() }
+    func channelDidBecomeReady() { proceed() }
 }

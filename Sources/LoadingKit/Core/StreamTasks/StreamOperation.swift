@@ -2,7 +2,7 @@ import DequeModule
 import Foundation
 import LoadingKitTransport
 
-/// What a program asks of a stream task.
+/// What a program has a stream task do.
 enum StreamOperation: Sendable {
     case read(StreamRead)
     case write(StreamWrite)

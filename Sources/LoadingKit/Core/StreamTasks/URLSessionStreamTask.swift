@@ -17,7 +17,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
         super.init(session, nil, identifier: identifier, consumer: .delegate)
     }
 
-    /// A data task goes on as a stream task: with whom its connection, or a tunnel through that, leads to.
+    /// A data task goes on as a stream task, to the host that its connection, or a tunnel through that, leads to.
     init(_ session: URLSession, continuing task: URLSessionDataTask, through tunnel: TakenConnection.Tunnel?) {
         let url = task.currentRequest?.url
         host = tunnel?.host ?? url?.host ?? ""
@@ -93,7 +93,7 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
     /// time of their own; that of a data task which has become this one goes on (`timeoutIntervalForRequest`).
     open func captureStreams() { submit(.capture) }
 
-    /// When the writes asked for so far are done, tells the peer that there are no more.
+    /// When the writes asked for so far are done, signals the peer that there are no more.
     open func closeWrite() { submit(.closeWrite) }
 
     /// When the reads asked for so far are done, reads no more.
@@ -108,26 +108,33 @@ open class URLSessionStreamTask: URLSessionTask, @unchecked Sendable {  // as it
     @available(*, deprecated, message: "TLS cannot be taken off a connection.")
     open func stopSecureConnection() { submit(.unsecure) }
 
+    override func makeRunner(
+        _ session: URLSession, _ delegates: TaskDelegates?, _ consumer: TaskConsumer
+    ) -> any TaskRunner {
+        StreamEngine(self, session, delegates)
+    }
+
+    /// What a load brings for the task is counted as it is read.
+    override func noteReceived(_ count: Int) -> State { updateReceived() }
+
     private func submit(_ operation: StreamOperation) {
         guard let mailbox else { return operation.fail(LoadFailure(.cancelled, "the task belongs to no session")) }
         mailbox.loop.perform { [self] in
-            if let stream = streamEngine {
+            if let refusal {
+                mailbox.postEnd(of: self) { operation.fail(refusal) }
+            } else if let stream = streamEngine {
                 stream.submit(operation)
-            } else if state == .completed {
-                refuse(operation, mailbox)
             } else {
                 waiting.append(operation)
             }
         }
     }
 
-    /// The task is over, and says why: the program may not have heard of that yet.
-    func refuse(_ operation: StreamOperation, _ mailbox: DelegateMailbox) {
-        let reason = error ?? LoadFailure(.cancelled, "the task is over")
-        mailbox.post { operation.fail(reason) }
-    }
-
     private var streamEngine: StreamEngine? { engine as? StreamEngine }
+
+    /// Why nothing more is carried out: the task is over, which the program may not have heard of yet. On the session's loop
+    /// only.
+    nonisolated(unsafe) var refusal: (any Error)?
 
     /// What was asked for before the task was resumed. On the session's loop only.
     nonisolated(unsafe) var waiting: [StreamOperation] = []

@@ -17,7 +17,7 @@ struct LoopContinuation<Value: Sendable>: Sendable {
     /// Goes on with the task, once. On the loop only.
     func resume(with result: Result<Value, any Error>, from loop: EventLoop) {
         if isOnLoop {
-            loop.atEndOfTurn { continuation.resume(with: result) }
+            loop.executeAtEndOfTurn { continuation.resume(with: result) }
         } else {
             loop.resumeAtEndOfTurn { continuation.resume(with: result) }
         }

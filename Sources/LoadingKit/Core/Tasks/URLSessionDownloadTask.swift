@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitPrimitives
+import LoadingKitTransport
 
 /// A task that puts the response's body into a file.
 ///
@@ -8,7 +9,7 @@ import LoadingKitPrimitives
 open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as its superclass; `waiting` has its mutex
     /// What the download goes on from; an error where the resume data was none.
     let resumption: Result<ResumeData, any Error>?
-    /// Those who wait for the data to resume from.
+    /// The handlers that wait for the data to resume from.
     let waiting = Guarded<[@Sendable (Data?) -> Void]>([])
 
     init(
@@ -56,9 +57,18 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
         }
     }
 
+    override func makeSink(_ consumer: TaskConsumer, _ core: SessionCore) -> any TaskSink {
+        guard case .file(let recipient) = consumer else { return super.makeSink(consumer, core) }
+        return FileSink(self, recipient, core)
+    }
+
+    override func loadDidEnd(_ error: (any Error)?) {
+        produce((error as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+    }
+
     var isAskedForResumeData: Bool { waiting.withLock { !$0.isEmpty } }
 
-    /// Tells those who wait for the data.
+    /// Calls the handlers that wait for the data.
     func produce(_ data: Data?) {
         let handlers = waiting.withLock { waiting in
             defer { waiting = [] }

@@ -7,76 +7,6 @@ import Synchronization
 ///
 /// A task is made suspended; ``resume()`` starts it. All of its members may be used from any thread.
 open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Sendable {  // `shared` has a mutex
-    /// What any thread may read; written by the task's engine, and by the program through the setters below.
-    struct Shared {
-        /// What goes when the task is over.
-        struct Held {
-            let session: URLSession?
-            let delegate: (any URLSessionTaskDelegate)?
-            let consumer: TaskConsumer?
-            /// With their bodies.
-            let requests: (URLRequest?, URLRequest?)
-        }
-
-        var lifecycle = TaskLifecycle()
-        /// The session that the task belongs to, until the task is over; nil for a task made with ``init()``.
-        var session: URLSession?
-        /// Who gets what is loaded, until the load begins; nil where an asynchronous caller comes with it, and then learns
-        /// of the task's end in any case.
-        var consumer: TaskConsumer?
-        var originalRequest: URLRequest?
-        /// Nil where it is the original request's.
-        var firstURL: URL?
-        var currentRequest: URLRequest?
-        var response: URLResponse?
-        var error: (any Error)?
-        var delegate: (any URLSessionTaskDelegate)?
-        var priority = URLSessionTask.defaultPriority
-        var taskDescription: String?
-        var earliestBeginDate: Date?
-        var expectedToSend = NSURLSessionTransferSizeUnknown
-        var expectedToReceive = NSURLSessionTransferSizeUnknown
-        var clientExpectsToSend = NSURLSessionTransferSizeUnknown
-        var clientExpectsToReceive = NSURLSessionTransferSizeUnknown
-        var progress: Progress?
-        /// Whether the delegate is asked what is stored of the response: it is told of nothing else until it has answered.
-        var awaitsCacheAnswer = false
-
-        /// Takes what a task that is over does not keep. A body that the program put into the request stays a part of
-        /// ``originalRequest``; an upload's was given beside it, and a stream of the delegate's after it.
-        mutating func takeWhatIsHeld(withBody: Bool) -> LoopTransfer<Held> {
-            let held = LoopTransfer(
-                Held(
-                    session: session, delegate: delegate, consumer: consumer,
-                    requests: withBody ? (originalRequest, currentRequest) : (nil, nil)))
-            (session, delegate, consumer) = (nil, nil, nil)
-            if withBody {
-                originalRequest?.removeUploadedBody()
-                currentRequest?.removeUploadedBody()
-            }
-            if let stream = currentRequest?.httpBodyStream, stream !== originalRequest?.httpBodyStream {
-                currentRequest?.httpBodyStream = nil
-            }
-            return held
-        }
-
-        mutating func settleExpectedToReceive(_ received: Int64) {
-            if expectedToReceive < 0 { expectedToReceive = received }
-        }
-
-        /// What there is to send and to receive, as far as it is known or guessed; -1 where neither is.
-        func totalBytes(sent: Int64, done: Int64) -> Int64 {
-            if lifecycle.state == .completed, error == nil { return done }
-            // By the time of the response a body of unknown size is sent.
-            let unknownToSend = response == nil ? clientExpectsToSend : sent
-            let toSend = max(expectedToSend < 0 ? unknownToSend : expectedToSend, 0)
-            let toReceive = expectedToReceive < 0 ? clientExpectsToReceive : expectedToReceive
-            if toReceive >= 0 { return max(toSend &+ toReceive, done) }
-            // While a body is sent, that is what there is to see.
-            return response == nil && toSend > 0 ? max(toSend, done) : NSURLSessionTransferSizeUnknown
-        }
-    }
-
     let shared: Guarded<Shared>
     let sentCount = Atomic<Int64>(0)
     let receivedCount = Atomic<Int64>(0)
@@ -122,13 +52,16 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         mailbox = session.core.mailbox
         taskIdentifier = other.taskIdentifier
         created = other.created
-        let state = other.shared.withLock { shared in
-            defer { shared.lifecycle.complete() }
-            return LoopTransfer(shared)
-        }.value
+        let state = other.shared.withLock { LoopTransfer($0) }.value
         shared = Guarded(state)
         sentCount.store(other.countOfBytesSent, ordering: .relaxed)
         super.init()
+        // In one step: another thread may be resuming or suspending it.
+        other.shared.withLock { old in
+            shared.withLock { $0.lifecycle = old.lifecycle }
+            old.lifecycle.complete()
+            old.successor = self
+        }
         if let progress = state.progress { steer(by: progress) }
     }
 
@@ -144,16 +77,16 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// running or over.
     open func resume() { perform { $0.resume() } }
 
-    /// Suspends the task: no bytes are exchanged, no delegate is told anything and no timeout runs until ``resume()``.
+    /// Suspends the task: no bytes are exchanged, the delegate is not called and no timeout runs until ``resume()``.
     /// Calls are counted.
     open func suspend() { perform { $0.suspend() } }
 
-    /// Ends the task with `URLError.cancelled`. Returns at once; the delegate or completion handler is told later.
+    /// Ends the task with `URLError.cancelled`. Returns at once; the delegate or completion handler is called later.
     open func cancel() { perform { $0.cancel() } }
 
-    /// Starts the task of an asynchronous caller, who learns of its end also if it was cancelled before.
+    /// Starts the task of an asynchronous caller, which learns of its end also if it was cancelled before.
     func begin(_ consumer: TaskConsumer) {
-        // Whatever has to be done: a delegate that was told of the task may have resumed or suspended it.
+        // Whatever has to be done: the delegate, in `didCreateTask`, may have resumed or suspended the task.
         let session = shared.withLock { shared in
             _ = shared.lifecycle.resume()
             return shared.session
@@ -162,7 +95,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     }
 
     private func perform(_ change: (inout TaskLifecycle) -> TaskLifecycle.Action) {
-        let (action, session) = shared.withLock { (change(&$0.lifecycle), $0.session) }
+        let (action, session, successor) = shared.withLock { (change(&$0.lifecycle), $0.session, $0.successor) }
+        if let successor { return successor.perform(change) }
         session?.core.perform(action, on: self)
     }
 
@@ -177,8 +111,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Gives the consumer to what runs the load.
     func takeConsumer() -> TaskConsumer? { shared.withLock { $0.consumer.take() } }
 
-    /// The task is over, and whoever had to be told of it has been: lets go of what the task worked with, as the program may
-    /// keep the task. What describes the task stays.
+    /// The task is over, and its end was reported. Releases what the task worked with, as the program may keep the task.
+    /// What describes the task stays.
     func letGo() {
         let withBody = hasBodyBesideRequest
         let gone = shared.withLock { $0.takeWhatIsHeld(withBody: withBody) }
@@ -186,12 +120,12 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         withExtendedLifetime(gone) {}
     }
 
-    // MARK: What the delegate is told
+    // MARK: What may be reported
 
-    /// What may be told of the task now.
+    /// What may be reported of the task now.
     enum Delivery {
         case goesOn
-        /// The task is suspended, or has asked something.
+        /// The task is suspended, or waits for an answer about the cache.
         case waits
         /// The program has cancelled the task.
         case endsOnly
@@ -204,7 +138,59 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// The task is over, and its end is about to be told, if it is to be told.
+    // MARK: What its engine calls
+
+    /// Makes what runs the task.
+    func makeRunner(_ session: URLSession, _ delegates: TaskDelegates?, _ consumer: TaskConsumer) -> any TaskRunner {
+        TaskEngine(self, session, delegates, makeSink(consumer, session.core))
+    }
+
+    /// Makes what receives what the task loads.
+    func makeSink(_ consumer: TaskConsumer, _ core: SessionCore) -> any TaskSink {
+        switch consumer {
+        case .completion(let handler): CollectingSink(.completion(handler), core.settings)
+        case .continuation(let continuation): CollectingSink(.continuation(continuation), core.settings)
+        case .bytes(let feed, let continuation): BytesSink(feed, continuation, core)
+        // The body is a data task's delegate's, and a file a download task's.
+        case .delegate, .file: DiscardingSink()
+        }
+    }
+
+    /// Whether the delegate gives the body, as a stream, when the task begins.
+    var requestsBodyStream: Bool { false }
+
+    /// Counts bytes of the response's body, and gives the task's state.
+    func noteReceived(_ count: Int) -> State {
+        receivedCount.wrappingAdd(Int64(count), ordering: .relaxed)
+        return updateReceived()
+    }
+
+    /// Brings the progress up to date after bytes were received, and gives the task's state.
+    final func updateReceived() -> State {
+        let (hasProgress, state) = shared.withLock { ($0.progress != nil, $0.lifecycle.state) }
+        if hasProgress { updateProgress() }
+        return state
+    }
+
+    /// The load is over. How much there was to receive is known now at the latest.
+    ///
+    /// - Parameter completes: whether the task is completed at once, and not when its delegate gets the end.
+    /// - Returns: the task's response.
+    final func loadDidFinish(_ error: (any Error)?, completes: Bool) -> URLResponse? {
+        let received = receivedCount.load(ordering: .relaxed)
+        let (hasProgress, response) = shared.withLock { shared in
+            if error == nil { shared.settleExpectedToReceive(received) }
+            let isFirst = completes && shared.complete(error, heedsCancellation: false)
+            return (isFirst && shared.progress != nil, shared.response)
+        }
+        if hasProgress { updateProgress() }
+        return response
+    }
+
+    /// The load is over: what the program has asked of a task of this kind is answered.
+    func loadDidEnd(_ error: (any Error)?) {}
+
+    /// The task is over, and its end is about to be reported, if it is to be reported.
     ///
     /// - Parameters:
     ///   - error: what the load has failed with.
@@ -213,12 +199,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// - Returns: what the task has failed with, when it was settled first.
     @discardableResult
     func settle(_ error: (any Error)?, heedsCancellation: Bool) -> (any Error)? {
-        let (settled, hasProgress) = shared.withLock { shared -> ((any Error)?, Bool) in
-            guard shared.lifecycle.state != .completed else { return (shared.error, false) }
-            let wasCancelled = heedsCancellation && error == nil && shared.lifecycle.wasCancelled
-            shared.error = wasCancelled ? URLError(URLError(.cancelled), url: shared.currentRequest?.url) : error
-            shared.lifecycle.complete()
-            return (shared.error, shared.progress != nil)
+        let (settled, hasProgress) = shared.withLock { shared in
+            let isFirst = shared.complete(error, heedsCancellation: heedsCancellation)
+            return (shared.error, isFirst && shared.progress != nil)
         }
         if hasProgress { updateProgress() }
         return settled
@@ -258,8 +241,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// What the task failed with; nil while it is running and when it succeeded.
     open var error: (any Error)? { shared.withLock { $0.error } }
 
-    /// A delegate for this task, asked before the session's. Set it before the task is first resumed. The task holds it
-    /// until the delegate was told that the task is over; from then on it is nil.
+    /// A delegate for this task, called before the session's. Set it before the task is first resumed. The task holds it
+    /// until the task's end was reported to it; from then on it is nil.
     open var delegate: (any URLSessionTaskDelegate)? {
         get { shared.withLock { $0.delegate } }
         set { shared.withLock { $0.delegate = newValue } }
@@ -355,7 +338,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         progress.resumingHandler = { [weak self] in self?.resume() }
     }
 
-    /// Brings the progress that somebody has asked for up to date.
+    /// Brings the progress up to date, where the program has read it.
     func updateProgress() {
         guard let progress = shared.withLock({ $0.progress }) else { return }
         let done = countOfBytesSent &+ countOfBytesReceived
@@ -379,22 +362,12 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         case running
         /// It was not resumed, or was suspended.
         case suspended
-        /// It was cancelled, and its delegate or completion handler is about to be told.
+        /// It was cancelled, and its delegate or completion handler is about to be called.
         case canceling
         /// It is over.
         case completed
     }
 }
 
-extension URLRequest {
-    fileprivate mutating func removeUploadedBody() {
-        if httpBody != nil { httpBody = nil }
-        if bodyFile != nil { bodyFile = nil }
-    }
-}
-
 /// The size of a transfer when it is not known: -1.
 public let NSURLSessionTransferSizeUnknown: Int64 = -1
-
-/// A task that gives the response's body to the program as data.
-open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {}  // as its superclass

@@ -18,7 +18,7 @@ import Synchronization
 /// compressed where the server agrees (RFC 7692). `timeoutIntervalForRequest` is the handshake's alone.
 ///
 /// What is sent before the connection is open waits for that. Pings from the server are answered by themselves. While
-/// nobody receives, little is read, so that the server has to wait too.
+/// the program does not receive, little is read, so that the server has to wait, too.
 open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as its superclass
     // What is its own is guarded by its mutex, atomic, or `link`, which is confined to the loop.
 
@@ -45,7 +45,7 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
     open override func resume() { super.resume() }
 
     /// Ends the task at once, with `URLError.cancelled`. An open connection is closed with ``CloseCode/goingAway``, and
-    /// nobody waits for the answer: see ``cancel(with:reason:)``.
+    /// the answer is not awaited: see ``cancel(with:reason:)``.
     ///
     /// A connection that the server has closed is over already: the task ends as that says.
     open override func cancel() {
@@ -177,7 +177,9 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
         set { shared.withLock { $0.error = newValue } }
     }
 
-    func setClosed(_ code: WebSocketCloseCode, reason: Data?) {
+    override func loadDidEnd(_ error: (any Error)?) { link?.end(error) }
+
+    func connectionDidClose(_ code: WebSocketCloseCode, reason: Data?) {
         let closed = Closed(code: CloseCode(rawValue: Int(code.rawValue)) ?? .invalid, reason: reason)
         self.closed.withLock { $0 = closed }
     }
@@ -190,5 +192,15 @@ open class URLSessionWebSocketTask: URLSessionTask, @unchecked Sendable {  // as
 extension Result {
     fileprivate var error: Failure? {
         if case .failure(let error) = self { error } else { nil }
+    }
+}
+
+extension URLSessionWebSocketTask {
+    /// A message that is sent or received whole.
+    public enum Message: Sendable {
+        /// Bytes.
+        case data(Data)
+        /// Text.
+        case string(String)
     }
 }

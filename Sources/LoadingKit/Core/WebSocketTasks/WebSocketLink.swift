@@ -3,6 +3,7 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 import LoadingKitWebSocket
+import Synchronization
 
 /// Joins what a program asks of its WebSocket task and what the connection does: whatever comes first waits for the
 /// other. Confined to the session's loop.
@@ -15,7 +16,7 @@ package final class WebSocketLink {
     private static let mostMessages = 1024
 
     typealias Message = URLSessionWebSocketTask.Message
-    /// Is told, on the loop, how an operation ended.
+    /// Called on the loop with the outcome of an operation.
     typealias Done = (Result<Void, any Error>) -> Void
 
     private enum Phase {
@@ -37,18 +38,18 @@ package final class WebSocketLink {
     /// What was to be sent before the connection is open.
     private var outbox: [Message] = []
     private var pingsToSend: [[UInt8]] = []
-    /// Who waits for a message to be sent, in order.
+    /// The callers that wait for a message to be sent, in order.
     private var senders = Deque<Done>()
-    /// Who waits for an answer to a ping, in order.
+    /// The callers that wait for an answer to a ping, in order.
     private var pings = Deque<(payload: [UInt8], done: Done)>()
     private var pingCount: UInt64 = 0
     private var receivers = Deque<Receiver>()
     private var messages = Deque<Message>()
     private var waitingBytes = 0
-    /// Whether the connection was told to wait.
+    /// Whether the connection has to wait.
     private var isFull = false
     private var reading = WebSocketReading()
-    /// The connection is over, and the program is not yet told.
+    /// The connection is over, and that is not yet reported.
     private var ending: Ending?
     private unowned let task: URLSessionWebSocketTask
     private let mailbox: DelegateMailbox
@@ -96,7 +97,7 @@ package final class WebSocketLink {
         // From here on it is withdrawn by `withdraw`.
         if request.isCancelled { return take(.failure(CancellationError())) }
         let receiver = Receiver(request: request, isHandler: isHandler, take: take)
-        reading.didAsk()
+        reading.programDidRequest()
         if let message = messages.popFirst() {
             waitingBytes -= message.byteCount
             give(message, to: receiver)
@@ -110,13 +111,13 @@ package final class WebSocketLink {
     }
 
     private func give(_ message: Message, to receiver: Receiver) {
-        reading.didGive(toHandler: receiver.isHandler, loop.now)
+        reading.programDidReceive(toHandler: receiver.isHandler, loop.now)
         receiver.take(.success(message))
         guard ending != nil else { return }
         if receiver.isHandler, !messages.isEmpty { awaitDelegateQueue() } else { endWhenTaken() }
     }
 
-    /// Who asked for a message does not want one any more.
+    /// The caller that waits for a message has given up.
     func withdraw(_ request: ReceiveRequest) {
         guard let index = receivers.firstIndex(where: { $0.request === request }) else { return }
         receivers.remove(at: index).take(.failure(CancellationError()))
@@ -130,15 +131,15 @@ package final class WebSocketLink {
         channel.close(code, reason: reason)
         if isFull {
             isFull = false
-            channel.linkIsReady()
+            channel.linkDidBecomeReady()
         }
         return true
     }
 
-    /// Tells the program of the server's close without waiting for what it has not taken; false where there was none.
+    /// Reports the server's close without waiting for what the program has not taken; false where there was none.
     func finishClosed() -> Bool {
         guard let ending, ending.close != nil else { return false }
-        if !ending.isTold { tellEnd() }
+        if !ending.isReported { reportEnd() }
         return true
     }
 
@@ -147,7 +148,7 @@ package final class WebSocketLink {
             case .open(let channel) = phase
         else { return }
         isFull = false
-        channel.linkIsReady()
+        channel.linkDidBecomeReady()
     }
 
     // MARK: From the load
@@ -156,7 +157,7 @@ package final class WebSocketLink {
     package func open(_ channel: any WebSocketChannel, subprotocol: String?) {
         guard case .connecting = phase else { return }
         phase = .open(channel)
-        (task.engine as? TaskEngine)?.isEstablished()
+        task.engine?.connectionDidEstablish()
         if let session = task.session {
             mailbox.post { [task] in
                 TaskDelegates.webSocket(session, task)?.urlSession(
@@ -195,21 +196,21 @@ package final class WebSocketLink {
     }
 
     /// So many messages more were taken by the connection.
-    package func sent(_ count: Int) {
+    package func didSend(_ count: Int) {
         for _ in 0..<count { senders.popFirst()?(.success(())) }
     }
 
     /// The connection is over. Calls `finish` when the program has taken the messages before that, as far as it goes on
-    /// receiving, and was told of the close.
+    /// receiving, and the close was reported to it.
     ///
-    /// - Parameter close: what the close frame of the server says; nil where the connection ended otherwise.
+    /// - Parameter close: the content of the server's close frame; nil where the connection ended otherwise.
     package func end(_ close: WebSocketClose?, _ finish: @escaping () -> Void) {
         ending = Ending(close: close, began: loop.now, finish: finish)
         if !messages.isEmpty, delegate != nil || reading.usesHandlers { awaitDelegateQueue() } else { endWhenTaken() }
     }
 
     /// The connection ended otherwise, with a code that this side gives it.
-    package func broke(_ code: WebSocketCloseCode) { task.setClosed(code, reason: nil) }
+    package func connectionDidBreak(_ code: WebSocketCloseCode) { task.connectionDidClose(code, reason: nil) }
 
     // MARK: The end
 
@@ -222,7 +223,7 @@ package final class WebSocketLink {
         /// When the delegate queue last had one.
         var turned: MonotonicTime?
         var timer: LoopTimer?
-        var isTold = false
+        var isReported = false
     }
 
     private var delegate: (any URLSessionWebSocketDelegate)? {
@@ -233,7 +234,7 @@ package final class WebSocketLink {
     private func awaitDelegateQueue() {
         ending?.openTurns += 1
         mailbox.post { [task, loop] in
-            // Behind what was asked for there.
+            // After the messages that were requested there.
             loop.perform { task.link?.delegateQueueDidTurn() }
         }
     }
@@ -245,18 +246,18 @@ package final class WebSocketLink {
     }
 
     private func endWhenTaken() {
-        guard let ending, !ending.isTold, ending.openTurns == 0 else { return }
+        guard let ending, !ending.isReported, ending.openTurns == 0 else { return }
         ending.timer?.cancel()
-        let time = reading.waits(hasMessages: !messages.isEmpty, began: ending.began, turned: ending.turned)
-        guard let time else { return tellEnd() }
+        let time = reading.deadline(hasMessages: !messages.isEmpty, began: ending.began, turned: ending.turned)
+        guard let time else { return reportEnd() }
         guard time > loop.now else { return awaitPool() }
         self.ending?.timer = loop.schedule(at: time) { [weak self] in self?.endWhenTaken() }
     }
 
-    /// The time is over. On a busy machine those who were given messages may not have run yet: they are before this task.
+    /// The time is over. On a busy machine the callers that were given messages may not have run yet: they run before this task.
     private func awaitPool() {
         ending?.openTurns += 1
-        let count = reading.askCount
+        let count = reading.requestCount
         Task.detached(priority: .low) { [task, loop] in
             loop.perform { task.link?.poolDidTurn(count) }
         }
@@ -264,16 +265,16 @@ package final class WebSocketLink {
 
     private func poolDidTurn(_ count: Int) {
         ending?.openTurns -= 1
-        guard let ending, !ending.isTold else { return }
-        if reading.askCount == count { tellEnd() } else { endWhenTaken() }
+        guard let ending, !ending.isReported else { return }
+        if reading.requestCount == count { reportEnd() } else { endWhenTaken() }
     }
 
-    private func tellEnd() {
+    private func reportEnd() {
         ending?.timer?.cancel()
-        ending?.isTold = true
+        ending?.isReported = true
         guard let close = ending?.close else { return endDidReachProgram() }
         let reason = close.reason.isEmpty ? nil : Data(close.reason.utf8)
-        task.setClosed(close.code, reason: reason)
+        task.connectionDidClose(close.code, reason: reason)
         guard delegate != nil, let session = task.session else { return endDidReachProgram() }
         mailbox.post { [task, loop] in
             TaskDelegates.webSocket(session, task)?.urlSession(
@@ -284,7 +285,7 @@ package final class WebSocketLink {
 
     private func endDidReachProgram() {
         guard let ending = ending.take() else { return }
-        // The task may have been ended while the delegate was told.
+        // The task may have ended while the delegate was called.
         if case .ended(let error) = phase { failAll(error) } else { ending.finish() }
     }
 
@@ -293,12 +294,12 @@ package final class WebSocketLink {
     /// The task is over.
     func end(_ error: (any Error)?) {
         let isClosed = ending?.close != nil
-        if isClosed, ending?.isTold == false { tellEnd() }
+        if isClosed, ending?.isReported == false { reportEnd() }
         let error = isClosed ? notConnected : error ?? unopenedError ?? notConnected
         phase = .ended(error)
         outbox = []
         pingsToSend = []
-        // While the delegate is told of the close, that goes first.
+        // While the close is reported to the delegate, that goes first.
         if isClosed, ending != nil { return }
         ending?.timer?.cancel()
         ending = nil
@@ -322,7 +323,7 @@ package final class WebSocketLink {
     private var notConnected: any Error { POSIXError(.ENOTCONN) }
 }
 
-/// What the close frame of a server says.
+/// The content of a server's close frame.
 package struct WebSocketClose {
     let code: WebSocketCloseCode
     let reason: String
@@ -341,4 +342,25 @@ extension URLSessionWebSocketTask.Message {
         case .string(let text): text.utf8.count
         }
     }
+}
+
+/// An open WebSocket connection, as the link of its task sees it. Confined to the session's loop.
+package protocol WebSocketChannel: AnyObject {
+    /// Sends a message after those before it, and calls ``WebSocketLink/didSend(_:)`` when the connection has taken it.
+    func send(_ message: URLSessionWebSocketTask.Message)
+    /// Sends a ping; what it carries comes back with ``WebSocketLink/receive(pong:)``.
+    func ping(_ payload: [UInt8])
+    /// Sends a close frame after the messages before it. The load ends when it is answered, or after some time.
+    func close(_ code: WebSocketCloseCode, reason: String)
+    /// The link takes messages again.
+    func linkDidBecomeReady()
+}
+
+/// One call that waits for a message, and may give up.
+final class ReceiveRequest: Sendable {
+    private let cancelled = Atomic<Bool>(false)
+
+    var isCancelled: Bool { cancelled.load(ordering: .acquiring) }
+
+    func cancel() { cancelled.store(true, ordering: .releasing) }
 }

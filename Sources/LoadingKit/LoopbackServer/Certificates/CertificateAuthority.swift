@@ -1,13 +1,14 @@
-/// A certificate authority made on the spot (EC P-256), to sign what loopback servers show. It lives in memory only.
-package struct CertificateAuthority: Sendable {
+/// A certificate authority that is made when it is needed (EC P-256), to sign the certificates of loopback servers. It is in
+/// memory only.
+public struct CertificateAuthority: Sendable {
     /// This authority's own certificate: what a client has to trust, where it is a root.
-    package let certificatePEM: String
+    public let certificatePEM: String
     private let privateKeyPEM: String
     /// The certificates that a leaf must carry along for a client that trusts only the root: empty for a root.
     private let intermediatesPEM: String
 
     /// Makes a root, which signs itself.
-    package init(_ template: CertificateTemplate = Self.authorityTemplate("LoadingKit Loopback CA"))
+    public init(_ template: CertificateTemplate = Self.authorityTemplate("LoadingKit Loopback CA"))
         throws(OpenSSLError)
     {
         let root = try ServerIdentity.selfSigned(template)
@@ -20,25 +21,26 @@ package struct CertificateAuthority: Sendable {
         self.intermediatesPEM = intermediatesPEM
     }
 
-    /// What an authority's certificate says unless a test wants otherwise.
-    package static func authorityTemplate(_ commonName: String) -> CertificateTemplate {
+    /// What an authority's certificate says by default.
+    public static func authorityTemplate(_ commonName: String) -> CertificateTemplate {
         CertificateTemplate(
             commonName: commonName, dnsNames: [], ipAddresses: [], usage: .authority(pathLength: nil))
     }
 
-    package func certificateDER() throws(OpenSSLError) -> [UInt8] {
+    /// This authority's own certificate, in DER.
+    public func certificateDER() throws(OpenSSLError) -> [UInt8] {
         try Certificate.first(inPEM: certificatePEM).der()
     }
 
     /// Signs a leaf. Its chain holds the intermediates between it and the root.
-    package func issue(_ template: CertificateTemplate = .init()) throws(OpenSSLError) -> ServerIdentity {
+    public func issue(_ template: CertificateTemplate = .init()) throws(OpenSSLError) -> ServerIdentity {
         let signed = try sign(template)
         return ServerIdentity(
             certificatePEM: signed.certificatePEM + intermediatesPEM, privateKeyPEM: signed.privateKeyPEM)
     }
 
-    /// An authority that this one signed: what it issues carries its certificate along.
-    package func intermediate(
+    /// An authority that this one signed. The chain of what it issues contains its certificate.
+    public func intermediate(
         _ template: CertificateTemplate = Self.authorityTemplate("LoadingKit Loopback Intermediate CA")
     ) throws(OpenSSLError) -> CertificateAuthority {
         let signed = try sign(template)
@@ -52,6 +54,34 @@ package struct CertificateAuthority: Sendable {
             certificate: try Certificate.first(inPEM: certificatePEM), key: try PrivateKey(pem: privateKeyPEM))
         let key = try PrivateKey(template.key)
         let certificate = try CertificateBuilder(template: template).build(key: key, issuer: issuer)
+        return ServerIdentity(certificatePEM: try certificate.pem(), privateKeyPEM: try key.pem())
+    }
+}
+
+/// A certificate with its chain, and the key that goes with it: what a server (or a client) identifies itself with.
+public struct ServerIdentity: Sendable, Equatable {
+    /// The leaf first, then its intermediates; the root is left out.
+    public var certificatePEM: String
+    /// The leaf's key, PKCS #8 in PEM.
+    public var privateKeyPEM: String
+
+    /// Takes what was made elsewhere.
+    public init(certificatePEM: String, privateKeyPEM: String) {
+        self.certificatePEM = certificatePEM
+        self.privateKeyPEM = privateKeyPEM
+    }
+
+    /// The chain's certificates in DER, the leaf first.
+    public func certificatesDER() throws(OpenSSLError) -> [[UInt8]] {
+        var chain: [[UInt8]] = []
+        for certificate in try Certificate.all(inPEM: certificatePEM) { chain.append(try certificate.der()) }
+        return chain
+    }
+
+    /// A certificate that no authority signed.
+    public static func selfSigned(_ template: CertificateTemplate = .init()) throws(OpenSSLError) -> ServerIdentity {
+        let key = try PrivateKey(template.key)
+        let certificate = try CertificateBuilder(template: template).build(key: key, issuer: nil)
         return ServerIdentity(certificatePEM: try certificate.pem(), privateKeyPEM: try key.pem())
     }
 }

@@ -3,7 +3,7 @@ import Glibc
 
 /// Fills and signs one certificate.
 struct CertificateBuilder {
-    /// Who signs: nil means that the certificate signs itself.
+    /// The issuer that signs: nil means that the certificate signs itself.
     struct Issuer {
         var certificate: Certificate
         var key: PrivateKey

@@ -1,9 +1,9 @@
 import Glibc
 
-/// What a certificate shall say. The defaults make one that a client accepts for `localhost` and the loopback addresses.
-package struct CertificateTemplate: Sendable {
+/// The content of a certificate to be made. The defaults make one that a client accepts for `localhost` and the loopback addresses.
+public struct CertificateTemplate: Sendable {
     /// What the key may be used for (RFC 5280 §4.2.1.9 and §4.2.1.12).
-    package enum Usage: Sendable, Equatable {
+    public enum Usage: Sendable, Equatable {
         case server
         case client
         /// May sign certificates; `pathLength` bounds how many authorities may follow below it.
@@ -13,34 +13,39 @@ package struct CertificateTemplate: Sendable {
     }
 
     /// The certificate's key.
-    package enum Key: Sendable, Equatable {
+    public enum Key: Sendable, Equatable {
         case p256, p224
         case rsa(bits: Int)
     }
 
     /// What the certificate is signed with.
-    package enum Digest: Sendable, Equatable {
+    public enum Digest: Sendable, Equatable {
         case sha256, sha224
     }
 
-    package var key = Key.p256
-    package var digest = Digest.sha256
-    package var commonName: String
+    /// EC P-256 by default.
+    public var key = Key.p256
+    /// SHA-256 by default.
+    public var digest = Digest.sha256
+    /// The subject's common name, which clients do not compare with the host.
+    public var commonName: String
     /// DNS names of the subject alternative name, as bytes go on the wire: wildcards, upper case and NUL are kept.
-    package var dnsNames: [String]
+    public var dnsNames: [String]
     /// IP addresses of the subject alternative name, as text.
-    package var ipAddresses: [String]
+    public var ipAddresses: [String]
     /// Seconds since 1970. An hour ago when made.
-    package var notBefore: Int
+    public var notBefore: Int
     /// Seconds since 1970. In thirty days when made.
-    package var notAfter: Int
-    package var usage: Usage
+    public var notAfter: Int
+    /// What the key is for; a server by default.
+    public var usage: Usage
     /// What an authority may issue certificates for (RFC 5280 §4.2.1.10), as OpenSSL writes it: `permitted;DNS:a.test`.
-    package var nameConstraints: String?
+    public var nameConstraints: String?
     /// Whether an authority's basic constraints are marked so, as RFC 5280 §4.2.1.9 asks, and older ones' are not.
-    package var hasCriticalBasicConstraints = true
+    public var hasCriticalBasicConstraints = true
 
-    package init(
+    /// A server's certificate for `localhost`, `127.0.0.1` and `::1`, where nothing else is given.
+    public init(
         commonName: String = "localhost", dnsNames: [String] = ["localhost"],
         ipAddresses: [String] = ["127.0.0.1", "::1"], notBefore: Int? = nil, notAfter: Int? = nil,
         usage: Usage = .server
@@ -55,24 +60,24 @@ package struct CertificateTemplate: Sendable {
     }
 
     /// A server certificate for these DNS names alone.
-    package static func names(_ names: String...) -> CertificateTemplate {
+    public static func names(_ names: String...) -> CertificateTemplate {
         CertificateTemplate(commonName: names.first ?? "localhost", dnsNames: names, ipAddresses: [])
     }
 
     /// Ended yesterday.
-    package static var expired: CertificateTemplate {
+    public static var expired: CertificateTemplate {
         let now = time(nil)
         return CertificateTemplate(notBefore: now &- 30 * 86400, notAfter: now &- 86400)
     }
 
     /// Begins tomorrow.
-    package static var notYetValid: CertificateTemplate {
+    public static var notYetValid: CertificateTemplate {
         let now = time(nil)
         return CertificateTemplate(notBefore: now &+ 86400, notAfter: now &+ 30 * 86400)
     }
 
     /// A certificate for a client to identify itself with.
-    package static func client(_ commonName: String) -> CertificateTemplate {
+    public static func client(_ commonName: String) -> CertificateTemplate {
         CertificateTemplate(commonName: commonName, dnsNames: [], ipAddresses: [], usage: .client)
     }
 }

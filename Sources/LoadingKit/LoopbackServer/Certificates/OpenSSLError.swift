@@ -1,13 +1,14 @@
 import CLoadingKitOpenSSL
 
 /// A call of OpenSSL that failed, with what its error queue said.
-package struct OpenSSLError: Error, Sendable, Equatable, CustomStringConvertible {
+public struct OpenSSLError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What was being done, such as "signing a certificate".
-    package var operation: String
+    public var operation: String
     /// The library's reasons, oldest first.
-    package var reasons: [String]
+    public var reasons: [String]
 
-    package var description: String {
+    /// The operation and the reasons, in one line.
+    public var description: String {
         reasons.isEmpty ? "\(operation) failed" : "\(operation) failed: \(reasons.joined(separator: "; "))"
     }
 

@@ -1,20 +1,22 @@
 import LoadingKitPrimitives
 
 /// A value that several threads may read and change.
-package final class Box<Value: Sendable>: Sendable {
+public final class Box<Value: Sendable>: Sendable {
     private let storage: Guarded<Value>
 
-    package init(_ value: Value) {
+    /// Holds the value.
+    public init(_ value: Value) {
         storage = Guarded(value)
     }
 
-    package var value: Value {
+    /// The value as it is now. For a change that depends on it see ``update(_:)``.
+    public var value: Value {
         get { storage.withLock { $0 } }
         set { storage.withLock { $0 = newValue } }
     }
 
     /// Changes the value in one step. Must not call out to code that takes the same box.
-    package func update<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
+    public func update<Result: Sendable>(_ body: (inout Value) -> Result) -> Result {
         storage.withLock { value in body(&value) }
     }
 }

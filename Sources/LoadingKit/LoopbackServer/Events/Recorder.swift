@@ -1,29 +1,34 @@
 import LoadingKitPrimitives
 
 /// A list that threads append to, and that a test awaits.
-package final class Recorder<Element: Sendable>: Sendable {
+public final class Recorder<Element: Sendable>: Sendable {
     private struct State {
         var elements: [Element] = []
-        /// Who waits for how many.
+        /// The tasks that wait, with the count that each waits for.
         var waiters: [(count: Int, signal: Signal)] = []
     }
 
     private let state = Guarded(State())
 
-    package init() {}
+    /// An empty list.
+    public init() {}
 
     /// What has been recorded up to now, in order.
-    package var snapshot: [Element] { state.withLock { $0.elements } }
+    public var snapshot: [Element] { state.withLock { $0.elements } }
 
-    package var count: Int { state.withLock { $0.elements.count } }
+    /// How many elements there are now.
+    public var count: Int { state.withLock { $0.elements.count } }
 
-    package var last: Element? { state.withLock { $0.elements.last } }
+    /// The last element; nil when there is none.
+    public var last: Element? { state.withLock { $0.elements.last } }
 
-    package subscript(index: Int) -> Element? {
+    /// The element at an index; nil when it is not there yet.
+    public subscript(index: Int) -> Element? {
         state.withLock { $0.elements.indices.contains(index) ? $0.elements[index] : nil }
     }
 
-    package func append(_ element: Element) {
+    /// Appends an element, and wakes the tasks that waited for it.
+    public func append(_ element: Element) {
         let reached: [Signal] = state.withLock { state in
             state.elements.append(element)
             let count = state.elements.count
@@ -34,27 +39,27 @@ package final class Recorder<Element: Sendable>: Sendable {
         for signal in reached { signal.fire() }
     }
 
-    /// Forgets what was recorded. Counts begin at nought again.
-    package func removeAll() {
+    /// Removes what was recorded. Counts begin at 0 again.
+    public func removeAll() {
         state.withLock { $0.elements.removeAll() }
     }
 
-    /// Suspends until so many elements are there, or the task is cancelled; gives what is there then.
+    /// Suspends until there are so many elements, or the task is cancelled; returns those that there are then.
     @discardableResult
-    package func count(reaches count: Int) async -> [Element] {
+    public func count(reaches count: Int) async -> [Element] {
         await signal(for: count).wait()
         return snapshot
     }
 
-    /// Suspends until what is recorded is enough, or the task is cancelled; gives what is there then.
-    package func contents(once isEnough: ([Element]) -> Bool) async -> [Element] {
+    /// Suspends until `isEnough` is true of the elements, or the task is cancelled; returns those that there are then.
+    public func contents(once isEnough: ([Element]) -> Bool) async -> [Element] {
         var contents = snapshot
         while !isEnough(contents), !Task.isCancelled { contents = await count(reaches: contents.count + 1) }
         return contents
     }
 
     /// Suspends until the element at this index is there; nil when the task is cancelled before.
-    package func element(at index: Int) async -> Element? {
+    public func element(at index: Int) async -> Element? {
         await signal(for: index &+ 1).wait()
         return self[index]
     }

@@ -1,8 +1,8 @@
 import Dispatch
 import LoadingKitPrimitives
 
-/// An event that happens once. Whoever waits later than it was fired does not wait.
-package final class Signal: Sendable {
+/// An event that happens once. A thread or task that waits after it has happened does not wait.
+public final class Signal: Sendable {
     private enum State {
         case pending(waiters: [UInt64: @Sendable () -> Void], nextIdentifier: UInt64)
         case fired
@@ -10,9 +10,11 @@ package final class Signal: Sendable {
 
     private let state = Guarded(State.pending(waiters: [:], nextIdentifier: 0))
 
-    package init() {}
+    /// An event that has not happened yet.
+    public init() {}
 
-    package var hasFired: Bool {
+    /// Whether the event has happened.
+    public var hasFired: Bool {
         state.withLock { state in
             switch state {
             case .pending: false
@@ -21,8 +23,8 @@ package final class Signal: Sendable {
         }
     }
 
-    /// Wakes everyone who waits. Firing again changes nothing.
-    package func fire() {
+    /// Wakes all threads and tasks that wait. Firing again changes nothing.
+    public func fire() {
         let woken: [@Sendable () -> Void] = state.withLock { state in
             switch state {
             case .pending(let waiters, _):
@@ -35,8 +37,8 @@ package final class Signal: Sendable {
         for waiter in woken { waiter() }
     }
 
-    /// Suspends until the event, or until the task is cancelled: then it returns early, and `hasFired` tells.
-    package func wait() async {
+    /// Suspends until the event, or until the task is cancelled: then it returns early, and `hasFired` is false.
+    public func wait() async {
         let resumption = Resumption()
         let registration = observe { resumption.resume() }
         await withTaskCancellationHandler {
@@ -48,12 +50,12 @@ package final class Signal: Sendable {
     }
 
     /// Blocks this thread until the event.
-    package func waitBlocking() {
+    public func waitBlocking() {
         _ = waitBlocking(interruptedBy: nil)
     }
 
-    /// Blocks this thread until the event, or until the other one; says whether this one has happened.
-    package func waitBlocking(interruptedBy interruption: Signal?) -> Bool {
+    /// Blocks this thread until the event, or until the other one; returns whether this one has happened.
+    public func waitBlocking(interruptedBy interruption: Signal?) -> Bool {
         let semaphore = DispatchSemaphore(value: 0)
         let registration = observe { semaphore.signal() }
         let interruptionRegistration = interruption?.observe { semaphore.signal() }
@@ -89,6 +91,49 @@ package final class Signal: Sendable {
             case .fired:
                 break
             }
+        }
+    }
+}
+
+/// Resumes one waiting task once, whichever of several callers is first, before or after the task waits.
+final class Resumption: Sendable {
+    private enum State {
+        case idle
+        case waiting(CheckedContinuation<Void, Never>)
+        case resumed
+    }
+
+    private let state = Guarded(State.idle)
+
+    func resume() {
+        let continuation: CheckedContinuation<Void, Never>? = state.withLock { state in
+            switch state {
+            case .idle:
+                state = .resumed
+                return nil
+            case .waiting(let continuation):
+                state = .resumed
+                return continuation
+            case .resumed:
+                return nil
+            }
+        }
+        continuation?.resume()
+    }
+
+    /// Called once.
+    func wait() async {
+        await withCheckedContinuation { continuation in
+            let mayGoOn = state.withLock { state in
+                switch state {
+                case .idle, .waiting:
+                    state = .waiting(continuation)
+                    return false
+                case .resumed:
+                    return true
+                }
+            }
+            if mayGoOn { continuation.resume() }
         }
     }
 }

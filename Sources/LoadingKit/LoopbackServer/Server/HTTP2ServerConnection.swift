@@ -4,7 +4,7 @@ import LoadingKitPrimitives
 
 /// One HTTP/2 connection of a loopback server: requests are read as they come, and answered in the order in which they are
 /// complete. Streams that switch to another protocol have threads of their own, so that there can be many at a time.
-final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is has the variables and the socket
+final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socket: guarded by `monitor`
     /// What a stream that has switched is to read, and how much of the windows that takes.
     private struct Received {
         var bytes: [UInt8] = []
@@ -20,20 +20,20 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
     private let exchange: ServerExchange
     private var machine: HTTP2ConnectionStateMachine
     private var output: [UInt8] = []
-    /// Requests whose bodies are still coming.
+    /// Requests whose bodies are not complete.
     private var incomplete: [HTTP2StreamID: ServerRequest] = [:]
     private var complete: [(stream: HTTP2StreamID, request: ServerRequest)] = []
-    /// What has come for streams that have switched to another protocol, and which of them the client has ended.
+    /// What was received for streams that have switched to another protocol, and which of them the client has ended.
     private var tunnels: [HTTP2StreamID: Received] = [:]
     private var endedTunnels: Set<HTTP2StreamID> = []
     private var buffer = [UInt8](repeating: 0, count: bufferBytes)
     private var requestCount = 0
-    private let turn = Turn()
-    /// A thread waits for bytes, for all of them.
+    private let monitor = Monitor()
+    /// Whether a thread waits for bytes: one does for all of them.
     private var isReceiving = false
     private var hasEnded = false
     private var tunnelThreads: [WorkerThread] = []
-    /// Why it has, where that was on another thread than the connection's.
+    /// Why the connection has ended, where another thread than its own found that out.
     private var failure: (any Error)?
 
     init(
@@ -70,29 +70,29 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
 
     /// The next request that is to be answered; nil at the connection's end.
     private func next() throws -> (stream: HTTP2StreamID, request: ServerRequest)? {
-        try turn.take {
+        try monitor.withLock {
             while complete.isEmpty { guard try receive() else { return nil } }
             return complete.removeFirst()
         }
     }
 
-    // MARK: Receiving. From here on whoever calls has the turn, where nothing else is said.
+    // MARK: Receiving. From here on callers hold the monitor's lock, where nothing else is said.
 
-    /// Lets others have their turn until something has come. False at the connection's end.
+    /// Releases the lock until something has been received. False at the connection's end.
     private func receive() throws -> Bool {
         if hasEnded { return false }
         try flush()
         if isReceiving {
-            turn.wait()
+            monitor.wait()
             return !hasEnded
         }
         isReceiving = true
         defer {
             isReceiving = false
-            turn.tell()
+            monitor.notifyAll()
         }
         do {
-            if !socket.hasPending { try turn.give { try socket.waitUntilReadable() } }
+            if !socket.hasPending { try monitor.withoutLock { try socket.waitUntilReadable() } }
             if hasEnded { return false }
             if try receiveNow() { return true }
             hasEnded = true
@@ -110,7 +110,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
         do {
             try take(count)
         } catch {
-            // The client is told why.
+            // The client gets the reason first.
             try flush()
             throw error
         }
@@ -185,11 +185,11 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
         try machine.sendResponse(100, HTTPFields(), on: stream, endStream: false, to: &output)
     }
 
-    /// Without the turn, which the route may take long to need.
+    /// Without the lock, as the route may take long.
     private func answer(_ request: ServerRequest, on stream: HTTP2StreamID) throws {
         let response = try route(request)
         do {
-            try turn.take {
+            try monitor.withLock {
                 for interim in response.interim {
                     try machine.sendResponse(interim.status, interim.fields, on: stream, endStream: false, to: &output)
                 }
@@ -197,12 +197,12 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
             try send(response, to: request, on: stream)
         } catch let error as HTTP2Error where error.scope == .call {
             // The client has let go of the stream: the others go on.
-            turn.take { machine.sendReset(stream, .cancel, to: &output) }
+            monitor.withLock { machine.sendReset(stream, .cancel, to: &output) }
         }
-        try turn.take { try flush() }
+        try monitor.withLock { try flush() }
     }
 
-    /// Without the turn.
+    /// Without the lock.
     private func send(_ response: ServerResponse, to request: ServerRequest, on stream: HTTP2StreamID) throws {
         var fields = response.fields
         let hasBody = request.method != "HEAD" && response.status != 204 && response.status != 304
@@ -212,7 +212,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
                 fields.append(.contentLength, "\(body.count)")
             }
             let endsAtOnce = !hasBody || (body.isEmpty && response.trailers.isEmpty)
-            try turn.take {
+            try monitor.withLock {
                 try machine.sendResponse(response.status, fields, on: stream, endStream: endsAtOnce, to: &output)
                 guard !endsAtOnce else { return }
                 try body.withUnsafeBytes { try write($0, stream) }
@@ -222,43 +222,45 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
             if case .length(let count) = framing, !fields.contains(.contentLength) {
                 fields.append(.contentLength, "\(count)")
             }
-            try turn.take {
+            try monitor.withLock {
                 try machine.sendResponse(response.status, fields, on: stream, endStream: !hasBody, to: &output)
             }
             guard hasBody else { return }
             let writer = ResponseBodyWriter(
                 request, trailers: response.trailers,
-                send: { bytes in try self.turn.take { try self.write(bytes, stream) } },
-                waitUntilClosed: { try self.turn.take { while self.machine.isOpen(stream), try self.receive() {} } })
+                send: { bytes in try self.monitor.withLock { try self.write(bytes, stream) } },
+                waitUntilClosed: {
+                    try self.monitor.withLock { while self.machine.isOpen(stream), try self.receive() {} }
+                })
             try write(writer)
-            try turn.take { try finish(stream, writer.trailers) }
+            try monitor.withLock { try finish(stream, writer.trailers) }
         case .tunnel(let run):
-            try turn.take {
+            try monitor.withLock {
                 try machine.sendResponse(response.status, fields, on: stream, endStream: false, to: &output)
                 try flush()
                 tunnelThreads.append(try WorkerThread { self.carry(run, response.trailers, stream) })
             }
         case .takeOver:
-            turn.take { machine.sendReset(stream, .http11Required, to: &output) }
+            monitor.withLock { machine.sendReset(stream, .http11Required, to: &output) }
         }
     }
 
     // MARK: Streams that have switched
 
-    /// On a thread of the stream's own, without the turn.
+    /// On a thread of the stream's own, without the lock.
     private func carry(_ run: (ServerTunnel) throws -> Void, _ trailers: HTTPFields, _ stream: HTTP2StreamID) {
         do {
             try run(
                 ServerTunnel(
-                    receive: { try self.turn.take { try self.read(stream) } },
-                    send: { bytes in try self.turn.take { try self.send(bytes, stream) } }))
-            try turn.take {
+                    receive: { try self.monitor.withLock { try self.read(stream) } },
+                    send: { bytes in try self.monitor.withLock { try self.send(bytes, stream) } }))
+            try monitor.withLock {
                 tunnels[stream] = nil
                 if machine.isOpen(stream), !hasEnded { try finish(stream, trailers) }
                 try flush()
             }
         } catch {
-            let endsConnection = turn.take {
+            let endsConnection = monitor.withLock {
                 tunnels[stream] = nil
                 // Where the client has let go of the stream, the others go on.
                 guard !hasEnded, machine.isOpen(stream) else { return false }
@@ -271,11 +273,11 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // whose `turn` it is 
         }
     }
 
-    /// Without the turn: waits for the threads.
+    /// Without the lock: waits for the threads.
     private func endTunnels() {
-        let threads = turn.take {
+        let threads = monitor.withLock {
             hasEnded = true
-            turn.tell()
+            monitor.notifyAll()
             return tunnelThreads
         }
         for thread in threads { thread.join() }

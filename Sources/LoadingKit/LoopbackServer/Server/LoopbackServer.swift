@@ -1,54 +1,58 @@
 import Glibc
 import LoadingKitPrimitives
 
-/// An HTTP/1.1 origin server, with HTTP/2 where its TLS options have ALPN choose `h2`, on a loopback address or a Unix socket, for tests and for the demo: a thread for each
-/// connection, blocking, and nothing left when it is stopped.
+/// An HTTP/1.1 origin server, with HTTP/2 where its TLS options have ALPN choose `h2`, on a loopback address or a Unix
+/// socket, for tests and for the demo. Each connection has a thread, which blocks. When the server is stopped, nothing is left.
 ///
 ///     let server = try LoopbackServer { request in .text("You asked for \(request.target)") }
 ///     defer { server.stop() }
-package final class LoopbackServer: Sendable {
+public final class LoopbackServer: Sendable {
     /// Answers a request, on its connection's thread. An error ends the connection without an answer.
-    package typealias Route = @Sendable (ServerRequest) throws -> ServerResponse
+    public typealias Route = @Sendable (ServerRequest) throws -> ServerResponse
 
     /// How a server listens and receives.
-    package struct Options: Sendable {
-        package var address: LoopbackAddress = .ipv4()
+    public struct Options: Sendable {
+        /// IPv4 on any free port by default.
+        public var address: LoopbackAddress = .ipv4()
         /// Nil for plain HTTP.
-        package var tls: TLSServerOptions?
+        public var tls: TLSServerOptions?
         /// How many connections the system may complete that are not accepted yet.
-        package var backlog: Int32 = SOMAXCONN
-        /// Whether `requests` keeps what comes. A server for measurements does not want that.
-        package var recordsRequests = true
+        public var backlog: Int32 = SOMAXCONN
+        /// Whether `requests` keeps the requests. A server for measurements does not need them.
+        public var recordsRequests = true
         /// Whether every connection is of HTTP/2, without TLS too.
-        package var speaksHTTP2 = false
+        public var speaksHTTP2 = false
         /// Whether streams of HTTP/2 may switch to another protocol (RFC 8441).
-        package var allowsConnectProtocol = true
-        /// Asked with the head, before the body is read and before an awaited `100 Continue` is sent. A response here
+        public var allowsConnectProtocol = true
+        /// Called with the head, before the body is read and before an awaited `100 Continue` is sent. A response here
         /// is sent at once, and ends the connection if the request has a body.
-        package var beforeBody: (@Sendable (ServerRequest) throws -> ServerResponse?)?
+        public var beforeBody: (@Sendable (ServerRequest) throws -> ServerResponse?)?
         /// Gets the body's pieces as they come, instead of the request's `body`. May block: the client has to wait.
-        package var receiveBody: (@Sendable (ServerRequest, UnsafeRawBufferPointer) throws -> Void)?
+        public var receiveBody: (@Sendable (ServerRequest, UnsafeRawBufferPointer) throws -> Void)?
 
-        package init(_ address: LoopbackAddress = .ipv4(), tls: TLSServerOptions? = nil) {
+        /// A server at an address; plain HTTP without `tls`.
+        public init(_ address: LoopbackAddress = .ipv4(), tls: TLSServerOptions? = nil) {
             self.address = address
             self.tls = tls
         }
     }
 
-    package let address: LoopbackAddress
-    package let usesTLS: Bool
-    /// Requests in the order in which they were complete, before their routes are asked.
-    package let requests = Recorder<ServerRequest>()
+    /// Where it listens, with the port that the system chose.
+    public let address: LoopbackAddress
+    /// Whether its URLs are `https`.
+    public let usesTLS: Bool
+    /// Requests in the order in which they were complete, before their routes are called.
+    public let requests = Recorder<ServerRequest>()
     /// The numbers of the connections, as they are accepted.
-    package let openings = Recorder<Int>()
+    public let openings = Recorder<Int>()
     /// The numbers of the connections, as they end.
-    package let endings = Recorder<Int>()
+    public let endings = Recorder<Int>()
     /// What went wrong on connections, such as a handshake that failed or a request that was malformed.
-    package let failures = Recorder<String>()
+    public let failures = Recorder<String>()
     private let acceptor: ConnectionAcceptor
 
     /// Listens at once.
-    package init(_ options: Options = Options(), route: @escaping Route) throws {
+    public init(_ options: Options = Options(), route: @escaping Route) throws {
         let context = try options.tls.map { tls throws(OpenSSLError) in try TLSServerContext(tls) }
         let stopping = Signal()
         usesTLS = context != nil
@@ -80,19 +84,19 @@ package final class LoopbackServer: Sendable {
     }
 
     /// With TLS.
-    package convenience init(tls identity: ServerIdentity, route: @escaping Route) throws {
+    public convenience init(tls identity: ServerIdentity, route: @escaping Route) throws {
         try self.init(Options(tls: TLSServerOptions(identity)), route: route)
     }
 
     deinit { stop() }
 
     /// Ends every connection and every thread, and returns when they have ended. Not to be called from a route.
-    package func stop() {
+    public func stop() {
         acceptor.stop()
     }
 
     /// The address of a resource here. A Unix socket's is `http://localhost/…`.
-    package func url(_ path: String = "/", host: String? = nil) -> String {
+    public func url(_ path: String = "/", host: String? = nil) -> String {
         let port = address.port.map { ":\($0)" } ?? ""
         return "\(usesTLS ? "https" : "http")://\(host ?? address.host)\(port)\(path)"
     }

@@ -2,16 +2,19 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 
 /// Takes a streamed body's pieces, and sends each at once. Confined to the closure that it is given to.
-package final class ResponseBodyWriter {
+public final class ResponseBodyWriter {
     /// A stream that wrote more or less than the length it had announced.
-    package struct WrongLength: Error, Sendable, Equatable {
-        package var announced: UInt64
-        package var written: UInt64
+    public struct WrongLength: Error, Sendable, Equatable {
+        /// Bytes that the response's head announced.
+        public var announced: UInt64
+        /// Bytes that were written.
+        public var written: UInt64
     }
 
-    package let request: ServerRequest
+    /// The request that is answered.
+    public let request: ServerRequest
     /// Sent after the chunks.
-    package var trailers: HTTPFields
+    public var trailers: HTTPFields
     private let send: (UnsafeRawBufferPointer) throws -> Void
     private let waitUntilClosed: () throws -> Void
     private let framing: ResponseFraming
@@ -38,16 +41,18 @@ package final class ResponseBodyWriter {
         framing = .untilClose
     }
 
-    package func write(_ text: String) throws {
+    /// Writes text as UTF-8.
+    public func write(_ text: String) throws {
         try write(Array(text.utf8))
     }
 
-    package func write(_ bytes: [UInt8]) throws {
+    /// Blocks until the piece has been sent.
+    public func write(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try write($0) }
     }
 
     /// Blocks until the piece has been sent: as a chunk, where the body is chunked.
-    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+    public func write(_ bytes: UnsafeRawBufferPointer) throws {
         guard !bytes.isEmpty else { return }
         written &+= UInt64(bytes.count)
         switch framing {
@@ -61,12 +66,12 @@ package final class ResponseBodyWriter {
     }
 
     /// Blocks until the test fires the signal.
-    package func wait(for signal: Signal) throws {
+    public func wait(for signal: Signal) throws {
         try request.exchange.wait(for: signal)
     }
 
     /// Blocks until the client has ended the connection; in HTTP/2, until it has let go of the stream.
-    package func waitUntilClientCloses() throws {
+    public func waitUntilClientCloses() throws {
         try waitUntilClosed()
     }
 

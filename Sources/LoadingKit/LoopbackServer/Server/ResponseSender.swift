@@ -20,7 +20,7 @@ struct ResponseSender {
     }
 
     func sendInterim(_ interim: ServerResponse.Interim) throws {
-        // An HTTP/1.0 client knows no interim responses (RFC 9110 §15.2).
+        // An HTTP/1.0 client does not understand interim responses (RFC 9110 §15.2).
         guard !isHTTP10 else { return }
         try socket.write(try head(interim.status, nil, interim.fields))
     }
@@ -99,4 +99,65 @@ struct ResponseSender {
             status: status, reason: reason ?? ReasonPhrase.of(status), fields: fields, into: &bytes)
         return bytes
     }
+}
+
+/// How one response's body goes over the connection.
+enum ResponseFraming: Equatable {
+    /// There is no body, whatever the response's fields say (HEAD, 204, 304).
+    case none
+    case length(UInt64)
+    case chunked
+    case untilClose
+
+    /// RFC 9112 §6.3, from the sender's side.
+    init(_ response: ServerResponse, isHTTP10: Bool) {
+        if response.status == 204 || response.status == 304 {
+            self = .none
+            return
+        }
+        switch response.body {
+        case .bytes(let bytes) where response.trailers.isEmpty:
+            self = .length(UInt64(bytes.count))
+        case .bytes, .stream(.chunked, _):
+            // An HTTP/1.0 client does not understand chunks (RFC 9112 §7).
+            self = isHTTP10 ? .untilClose : .chunked
+        case .stream(.length(let count), _):
+            self = .length(count)
+        case .stream(.untilClose, _):
+            self = .untilClose
+        case .takeOver, .tunnel:
+            self = .none
+        }
+    }
+
+    /// The field that announces it.
+    var field: (name: KnownField, value: String)? {
+        switch self {
+        case .none, .untilClose: nil
+        case .length(let count): (.contentLength, String(count))
+        case .chunked: (.transferEncoding, "chunked")
+        }
+    }
+}
+
+/// The usual words for a status (RFC 9110 §15); a client gives them no meaning.
+enum ReasonPhrase {
+    static func of(_ status: Int) -> String {
+        phrases[status] ?? ""
+    }
+
+    private static let phrases: [Int: String] = [
+        100: "Continue", 101: "Switching Protocols", 103: "Early Hints",
+        200: "OK", 201: "Created", 202: "Accepted", 204: "No Content", 205: "Reset Content", 206: "Partial Content",
+        300: "Multiple Choices", 301: "Moved Permanently", 302: "Found", 303: "See Other", 304: "Not Modified",
+        307: "Temporary Redirect", 308: "Permanent Redirect",
+        400: "Bad Request", 401: "Unauthorized", 403: "Forbidden", 404: "Not Found", 405: "Method Not Allowed",
+        407: "Proxy Authentication Required", 408: "Request Timeout", 409: "Conflict", 410: "Gone",
+        411: "Length Required", 412: "Precondition Failed", 413: "Content Too Large", 414: "URI Too Long",
+        415: "Unsupported Media Type", 416: "Range Not Satisfiable", 417: "Expectation Failed", 418: "(Unused)",
+        421: "Misdirected Request", 422: "Unprocessable Content", 426: "Upgrade Required", 429: "Too Many Requests",
+        431: "Request Header Fields Too Large",
+        500: "Internal Server Error", 501: "Not Implemented", 502: "Bad Gateway", 503: "Service Unavailable",
+        504: "Gateway Timeout", 505: "HTTP Version Not Supported",
+    ]
 }

@@ -1,8 +1,8 @@
 import LoadingKitHTTP1
 import LoadingKitPrimitives
 
-/// One connection of a loopback server: requests one after another, each answered before the next is read. What a client
-/// pipelines waits in the buffer.
+/// One connection of a loopback server: requests one after another, each answered before the next is read. Requests that a
+/// client pipelines wait in the buffer.
 final class ServerConnection {
     let socket: StreamSocket
     let number: Int
@@ -32,7 +32,7 @@ final class ServerConnection {
         do {
             while try serveRequest() {}
         } catch let error as HTTP1Error {
-            // The client is told, and can be told no more: where the next request begins is unknown.
+            // The client gets this response, and no other: it is unknown where the next request begins.
             let response = ServerResponse.text("\(error)\n", status: error.status).closing()
             try ResponseSender(socket: socket, request: nil).send(response)
             linger()
@@ -158,4 +158,9 @@ extension ServerRequest {
     fileprivate var expectsContinue: Bool {
         fields[.expect]?.lowercased() == "100-continue"
     }
+}
+
+/// The client ended the connection in the middle of a request.
+struct ClientClosed: Error, CustomStringConvertible {
+    var description: String { "the client closed in the middle of a request" }
 }

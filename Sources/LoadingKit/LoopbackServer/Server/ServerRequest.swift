@@ -1,36 +1,78 @@
-import LoadingKitPrimitives
+@_exported import LoadingKitPrimitives
 
 /// A request that a loopback server received, and the means for its route to wait for something.
-package struct ServerRequest: Sendable {
-    package var method: String
+public struct ServerRequest: Sendable {
+    /// Such as `GET`.
+    public var method: String
     /// As the request line has it: usually a path and a query.
-    package var target: String
-    package var fields: HTTPFields
+    public var target: String
+    /// The head's fields, as they came.
+    public var fields: HTTPFields
     /// `:protocol` of extended CONNECT (RFC 8441).
-    package var connectProtocol: String?
+    public var connectProtocol: String?
     /// Without its framing. Empty where the server's `receiveBody` takes it.
-    package var body: [UInt8] = []
+    public var body: [UInt8] = []
     /// How many bytes the body had.
-    package var bodyLength: UInt64 = 0
-    package var trailers = HTTPFields()
+    public var bodyLength: UInt64 = 0
+    /// The fields after a chunked body, or at the end of an HTTP/2 stream.
+    public var trailers = HTTPFields()
     /// The number of the connection, from 0.
-    package var connection: Int
+    public var connection: Int
     /// The number of the request on its connection, from 0.
-    package var number: Int
+    public var number: Int
     /// What the handshake agreed; nil for a plain connection.
-    package var tls: TLSFacts?
+    public var tls: TLSFacts?
     /// For a route that waits.
-    package var exchange: ServerExchange
+    public var exchange: ServerExchange
 
     /// The target up to its query.
-    package var path: String {
+    public var path: String {
         String(target.prefix { $0 != "?" })
     }
 
     /// What follows the target's first question mark; nil without one.
-    package var query: String? {
+    public var query: String? {
         target.firstIndex(of: "?").map { String(target[target.index(after: $0)...]) }
     }
 
-    package var bodyText: String { String(decoding: body, as: UTF8.self) }
+    /// The body as UTF-8; what is not valid is replaced by U+FFFD.
+    public var bodyText: String { String(decoding: body, as: UTF8.self) }
+}
+
+/// What a route or a body's closure can wait for, on its connection's thread. Each wait ends early, by an error that
+/// ends the connection, when the server stops.
+public struct ServerExchange: Sendable {
+    /// The server was stopped while a route waited.
+    public struct Interrupted: Error, Sendable {}
+
+    private let socket: StreamSocket
+    private let stopping: Signal
+
+    init(socket: StreamSocket, stopping: Signal) {
+        self.socket = socket
+        self.stopping = stopping
+    }
+
+    /// Blocks until the test fires the signal.
+    public func wait(for signal: Signal) throws {
+        guard signal.waitBlocking(interruptedBy: stopping) else { throw Interrupted() }
+    }
+
+    /// Blocks until the client has ended the connection.
+    public func waitUntilClientCloses() throws {
+        try socket.waitUntilPeerCloses()
+        if stopping.hasFired { throw Interrupted() }
+    }
+
+    /// Ends the connection with a reset, and the route with it.
+    public func reset() throws -> Never {
+        socket.reset()
+        throw Interrupted()
+    }
+
+    /// Ends the connection, in TLS without close_notify, and the route with it.
+    public func closeAbruptly() throws -> Never {
+        socket.closeWithoutNotify()
+        throw Interrupted()
+    }
 }

@@ -2,8 +2,9 @@ import LoadingKitPrimitives
 
 /// What a route answers. The server adds the fields for the body's framing and for the connection's end, unless they
 /// are among `fields` already: then they are sent as they are, true or not.
-package struct ServerResponse: Sendable {
-    package enum Body: Sendable {
+public struct ServerResponse: Sendable {
+    /// What follows the head.
+    public enum Body: Sendable {
         case bytes([UInt8])
         /// Written piece by piece. An error that the closure throws ends the connection in the middle of the body.
         case stream(StreamFraming, @Sendable (ResponseBodyWriter) throws -> Void)
@@ -23,7 +24,7 @@ package struct ServerResponse: Sendable {
     }
 
     /// How the end of a streamed body is marked (RFC 9112 §6).
-    package enum StreamFraming: Sendable, Equatable {
+    public enum StreamFraming: Sendable, Equatable {
         case length(UInt64)
         /// Chunks; for an HTTP/1.0 client until the connection's end.
         case chunked
@@ -31,28 +32,36 @@ package struct ServerResponse: Sendable {
     }
 
     /// An interim response (1xx), sent before the final one.
-    package struct Interim: Sendable {
-        package var status: Int
-        package var fields: HTTPFields
+    public struct Interim: Sendable {
+        /// 100 to 199.
+        public var status: Int
+        /// The fields of its head.
+        public var fields: HTTPFields
 
-        package init(_ status: Int, fields: HTTPFields = HTTPFields()) {
+        /// An interim response with these fields.
+        public init(_ status: Int, fields: HTTPFields = HTTPFields()) {
             self.status = status
             self.fields = fields
         }
     }
 
-    package var status: Int
+    /// The status code, also one that HTTP does not know.
+    public var status: Int
     /// Nil for the usual one.
-    package var reason: String?
-    package var fields: HTTPFields
-    package var body: Body
+    public var reason: String?
+    /// The fields of its head; the server adds those of the framing.
+    public var fields: HTTPFields
+    /// Empty by default.
+    public var body: Body
     /// Not empty: the body is sent in chunks, with these after them. A stream may add to them.
-    package var trailers = HTTPFields()
-    package var interim: [Interim] = []
+    public var trailers = HTTPFields()
+    /// What is sent before this response.
+    public var interim: [Interim] = []
     /// Whether the connection ends after this response, which says so.
-    package var closesConnection = false
+    public var closesConnection = false
 
-    package init(_ status: Int = 200, fields: HTTPFields = HTTPFields(), body: Body = .bytes([])) {
+    /// A response with these fields and this body.
+    public init(_ status: Int = 200, fields: HTTPFields = HTTPFields(), body: Body = .bytes([])) {
         self.status = status
         self.fields = fields
         self.body = body
@@ -60,11 +69,13 @@ package struct ServerResponse: Sendable {
 
     // MARK: Usual ones
 
-    package static func text(_ text: String, status: Int = 200) -> ServerResponse {
+    /// Plain text in UTF-8.
+    public static func text(_ text: String, status: Int = 200) -> ServerResponse {
         bytes(Array(text.utf8), type: "text/plain; charset=utf-8", status: status)
     }
 
-    package static func bytes(
+    /// A body that is known whole.
+    public static func bytes(
         _ bytes: [UInt8], type: String = "application/octet-stream", status: Int = 200
     ) -> ServerResponse {
         var response = ServerResponse(status, body: .bytes(bytes))
@@ -72,7 +83,8 @@ package struct ServerResponse: Sendable {
         return response
     }
 
-    package static func stream(
+    /// A body that the closure writes, piece by piece.
+    public static func stream(
         _ framing: StreamFraming = .chunked, type: String = "application/octet-stream",
         _ body: @escaping @Sendable (ResponseBodyWriter) throws -> Void
     ) -> ServerResponse {
@@ -82,27 +94,41 @@ package struct ServerResponse: Sendable {
     }
 
     /// Compressed, whatever the request accepts.
-    package static func gzip(_ bytes: [UInt8], type: String = "text/plain; charset=utf-8") throws -> ServerResponse {
+    public static func gzip(_ bytes: [UInt8], type: String = "text/plain; charset=utf-8") throws -> ServerResponse {
         var response = ServerResponse.bytes(try Gzip.compress(bytes), type: type)
         response.fields.set(.contentEncoding, "gzip")
         return response
     }
 
-    package static func redirect(to location: String, status: Int = 302) -> ServerResponse {
+    /// A redirect without a body; `location` is sent as it is.
+    public static func redirect(to location: String, status: Int = 302) -> ServerResponse {
         ServerResponse(status).adding("Location", location)
     }
 
     /// With one more field line.
-    package func adding(_ name: String, _ value: String) -> ServerResponse {
+    public func adding(_ name: String, _ value: String) -> ServerResponse {
         var response = self
         response.fields.append(name: name, value: value)
         return response
     }
 
     /// With the connection's end after it.
-    package func closing() -> ServerResponse {
+    public func closing() -> ServerResponse {
         var response = self
         response.closesConnection = true
         return response
     }
+}
+
+/// What a route has of a connection, or of a stream of one, that has switched to another protocol. Used on the
+/// connection's thread.
+public struct ServerTunnel {
+    let receive: () throws -> [UInt8]
+    let send: ([UInt8]) throws -> Void
+
+    /// Blocks until there are bytes; empty when the client has ended its side.
+    public func read() throws -> [UInt8] { try receive() }
+
+    /// Blocks until the bytes have been sent.
+    public func write(_ bytes: [UInt8]) throws { try send(bytes) }
 }

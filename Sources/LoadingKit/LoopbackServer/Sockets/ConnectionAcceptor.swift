@@ -4,11 +4,11 @@ import LoadingKitPrimitives
 
 /// Accepts connections on one thread and runs each on a thread of its own, until it is stopped: then nothing is left.
 package final class ConnectionAcceptor: Sendable {
-    /// What becomes of connections after the last one that is wanted.
+    /// What happens to connections beyond the limit.
     package enum Overflow: Sendable, Equatable {
         /// The listening socket is closed: connecting fails.
         case refuse
-        /// The system completes the connection (as far as the backlog goes), but nobody ever serves it.
+        /// The system completes the connection (as far as the backlog goes), but it is never served.
         case leaveWaiting
     }
 
@@ -49,7 +49,7 @@ package final class ConnectionAcceptor: Sendable {
     }
 }
 
-/// What the threads share. They hold it, not the acceptor, so that an acceptor nobody holds any more stops.
+/// What the threads share. They hold it and not the acceptor, so that an acceptor that is no longer used stops.
 private final class Core: Sendable {
     private struct Connection {
         var socket: StreamSocket

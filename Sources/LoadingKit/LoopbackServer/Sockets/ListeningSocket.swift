@@ -12,7 +12,7 @@ package final class ListeningSocket: Sendable {
     /// Ports that the system may choose of which ::1 has none to spare.
     private static let attempts = 100
 
-    /// Binds and listens. `backlog` is how many connections the system holds that nobody has accepted.
+    /// Binds and listens. `backlog` is how many connections the system holds that are not accepted yet.
     package init(_ address: LoopbackAddress, backlog: Int32 = SOMAXCONN) throws(SocketError) {
         let opened = try Self.open(address, backlog)
         self.address = opened.address
@@ -66,7 +66,7 @@ package final class ListeningSocket: Sendable {
             switch errno {
             // The connection went away before it was accepted, or a signal came: the next one.
             case ECONNABORTED, EINTR: continue
-            // What a listening socket says once it is shut down.
+            // The errors of a listening socket that is shut down.
             case EINVAL, EBADF: return nil
             default: throw SocketError("accept")
             }
@@ -119,4 +119,33 @@ package final class ListeningSocket: Sendable {
         guard result == 0 else { throw SocketError("getsockname") }
         return UInt16(bigEndian: address.sin6_port)
     }
+}
+
+/// Reserves a port of ::1, while a server listens at the same port of 127.0.0.1.
+///
+/// A client that connects to the server by the name `localhost` tries ::1 first, and is refused there, as no socket listens.
+/// Without the reservation another server could get that port of ::1, and the connection.
+package final class ReservedPort: Sendable {
+    /// Nil on a machine without IPv6, where no server can get the port.
+    private let descriptor: Int32?
+
+    /// Throws where another socket has the port.
+    package init(_ port: UInt16) throws(SocketError) {
+        let descriptor = socket(AF_INET6, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
+        guard descriptor >= 0 else {
+            guard errno == EAFNOSUPPORT else { throw SocketError("socket") }
+            self.descriptor = nil
+            return
+        }
+        // Without SO_REUSEADDR, so that no other socket can be bound there, either.
+        let result = try LoopbackAddress.ipv6(port: port).withSocketAddress { bind(descriptor, $0, $1) }
+        if result != 0 {
+            let error = SocketError("bind to \(LoopbackAddress.ipv6(port: port))")
+            close(descriptor)
+            guard error.code == EADDRNOTAVAIL else { throw error }
+        }
+        self.descriptor = result == 0 ? descriptor : nil
+    }
+
+    deinit { if let descriptor { close(descriptor) } }
 }

@@ -1,13 +1,13 @@
 import Glibc
 
-/// Where a loopback server listens. Port 0 asks for any free one.
-package enum LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
+/// Where a loopback server listens. Port 0 means any free one.
+public enum LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
     case ipv4(port: UInt16 = 0)
     case ipv6(port: UInt16 = 0)
     case unix(path: String)
 
     /// The port; nil for a Unix socket.
-    package var port: UInt16? {
+    public var port: UInt16? {
         switch self {
         case .ipv4(let port), .ipv6(let port): port
         case .unix: nil
@@ -15,7 +15,7 @@ package enum LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// As an authority in a URL writes it, without the port: `127.0.0.1`, `[::1]`, or `localhost` for a Unix socket.
-    package var host: String {
+    public var host: String {
         switch self {
         case .ipv4: "127.0.0.1"
         case .ipv6: "[::1]"
@@ -24,7 +24,7 @@ package enum LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
     }
 
     /// As an authority in a URL writes it: `127.0.0.1:8080`.
-    package var description: String {
+    public var description: String {
         switch self {
         case .ipv4(let port), .ipv6(let port): "\(host):\(port)"
         case .unix(let path): path
@@ -39,7 +39,7 @@ package enum LoopbackAddress: Sendable, Hashable, CustomStringConvertible {
         }
     }
 
-    /// Calls the body with the address as the system wants it.
+    /// Calls the body with the address in the system's form.
     func withSocketAddress<Result>(
         _ body: (UnsafePointer<sockaddr>, socklen_t) -> Result
     ) throws(SocketError) -> Result {

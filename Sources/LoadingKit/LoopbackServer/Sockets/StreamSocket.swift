@@ -4,10 +4,10 @@ import LoadingKitPrimitives
 
 /// One connection with blocking reads and writes, plain or TLS. It belongs to one thread at a time; any other thread may
 /// only `interrupt()` it, or wait until it is readable.
-package final class StreamSocket: @unchecked Sendable {  // the mutex guards the descriptor, one thread owns the rest
+public final class StreamSocket: @unchecked Sendable {  // the mutex guards the descriptor, one thread owns the rest
     private let descriptor: Guarded<Int32?>
     private var tls: TLSStream?
-    /// Bytes that somebody read too many of.
+    /// Bytes that a reader has given back.
     private var pushedBack: ArraySlice<UInt8> = []
 
     /// Takes the descriptor over.
@@ -20,7 +20,7 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
     }
 
     /// Connects, blocking.
-    package convenience init(connectingTo address: LoopbackAddress) throws(SocketError) {
+    public convenience init(connectingTo address: LoopbackAddress) throws(SocketError) {
         let descriptor = socket(address.family, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
         guard descriptor >= 0 else { throw SocketError("socket") }
         do throws(SocketError) {
@@ -36,15 +36,15 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
     deinit { close() }
 
     /// What the handshake agreed; nil while the connection is plain.
-    package var tlsFacts: TLSFacts? { tls?.facts }
+    public var tlsFacts: TLSFacts? { tls?.facts }
 
     /// Whether the peer ended TLS properly. False for a plain connection.
-    package var receivedCloseNotify: Bool { tls?.receivedCloseNotify ?? false }
+    public var receivedCloseNotify: Bool { tls?.receivedCloseNotify ?? false }
 
     // MARK: Reading and writing
 
     /// Blocks until bytes are there; 0 when the peer has ended the connection.
-    package func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+    public func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
         let descriptor = try openDescriptor()
         if !pushedBack.isEmpty { return takePushedBack(into: buffer) }
         if let tls { return try tls.read(into: buffer) }
@@ -67,15 +67,15 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
     }
 
     /// Up to so many bytes; empty when the peer has ended the connection.
-    package func read(atMost count: Int = 16384) throws -> [UInt8] {
+    public func read(atMost count: Int = 16384) throws -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: count)
         let read = try bytes.withUnsafeMutableBytes { try self.read(into: $0) }
         bytes.removeLast(count &- read)
         return bytes
     }
 
-    /// Gives bytes back that were read but belong to whoever reads next.
-    package func pushBack(_ bytes: some Sequence<UInt8>) {
+    /// Gives back bytes that were read and that belong to the next reader.
+    public func pushBack(_ bytes: some Sequence<UInt8>) {
         pushedBack = ArraySlice(bytes) + pushedBack
     }
 
@@ -87,7 +87,7 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
     }
 
     /// Blocks until all is written.
-    package func write(_ bytes: UnsafeRawBufferPointer) throws {
+    public func write(_ bytes: UnsafeRawBufferPointer) throws {
         let descriptor = try openDescriptor()
         var rest = bytes[...]
         while !rest.isEmpty {
@@ -97,7 +97,8 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
         }
     }
 
-    package func write(_ bytes: [UInt8]) throws {
+    /// Blocks until all is written.
+    public func write(_ bytes: [UInt8]) throws {
         try bytes.withUnsafeBytes { try write($0) }
     }
 
@@ -110,7 +111,7 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
     }
 
     /// Blocks until the peer has ended the connection, reading nothing. Bytes that wait unread do not matter.
-    package func waitUntilPeerCloses() throws {
+    public func waitUntilPeerCloses() throws {
         // Linux's POLLRDHUP, which the C library's module does not show; hang-up and error are always reported.
         let peerClosed: Int16 = 0x2000
         var poll = pollfd(fd: try openDescriptor(), events: peerClosed, revents: 0)
@@ -132,33 +133,33 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
     }
 
     /// Says that no more will be sent: close_notify in TLS, which leaves the connection underneath open.
-    package func sendCloseNotify() {
+    public func sendCloseNotify() {
         tls?.sendCloseNotify()
     }
 
     // MARK: Ending
 
     /// Ends the sending side; reading goes on.
-    package func halfClose() {
+    public func halfClose() {
         sendCloseNotify()
         shutDown(Int32(SHUT_WR))
     }
 
     /// Ends the connection as a proper peer does, close_notify first.
-    package func close() {
+    public func close() {
         sendCloseNotify()
         closeWithoutNotify()
     }
 
     /// Ends the connection without TLS's close_notify.
-    package func closeWithoutNotify() {
+    public func closeWithoutNotify() {
         // A process started meanwhile may hold a copy of the descriptor: shutting down reaches the peer all the same.
         shutDown(Int32(SHUT_RDWR))
         finish()
     }
 
     /// Ends the connection with a reset.
-    package func reset() {
+    public func reset() {
         descriptor.withLock { descriptor in
             guard let descriptor else { return }
             var option = linger(l_onoff: 1, l_linger: 0)
@@ -168,7 +169,7 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
     }
 
     /// Wakes the owning thread from whatever it does on this connection: reads see its end, writes fail.
-    package func interrupt() {
+    public func interrupt() {
         shutDown(Int32(SHUT_RDWR))
     }
 
@@ -189,5 +190,29 @@ package final class StreamSocket: @unchecked Sendable {  // the mutex guards the
     private func openDescriptor() throws(SocketError) -> Int32 {
         guard let open = descriptor.withLock({ $0 }) else { throw SocketError(operation: "socket", code: EBADF) }
         return open
+    }
+}
+
+/// A system call on a socket or a thread that failed.
+public struct SocketError: Error, Sendable, Equatable, CustomStringConvertible {
+    /// The call, such as "bind".
+    public var operation: String
+    /// `errno`.
+    public var code: Int32
+
+    /// The call and the system's text.
+    public var description: String {
+        "\(operation): \(String(cString: strerror(code)))"
+    }
+
+    /// An error of a call with this `errno`.
+    public init(operation: String, code: Int32) {
+        self.operation = operation
+        self.code = code
+    }
+
+    /// With the `errno` that the call just left.
+    init(_ operation: String) {
+        self.init(operation: operation, code: errno)
     }
 }

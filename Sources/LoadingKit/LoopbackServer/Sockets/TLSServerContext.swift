@@ -50,7 +50,7 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
             if index == 0 {
                 try check(SSL_CTX_use_certificate(pointer, target), "setting the certificate")
             } else {
-                // The last argument's 1 says that the context takes a reference of its own.
+                // With 1 as the last argument the context takes a reference of its own.
                 let added = SSL_CTX_ctrl(pointer, SSL_CTRL_CHAIN_CERT, 1, UnsafeMutableRawPointer(target))
                 try check(Int32(truncatingIfNeeded: added), "adding an intermediate certificate")
             }
@@ -107,4 +107,96 @@ private func chooseApplicationProtocol(
     guard let argument, let chosen, let chosenCount else { return SSL_TLSEXT_ERR_ALERT_FATAL }
     let context = Unmanaged<TLSServerContext>.fromOpaque(argument).takeUnretainedValue()
     return context.choose(from: offered, offeredCount, chosen, chosenCount)
+}
+
+/// How a loopback server does TLS.
+public struct TLSServerOptions: Sendable, Equatable {
+    /// The server's certificates and key.
+    public var identity: ServerIdentity
+    /// What ALPN may choose, in the server's order of preference. Empty: the extension is ignored. Where the client
+    /// offers none of them, the handshake fails (RFC 7301 §3.2).
+    public var applicationProtocols: [String]
+    /// Whether the handshake goes on without a protocol instead, as with many a server.
+    public var ignoresOtherProtocols = false
+    /// TLS 1.2 by default.
+    public var minimumVersion: TLSVersion = .v1_2
+    /// TLS 1.3 by default.
+    public var maximumVersion: TLSVersion = .v1_3
+    /// Whether sessions may be resumed: tickets are sent.
+    public var allowsResumption = true
+    /// Authorities whose client certificates are accepted, PEM. Empty: no certificate is requested.
+    public var clientAuthoritiesPEM: [String] = []
+    /// Whether a client without a certificate is refused, where one is requested.
+    public var requiresClientCertificate = false
+
+    /// The cipher suites of TLS 1.2 and before, in OpenSSL's names. Nil: its own choice.
+    public var cipherSuites: String?
+
+    /// TLS with this identity; ALPN chooses among the protocols, HTTP/1.1 alone by default, `h2` where it is listed.
+    public init(_ identity: ServerIdentity, applicationProtocols: [String] = ["http/1.1"]) {
+        self.identity = identity
+        self.applicationProtocols = applicationProtocols
+    }
+}
+
+/// The versions of TLS that a loopback server can speak. The old two are there for tests of their refusal.
+public enum TLSVersion: Sendable, CaseIterable {
+    case v1_0, v1_1, v1_2, v1_3
+
+    var number: Int {
+        switch self {
+        case .v1_0: Int(TLS1_VERSION)
+        case .v1_1: Int(TLS1_1_VERSION)
+        case .v1_2: Int(TLS1_2_VERSION)
+        case .v1_3: Int(TLS1_3_VERSION)
+        }
+    }
+
+    /// OpenSSL's default security level refuses what these versions sign their handshake with.
+    var needsLowSecurityLevel: Bool {
+        switch self {
+        case .v1_0, .v1_1: true
+        case .v1_2, .v1_3: false
+        }
+    }
+}
+
+/// ALPN's lists of protocol names (RFC 7301 §3.1): each name after one byte that holds its length.
+enum ALPN {
+    static func encode(_ names: [String]) throws(OpenSSLError) -> [UInt8] {
+        var list: [UInt8] = []
+        for name in names {
+            let bytes = Array(name.utf8)
+            guard let count = UInt8(exactly: bytes.count), count > 0 else {
+                throw OpenSSLError("setting ALPN", reason: "\"\(name)\" is not 1 to 255 bytes long")
+            }
+            list.append(count)
+            list += bytes
+        }
+        return list
+    }
+
+    /// The first of the server's names that the client offers, as a part of the client's list.
+    static func choose(
+        _ accepted: [UInt8], from offered: UnsafeBufferPointer<UInt8>
+    ) -> UnsafeBufferPointer<UInt8>? {
+        accepted.withUnsafeBufferPointer { accepted in
+            for candidate in names(in: accepted) {
+                for offer in names(in: offered) where offer.elementsEqual(candidate) { return offer }
+            }
+            return nil
+        }
+    }
+
+    private static func names(in list: UnsafeBufferPointer<UInt8>) -> [UnsafeBufferPointer<UInt8>] {
+        var names: [UnsafeBufferPointer<UInt8>] = []
+        var rest = list[...]
+        while let count = rest.first {
+            let name = rest.dropFirst().prefix(Int(count))
+            guard name.count == Int(count) else { break }
+            names.append(UnsafeBufferPointer(rebasing: name))
+            rest = rest[name.endIndex...]
+        }
+        return names
+    }
 }

@@ -9,7 +9,7 @@ final class TLSStream {
     private let carrier: TLSStream?
     let facts: TLSFacts
 
-    /// A failed call leaves TLS unusable: after it no close_notify may be sent (OpenSSL's SSL_shutdown says so).
+    /// A failed call leaves TLS unusable: after it no close_notify may be sent (see OpenSSL's SSL_shutdown).
     private var isBroken = false
 
     /// - Parameter carrier: the connection that this one goes through.
@@ -63,7 +63,7 @@ final class TLSStream {
                 continue
             default:
                 isBroken = true
-                // The end of the connection without close_notify; `receivedCloseNotify` tells it from a proper one.
+                // The end of the connection without close_notify; `receivedCloseNotify` distinguishes it from a proper one.
                 if Self.isUnexpectedEnd() { return 0 }
                 throw OpenSSLError("reading TLS")
             }
@@ -161,4 +161,18 @@ final class TLSStream {
         defer { CRYPTO_free(encoded, nil, 0) }
         return Array(UnsafeBufferPointer(start: encoded, count: Int(count)))
     }
+}
+
+/// What a TLS handshake agreed.
+public struct TLSFacts: Sendable, Equatable {
+    /// The server name that the client asked for (RFC 6066 §3).
+    public var serverName: String?
+    /// The protocol chosen by ALPN.
+    public var applicationProtocol: String?
+    /// Whether an earlier session was resumed.
+    public var isResumed: Bool
+    /// Such as `TLSv1.3`.
+    public var version: String
+    /// The certificate that the peer showed, in DER.
+    public var peerCertificateDER: [UInt8]?
 }

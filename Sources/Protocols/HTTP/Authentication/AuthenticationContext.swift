@@ -1,12 +1,14 @@
+import Foundation
 import LoadingKitCore
+import LoadingKitTransport
 
-/// What a handshake knows of its request and of the session.
+/// The request, and the session's state, that a handshake needs.
 struct AuthenticationContext {
     let site: AuthenticationSite
     /// Whether the request is for an `https` URL.
     let isSecure: Bool
     let request: HTTPAuthenticationRequest
-    /// The user and the password that the URL, or the proxy's settings, have.
+    /// The user and the password in the URL, or in the proxy's settings.
     let givenCredential: URLCredential?
     let schemes: [any HTTPAuthenticationScheme.Type]
     let memory: AuthenticationMemory
@@ -14,14 +16,15 @@ struct AuthenticationContext {
     let storage: URLCredentialStorage?
     let task: URLSessionTask
 
-    /// What is remembered is not for a URL that names somebody else. A proxy's settings may be out of date.
-    func isFor(_ credential: URLCredential) -> Bool {
+    /// Whether a remembered credential may be used: not for a URL with another user. A proxy's settings may be out of
+    /// date, so any credential may be used there.
+    func mayUse(_ credential: URLCredential) -> Bool {
         guard let givenCredential, !site.isProxy else { return true }
-        return credential.isSameLogin(as: givenCredential)
+        return credential.hasSameUserAndPassword(as: givenCredential)
     }
 
-    /// What to propose to the program for a protection space: the URL's or the settings' own, else what is stored as
-    /// the default, else the only one that is stored.
+    /// The credential to propose to the program for a protection space: that of the URL or the settings, else the
+    /// stored default, else the only one that is stored.
     func proposal(for space: URLProtectionSpace) -> URLCredential? {
         if let givenCredential { return givenCredential }
         if let chosen = storage?.defaultCredential(for: space) { return chosen }
@@ -29,9 +32,10 @@ struct AuthenticationContext {
         return all.values.first
     }
 
-    /// What a proxy is told before it asks. An HTTP proxy names its realm when it asks; so what is stored waits until
-    /// then, and what its settings say is tried as what most proxies want. SOCKS has no realms.
-    var opening: (offer: AuthenticationOffer, credential: URLCredential)? {
+    /// The credential that is sent to a proxy before its first challenge. An HTTP proxy's realm is not known before
+    /// that, so a stored credential is not sent. A credential of the settings is sent as `Basic`, which most proxies
+    /// use. SOCKS has no realms.
+    var preemptiveCredential: (offer: AuthenticationOffer, credential: URLCredential)? {
         guard case .proxy(let proxy) = site else { return nil }
         let scheme: any HTTPAuthenticationScheme.Type = proxy.speaksHTTP ? BasicScheme.self : SOCKSPasswordScheme.self
         guard let offer = self.offer(HTTPAuthenticationChallenge(scheme: scheme.name), unnamedRealm: nil),
@@ -43,13 +47,13 @@ struct AuthenticationContext {
     /// The challenges that can be answered, the strongest first; among equals in the server's order (RFC 7616 §3.7).
     func offers(_ challenges: [HTTPAuthenticationChallenge]) -> [AuthenticationOffer] {
         let offers = challenges.compactMap { offer($0, unnamedRealm: site.host) }
-        // A stable sort, which the library's does not promise to be.
+        // A stable sort: that of the standard library is not documented to be one.
         return offers.enumerated().sorted {
             ($1.element.scheme.strength, $0.offset) < ($0.element.scheme.strength, $1.offset)
         }.map(\.element)
     }
 
-    /// - Parameter unnamedRealm: stands for the realm that a challenge of `Basic` must name and does not (RFC 7617 §2).
+    /// - Parameter unnamedRealm: the realm for a challenge of `Basic` without one, which it must have (RFC 7617 §2).
     private func offer(_ challenge: HTTPAuthenticationChallenge, unnamedRealm: String?) -> AuthenticationOffer? {
         guard let type = schemes.first(where: { challenge.isOf($0) }), let scheme = type.init(challenge) else {
             return nil
@@ -67,15 +71,78 @@ struct AuthenticationOffer {
     let scheme: any HTTPAuthenticationScheme
     let space: URLProtectionSpace
 
-    /// Whether it is what another offer was, with perhaps another nonce.
+    /// Whether it is the same as another offer, except for the nonce.
     func isLike(_ other: AuthenticationOffer) -> Bool {
-        space.isRealm(of: other.space) && scheme.strength == other.scheme.strength
+        space.isSameRealm(as: other.space) && scheme.strength == other.scheme.strength
     }
 
-    /// Whether a credential that was refused was for what this asks for. One that was sent before a proxy had named its
-    /// realm was for any.
+    /// Whether this challenge refuses the credential of another offer: both have the same realm. A credential that was
+    /// sent before a proxy had named its realm was for any.
     func refuses(_ other: AuthenticationOffer) -> Bool {
-        space.isRealm(of: other.space)
+        space.isSameRealm(as: other.space)
             || other.space.realm == nil && space.authenticationMethod == other.space.authenticationMethod
     }
+}
+
+/// Lets one handshake at a time challenge the program for a proxy's credential. All of a session's requests may go
+/// through the proxy at once, and what the first handshake learns is used by the others. Confined to the session's
+/// loop.
+final class AuthenticationTurns {
+    private struct Queue {
+        let holder: ObjectIdentifier
+        var waiting: [(handshake: ObjectIdentifier, proceed: () -> Void)] = []
+    }
+
+    private let loop: EventLoop
+    private var queues: [AuthenticationSite: Queue] = [:]
+
+    init(_ loop: EventLoop) { self.loop = loop }
+
+    /// Returns true if it is the handshake's turn. Else `proceed` is called when it is, unless the handshake has left
+    /// by then.
+    func take(_ handshake: AuthenticationHandshake, at site: AuthenticationSite, _ proceed: @escaping () -> Void)
+        -> Bool
+    {
+        let identifier = ObjectIdentifier(handshake)
+        guard let queue = queues[site], queue.holder != identifier else {
+            if queues[site] == nil { queues[site] = Queue(holder: identifier) }
+            return true
+        }
+        queues[site]?.waiting.append((identifier, proceed))
+        return false
+    }
+
+    /// The handshake has its credential, or has given up: the next one has its turn.
+    func leave(_ handshake: AuthenticationHandshake, at site: AuthenticationSite) {
+        let identifier = ObjectIdentifier(handshake)
+        guard var queue = queues[site] else { return }
+        guard queue.holder == identifier else {
+            queues[site]?.waiting.removeAll { $0.handshake == identifier }
+            return
+        }
+        guard !queue.waiting.isEmpty else {
+            queues[site] = nil
+            return
+        }
+        let next = queue.waiting.removeFirst()
+        queues[site] = Queue(holder: next.handshake, waiting: queue.waiting)
+        // Later, as this may be inside the delivery of a response, whose bytes are in the loop's memory: what the next one does
+        // may read into that.
+        loop.executeLater { [self] in
+            if queues[site]?.holder == next.handshake { next.proceed() }
+        }
+    }
+}
+
+extension URL {
+    /// The user and the password before the host's name, percent-decoded. Nil without a user.
+    var credential: URLCredential? {
+        guard let user = user(percentEncoded: false), !user.isEmpty else { return nil }
+        return URLCredential(user: user, password: password(percentEncoded: false) ?? "", persistence: .forSession)
+    }
+}
+
+extension URLCredential {
+    /// Whether both have the same user and password, whatever their persistence.
+    func hasSameUserAndPassword(as other: URLCredential) -> Bool { user == other.user && password == other.password }
 }

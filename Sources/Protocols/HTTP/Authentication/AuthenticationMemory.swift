@@ -2,13 +2,14 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// What servers and proxies have accepted in a session, so that they need not ask again: a request within a protection space is sent
-/// with the credential that worked there (RFC 7617 §2.2, RFC 7616 §3.6).
+/// The credentials that servers and proxies have accepted in a session. A request within a protection space is sent
+/// with the accepted credential, which saves a challenge (RFC 7617 §2.2, RFC 7616 §3.6).
 ///
-/// What is remembered counts as long as the credential storage has it, too; so what a program removes there is not used
+/// A credential counts only while the credential storage has it, too. One that the program removes there is not used
 /// any more.
 final class AuthenticationMemory {
-    /// Beyond so many folders of a protection space the oldest are forgotten, and asked about again.
+    /// The number of folders that are remembered of a protection space. Beyond it the oldest are forgotten, and need a
+    /// challenge again.
     private static let maximumPaths = 100
 
     private struct Entry {
@@ -18,16 +19,17 @@ final class AuthenticationMemory {
         var paths: [String]
     }
 
-    /// As whom a session's connections to an origin are authenticated.
+    /// The identity with which a session's connections to an origin are authenticated.
     enum ConnectionIdentity: Equatable {
         case one(Data)
-        /// Some as one, some as another: of a response it is not known which.
+        /// Connections have different identities. Which one a response was for is not known.
         case several
     }
 
     private let storage: URLCredentialStorage?
     private var entries: [AuthenticationSite: [Entry]] = [:]
-    /// By certificates, and by schemes that bind to a connection. Kept as long as the session: connections may be open.
+    /// Identities by certificates, and by schemes that bind to a connection. Kept for the session's life, as
+    /// connections may be open.
     private var connections: [Origin: ConnectionIdentity] = [:]
 
     init(_ storage: URLCredentialStorage?) { self.storage = storage }
@@ -36,7 +38,7 @@ final class AuthenticationMemory {
 
     func reset() { entries = [:] }
 
-    /// Whether nobody has proved to anybody who the client is.
+    /// Whether the session has not authenticated itself anywhere.
     var isEmpty: Bool { entries.isEmpty && connections.isEmpty }
 
     // MARK: Connections
@@ -45,12 +47,12 @@ final class AuthenticationMemory {
         connections.isEmpty ? nil : connections[origin]
     }
 
-    /// A certificate is sent in a TLS handshake.
+    /// The client will send a certificate in a TLS handshake.
     func willAuthenticateConnection(to origin: Origin, as identity: TLSIdentity) {
         note(Data(identity.certificate.der), origin)
     }
 
-    /// A credential is used with a scheme that binds to a connection.
+    /// The client will send a credential with a scheme that binds to a connection.
     func willAuthenticateConnection(to site: AuthenticationSite, as credential: URLCredential) {
         guard case .server(let origin) = site else { return }
         note(Data("\(credential.user ?? "")\n\(credential.password ?? "")".utf8), origin)
@@ -66,9 +68,9 @@ final class AuthenticationMemory {
 
     // MARK: Protection spaces
 
-    /// What is remembered for a target: for the longest of the paths that it begins with.
-    func login(
-        for target: String, at site: AuthenticationSite
+    /// The credential that is remembered for a target: that of the longest path which the target begins with.
+    func credential(
+        forTarget target: String, at site: AuthenticationSite
     ) -> (offer: AuthenticationOffer, credential: URLCredential)? {
         let path = target.prefix { $0 != "?" }
         var best: (entry: Entry, length: Int)?
@@ -82,16 +84,17 @@ final class AuthenticationMemory {
         return (AuthenticationOffer(challenge: challenge, scheme: entry.scheme, space: entry.space), entry.credential)
     }
 
-    /// The credential that worked in a protection space.
+    /// The credential that was accepted in a protection space.
     func credential(for space: URLProtectionSpace, at site: AuthenticationSite) -> URLCredential? {
-        guard let entry = entries[site]?.first(where: { $0.space.isRealm(of: space) }), isCurrent(entry, site) else {
+        guard let entry = entries[site]?.first(where: { $0.space.isSameRealm(as: space) }), isCurrent(entry, site)
+        else {
             return nil
         }
         return entry.credential
     }
 
-    /// What to send within a protection space, and the scheme that gave it. Each use of a nonce is counted here. Nil when
-    /// another credential has taken the place of this one.
+    /// The field's value to send within a protection space, and the scheme that made it. Each use of a nonce is counted
+    /// here. Nil when another credential has replaced this one.
     func authorization(
         for request: HTTPAuthenticationRequest, with credential: URLCredential, in space: URLProtectionSpace,
         at site: AuthenticationSite
@@ -103,8 +106,8 @@ final class AuthenticationMemory {
         return (value, scheme)
     }
 
-    /// A request was let pass. Nothing is remembered of a credential that was for one request only, or where no
-    /// credentials are to be stored.
+    /// Remembers a credential that was accepted, unless it is for one request alone, or the session has no credential
+    /// storage.
     func remember(
         _ scheme: any HTTPAuthenticationScheme, _ credential: URLCredential, for target: String,
         in space: URLProtectionSpace, at site: AuthenticationSite
@@ -121,7 +124,7 @@ final class AuthenticationMemory {
         if let index { entries[site]?[index] = entry } else { entries[site, default: []].append(entry) }
     }
 
-    /// What a proxy protects is all that goes through it, if the scheme lets anything be sent unasked.
+    /// A proxy's protection space is all requests through it, if the scheme allows a credential before a challenge.
     private static func paths(
         _ scheme: any HTTPAuthenticationScheme, around path: String, at site: AuthenticationSite
     ) -> [String] {
@@ -129,14 +132,14 @@ final class AuthenticationMemory {
         return scheme.paths(around: "/").isEmpty ? [] : [""]
     }
 
-    /// The server does not accept the credential any more.
+    /// Forgets a credential that the server does not accept any more.
     func forget(_ credential: URLCredential, in space: URLProtectionSpace, at site: AuthenticationSite) {
-        entries[site]?.removeAll { $0.space.isRealm(of: space) && $0.credential == credential }
+        entries[site]?.removeAll { $0.space.isSameRealm(as: space) && $0.credential == credential }
         if entries[site]?.isEmpty == true { entries[site] = nil }
     }
 
     private func index(of space: URLProtectionSpace, _ site: AuthenticationSite) -> Int? {
-        entries[site]?.firstIndex { $0.space.isRealm(of: space) }
+        entries[site]?.firstIndex { $0.space.isSameRealm(as: space) }
     }
 
     private func isCurrent(_ entry: Entry, _ site: AuthenticationSite) -> Bool {

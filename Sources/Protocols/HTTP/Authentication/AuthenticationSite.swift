@@ -1,7 +1,7 @@
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// Who asks for credentials, and in which fields.
+/// A server or a proxy that requires credentials, and the fields that it uses for them.
 enum AuthenticationSite: Hashable {
     case server(Origin)
     case proxy(Proxy)
@@ -17,7 +17,7 @@ enum AuthenticationSite: Hashable {
         }
     }
 
-    /// - Parameter isSecure: whether what goes through a proxy is TLS: a proxy for `https` URLs is another type of proxy.
+    /// - Parameter isSecure: whether requests through a proxy are for `https` URLs. Then the proxy is of another type.
     func space(realm: String?, method: String, isSecure: Bool) -> URLProtectionSpace {
         switch self {
         case .server(let origin):
@@ -44,8 +44,8 @@ enum AuthenticationSite: Hashable {
 }
 
 extension URLProtectionSpace {
-    /// Whether this is the same realm at the same site as another space: proxies may differ in their type.
-    func isRealm(of other: URLProtectionSpace) -> Bool {
+    /// Whether both are the same realm. Their sites are the same; a proxy's types may differ.
+    func isSameRealm(as other: URLProtectionSpace) -> Bool {
         realm == other.realm && authenticationMethod == other.authenticationMethod
     }
 }

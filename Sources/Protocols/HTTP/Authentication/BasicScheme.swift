@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitCore
 
-/// `Basic`: user name and password, in UTF-8 whatever the challenge says of it (RFC 7617).
+/// `Basic`: user name and password, in UTF-8 whatever charset the challenge names (RFC 7617).
 struct BasicScheme: HTTPAuthenticationScheme {
     static let name = "Basic"
     static let authenticationMethod = NSURLAuthenticationMethodHTTPBasic
@@ -11,8 +11,8 @@ struct BasicScheme: HTTPAuthenticationScheme {
 
     init?(_ challenge: HTTPAuthenticationChallenge) { realm = challenge["realm"] }
 
-    /// Nil where the server would read another name or password: a colon ends the name, and control characters may not
-    /// be in either (RFC 7617 §2).
+    /// Nil where the server would read another name or password: a colon ends the name, and control characters are not
+    /// allowed in either (RFC 7617 §2).
     func authorization(for request: HTTPAuthenticationRequest, with credential: URLCredential) -> String? {
         guard let user = credential.user, let password = credential.password else { return nil }
         guard !user.utf8.contains(UInt8(ascii: ":")), !user.hasControlCharacters, !password.hasControlCharacters else {
@@ -21,12 +21,12 @@ struct BasicScheme: HTTPAuthenticationScheme {
         return Self.value(user, password)
     }
 
-    /// What `Authorization` and `Proxy-Authorization` say for a user.
+    /// The value of `Authorization` or `Proxy-Authorization` for a user.
     static func value(_ user: String, _ password: String) -> String {
         "Basic " + Data("\(user):\(password)".utf8).base64EncodedString()
     }
 
-    func goesOn(after challenge: HTTPAuthenticationChallenge) -> Bool { false }
+    func advance(after challenge: HTTPAuthenticationChallenge) -> Bool { false }
 
     /// The path's folder, and all below it (RFC 7617 §2.2).
     func paths(around path: String) -> [String] {
@@ -36,6 +36,6 @@ struct BasicScheme: HTTPAuthenticationScheme {
 }
 
 extension String {
-    /// Whether there are bytes that no field value may have, or that end a line.
+    /// Whether there are bytes that no field value may have.
     var hasControlCharacters: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
 }

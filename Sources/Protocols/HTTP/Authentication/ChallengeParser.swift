@@ -1,7 +1,8 @@
 import LoadingKitCore
+import LoadingKitPrimitives
 
-/// Reads `WWW-Authenticate` and `Proxy-Authenticate`: a list of challenges, each of which may be a list of parameters,
-/// with the same comma between both (RFC 9110 §11.6.1). What cannot be read is passed over.
+/// Parses `WWW-Authenticate` and `Proxy-Authenticate`: a list of challenges, each with a list of parameters, both
+/// divided by commas (RFC 9110 §11.6.1). What cannot be parsed is skipped.
 struct ChallengeParser {
     private var scanner: AuthenticationFieldScanner
     private var found: [HTTPAuthenticationChallenge] = []
@@ -21,7 +22,8 @@ struct ChallengeParser {
         }
     }
 
-    /// The parameters of `Authentication-Info`, which names no scheme (RFC 9110 §11.6.3), by their names in lower case.
+    /// The parameters of `Authentication-Info`, by their names in lower case. That field names no scheme (RFC 9110
+    /// §11.6.3).
     static func parameters(_ value: String) -> [String: String] {
         var parser = ChallengeParser(value)
         parser.scheme = ""
@@ -36,7 +38,7 @@ struct ChallengeParser {
                 continue
             }
             if let value = scanner.parameterValue() {
-                // Each may occur once; the first is what other clients take.
+                // Each may occur once. Of several, other clients take the first, too.
                 if parameters[name.lowercased()] == nil { parameters[name.lowercased()] = value }
             } else {
                 finish()
@@ -54,5 +56,97 @@ struct ChallengeParser {
         scheme = nil
         token = nil
         parameters = [:]
+    }
+}
+
+/// Scans the tokens of authentication fields (RFC 9110 §5.6, §11). It never fails: what is missing is nil.
+struct AuthenticationFieldScanner {
+    private let bytes: [UInt8]
+    private var position = 0
+
+    init(_ value: String) { bytes = Array(value.utf8) }
+
+    private var next: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private mutating func skip(while isSkipped: (UInt8) -> Bool) {
+        while let byte = next, isSkipped(byte) { position += 1 }
+    }
+
+    private mutating func take(while isTaken: (UInt8) -> Bool) -> String? {
+        let start = position
+        skip(while: isTaken)
+        return position > start ? String(decoding: bytes[start..<position], as: UTF8.self) : nil
+    }
+
+    mutating func skipSpace() { skip(while: ASCII.isSpace) }
+
+    /// Skips to the next element of a list, past empty ones (RFC 9110 §5.6.1). Returns false at the end.
+    mutating func skipToElement() -> Bool {
+        skip { ASCII.isSpace($0) || $0 == UInt8(ascii: ",") }
+        return next != nil
+    }
+
+    /// Skips an element that begins neither a scheme nor a parameter.
+    mutating func skipElement() {
+        if next == UInt8(ascii: "\"") { _ = quotedString() } else { position += next == nil ? 0 : 1 }
+        skip { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "\"") }
+    }
+
+    mutating func token() -> String? { take(while: ASCII.isTokenByte) }
+
+    /// The token that a scheme has in the place of parameters. The list's element ends with it.
+    mutating func token68() -> String? {
+        let start = position
+        skipSpace()
+        let first = position
+        skip(while: Self.isToken68Byte)
+        guard position > first, first > start else {
+            position = start
+            return nil
+        }
+        skip { $0 == UInt8(ascii: "=") }
+        let end = position
+        skipSpace()
+        guard next == nil || next == UInt8(ascii: ",") else {
+            position = start
+            return nil
+        }
+        return String(decoding: bytes[first..<end], as: UTF8.self)
+    }
+
+    /// The value after a parameter's name, unquoted; nil when there is no `=`.
+    mutating func parameterValue() -> String? {
+        let start = position
+        skipSpace()
+        guard next == UInt8(ascii: "=") else {
+            position = start
+            return nil
+        }
+        position += 1
+        skipSpace()
+        if next == UInt8(ascii: "\"") { return quotedString() }
+        // Some servers forget the quotes around a value that is not a token.
+        return take { !ASCII.isSpace($0) && $0 != UInt8(ascii: ",") } ?? ""
+    }
+
+    /// A string whose end is missing ends with the field.
+    private mutating func quotedString() -> String {
+        position += 1
+        var text: [UInt8] = []
+        while let byte = next, byte != UInt8(ascii: "\"") {
+            position += 1
+            if byte == UInt8(ascii: "\\"), let escaped = next {
+                text.append(escaped)
+                position += 1
+            } else {
+                text.append(byte)
+            }
+        }
+        if next != nil { position += 1 }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func isToken68Byte(_ byte: UInt8) -> Bool {
+        ASCII.isLetterOrDigit(byte) || "-._~+/".utf8.contains(byte)
     }
 }

@@ -1,18 +1,18 @@
 import Foundation
 import LoadingKitCore
 
-/// `Digest`: proves to know the password without sending it (RFC 7616; without `qop`, RFC 2069).
+/// `Digest`: proves that the client knows the password without sending it (RFC 7616; without `qop`, RFC 2069).
 struct DigestScheme: HTTPAuthenticationScheme {
     static let name = "Digest"
     static let authenticationMethod = NSURLAuthenticationMethodHTTPDigest
 
     /// What the hash protects: `qop` (RFC 7616 §3.4).
     private enum Quality {
-        /// The method and the target, as in RFC 2069: the server says nothing of `qop`.
+        /// The method and the target, as in RFC 2069: the challenge has no `qop`.
         case legacy
         /// The method, the target and the nonces.
         case auth
-        /// The body too.
+        /// The method, the target, the nonces and the body.
         case integrity
 
         init?(_ name: String) {
@@ -32,7 +32,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
         }
     }
 
-    /// What was sent last: the server's answer to it is checked.
+    /// The values that were sent last, against which the server's proof is checked.
     private struct Sent {
         let secret: String
         let nonce: String
@@ -43,7 +43,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
 
     let realm: String?
     private let algorithm: DigestAlgorithm
-    /// Those that the server offers.
+    /// The qualities that the server offers.
     private let qualities: [Quality]
     private var nonce: String
     /// The nonce that a session began with, which `nextnonce` does not change (RFC 7616 §3.4.2).
@@ -53,7 +53,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
     private let hashesUser: Bool
     private let isUTF8: Bool
     private let domain: String?
-    /// How often the nonce was used.
+    /// How often the nonce has been used.
     private var count: UInt32 = 0
     private var sent: Sent?
 
@@ -103,7 +103,8 @@ struct DigestScheme: HTTPAuthenticationScheme {
         return "Digest " + name + parameters(sent, response)
     }
 
-    /// `auth` where it is offered, as `auth-int` wants the body hashed before it is sent. Nil when neither can be.
+    /// `auth` where it is offered, as `auth-int` needs the body's hash before the body is sent. Nil when neither can be
+    /// used.
     private func chooseQuality(_ request: HTTPAuthenticationRequest) -> Quality? {
         qualities.first { $0 != .integrity } ?? (request.body == nil ? nil : .integrity)
     }
@@ -130,8 +131,8 @@ struct DigestScheme: HTTPAuthenticationScheme {
         return algorithm.hash(sent.secret, sent.nonce, sent.count, clientNonce, name, second)
     }
 
-    /// The user's name, or its hash. A name that no quoted string should have is encoded where the server knows of that
-    /// (RFC 7616 §3.4, RFC 8187 §3.2).
+    /// The user's name, or its hash. A name beyond ASCII is encoded where the server supports that (RFC 7616 §3.4, RFC
+    /// 8187 §3.2).
     private func userParameters(_ user: String) -> String? {
         if hashesUser {
             return algorithm.hash(user, realm ?? "").map { "username=\"\($0)\", userhash=true" }
@@ -153,16 +154,16 @@ struct DigestScheme: HTTPAuthenticationScheme {
 
     // MARK: Responses
 
-    /// Only a nonce that is too old is tried anew with the same credential (RFC 7616 §3.3, `stale`).
-    mutating func goesOn(after challenge: HTTPAuthenticationChallenge) -> Bool {
+    /// The same credential is sent again only when the nonce was too old (RFC 7616 §3.3, `stale`).
+    mutating func advance(after challenge: HTTPAuthenticationChallenge) -> Bool {
         guard challenge["stale"]?.lowercased() == "true", let fresh = DigestScheme(challenge) else { return false }
         self = fresh
         return true
     }
 
-    /// `rspauth` proves that the server knows the password, too; `nextnonce` is for the next request (RFC 7616 §3.5).
-    mutating func accepted(_ parameters: [String: String]) -> HTTPAuthenticationAcceptance {
-        // What covers the response's body cannot be checked before all of it has come: see `bodyCheck`.
+    /// `rspauth` proves that the server knows the password. `nextnonce` is for the next request (RFC 7616 §3.5).
+    mutating func serverDidAccept(_ parameters: [String: String]) -> HTTPAuthenticationAcceptance {
+        // A proof that covers the response's body is checked when all of the body is received: see `bodyCheck`.
         if let sent, let claimed = parameters["rspauth"] {
             let quality = Self.quality(of: parameters, sent)
             if quality != .integrity, proof(sent, method: "", quality, bodyHash: nil) != claimed.lowercased() {
@@ -179,9 +180,9 @@ struct DigestScheme: HTTPAuthenticationScheme {
         answer["qop"].flatMap { Quality($0) } ?? sent.quality
     }
 
-    /// What is to be done with the response's body when the server's proof covers it; nil when it does not.
+    /// The check of the server's proof, where that covers the response's body; nil where it does not.
     ///
-    /// - Parameter parameters: those of `Authentication-Info`, none when it is yet to come.
+    /// - Parameter parameters: those of `Authentication-Info`, none while that field has not been received.
     func bodyCheck(_ parameters: [String: String]) -> DigestBodyCheck? {
         guard let sent, Self.quality(of: parameters, sent) == .integrity,
             let digest = RunningDigest(algorithm.digest)
@@ -191,7 +192,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
         }
     }
 
-    /// Those of `domain`; without it, all of the origin's (RFC 7616 §3.3). Other origins' are of no use here.
+    /// The paths of `domain`; without it, all paths of the origin (RFC 7616 §3.3). Paths of other origins are left out.
     func paths(around path: String) -> [String] {
         let named = (domain ?? "").split(separator: " ").compactMap { reference in
             URLComponents(string: String(reference))?.percentEncodedPath
@@ -202,8 +203,75 @@ struct DigestScheme: HTTPAuthenticationScheme {
 }
 
 extension String {
-    /// As a quoted string (RFC 9110 §5.6.4).
+    /// The text as a quoted string (RFC 9110 §5.6.4).
     fileprivate var quoted: String {
         "\"" + replacing("\\", with: "\\\\").replacing("\"", with: "\\\"") + "\""
     }
+}
+
+/// The `algorithm` of a Digest challenge (RFC 7616 §3.3).
+struct DigestAlgorithm: Sendable {
+    let digest: MessageDigest
+    /// Whether the password's hash is bound to the nonces with which the use of the credential began (`-sess`).
+    let isSession: Bool
+    /// The name in the challenge; nil where there is none, which means MD5.
+    let name: String?
+
+    /// Nil for an unknown algorithm.
+    init?(_ name: String?) {
+        self.name = name
+        var plain = (name ?? "MD5").uppercased()
+        isSession = plain.hasSuffix("-SESS")
+        if isSession { plain.removeLast("-SESS".count) }
+        switch plain {
+        case "MD5": digest = .md5
+        case "SHA-256": digest = .sha256
+        case "SHA-512-256": digest = .sha512_256
+        default: return nil
+        }
+    }
+
+    /// The algorithm's strength among those of Digest.
+    var rank: Int {
+        switch digest {
+        case .md5: 0
+        case .sha256: 1
+        case .sha512_256: 2
+        }
+    }
+
+    /// The hash of strings with colons between them, in hexadecimal.
+    func hash(_ parts: String...) -> String? { digest.hash(Array(parts.joined(separator: ":").utf8))?.hexadecimal }
+}
+
+/// Checks, when all of a response's body is received, that `rspauth` proves that the server knows the password
+/// (`qop=auth-int`, RFC 7616 §3.5). `rspauth` may be in the trailers.
+final class DigestBodyCheck {
+    private let digest: RunningDigest
+    private var claimed: String?
+    private let proof: (_ bodyHash: String) -> String?
+
+    /// - Parameter proof: the right value of `rspauth` for a body with this hash.
+    init(_ digest: RunningDigest, claimed: String?, proof: @escaping (_ bodyHash: String) -> String?) {
+        self.digest = digest
+        self.claimed = claimed
+        self.proof = proof
+    }
+
+    func update(_ bytes: UnsafeRawBufferPointer) { digest.update(bytes) }
+
+    /// Takes `rspauth` from the parameters of the trailers' `Authentication-Info`.
+    func noteTrailers(_ parameters: [String: String]) { claimed = parameters["rspauth"] ?? claimed }
+
+    func finish() throws(LoadFailure) {
+        guard let claimed else { return }
+        guard let hash = digest.finish()?.hexadecimal, proof(hash) == claimed.lowercased() else { throw .unproven }
+    }
+}
+
+extension LoadFailure {
+    /// The server's proof that it knows the password is wrong.
+    static let unproven = LoadFailure(
+        .badServerResponse,
+        "the server's Authentication-Info does not prove that it knows the password: it may be another's")
 }

@@ -1,6 +1,7 @@
 import CLoadingKitOpenSSL
 
-/// The hash functions of authentication schemes, by OpenSSL. Nil where the system forbids one, as FIPS does MD5.
+/// The hash functions of authentication schemes, by OpenSSL. Results are nil where the system forbids a function, as
+/// FIPS does MD5.
 enum MessageDigest: Sendable {
     case md5
     case sha256
@@ -33,7 +34,7 @@ enum MessageDigest: Sendable {
 }
 
 extension Array where Element == UInt8 {
-    /// In small letters, as Digest has it (RFC 7616 §3.3).
+    /// The bytes in lowercase hexadecimal, as Digest needs them (RFC 7616 §3.3).
     var hexadecimal: String {
         let digits = Array("0123456789abcdef".utf8)
         var text: [UInt8] = []
@@ -45,5 +46,31 @@ extension Array where Element == UInt8 {
     static func random(_ count: Int) -> [UInt8] {
         var generator = SystemRandomNumberGenerator()
         return (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+    }
+}
+
+/// A hash of bytes that arrive in pieces.
+final class RunningDigest {
+    private let context: OpaquePointer
+
+    /// Nil where the system forbids the function, or there is no memory.
+    init?(_ digest: MessageDigest) {
+        guard let context = EVP_MD_CTX_new() else { return nil }
+        self.context = context
+        guard EVP_DigestInit_ex(context, digest.function, nil) == 1 else { return nil }
+    }
+
+    deinit { EVP_MD_CTX_free(context) }
+
+    func update(_ bytes: UnsafeRawBufferPointer) {
+        if let base = bytes.baseAddress { EVP_DigestUpdate(context, base, bytes.count) }
+    }
+
+    /// The hash of all bytes. No bytes may be added after that.
+    func finish() -> [UInt8]? {
+        var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+        var count: UInt32 = 0
+        guard EVP_DigestFinal_ex(context, &digest, &count) == 1 else { return nil }
+        return Array(digest.prefix(Int(count)))
     }
 }

@@ -1,8 +1,8 @@
-/// The bytes of NTLM's messages (MS-NLMP §2.2): little-endian numbers, and places of what stands behind them.
+/// The bytes of NTLM's messages (MS-NLMP §2.2): little-endian numbers, and the lengths and offsets of fields.
 enum NTLMMessage {
     static let signature = Array("NTLMSSP\0".utf8)
 
-    /// What both sides can do (MS-NLMP §2.2.2.5).
+    /// The options that both sides negotiate (MS-NLMP §2.2.2.5).
     struct Flags: OptionSet {
         let rawValue: UInt32
         static let unicode = Flags(rawValue: 0x0000_0001)
@@ -20,7 +20,7 @@ enum NTLMMessage {
         ]
     }
 
-    /// The first message. It names neither a domain nor this machine, which the server has no need to know.
+    /// The first message. It names neither a domain nor this machine, as the server does not need them.
     static let negotiate =
         signature + littleEndian(UInt32(1)) + littleEndian(Flags.offered.rawValue) + [UInt8](repeating: 0, count: 16)
 
@@ -35,7 +35,7 @@ enum NTLMMessage {
         return (0..<size).reduce(0) { $0 | Number(truncatingIfNeeded: bytes[offset + $1]) << (8 * $1) }
     }
 
-    /// What a length and an offset, which stand at `offset`, point to.
+    /// The field whose length and offset stand at `offset`.
     static func field(_ bytes: [UInt8], at offset: Int) -> [UInt8]? {
         guard let length = number(bytes, at: offset, UInt16.self),
             let start = number(bytes, at: offset + 4, UInt32.self)
@@ -46,4 +46,78 @@ enum NTLMMessage {
     }
 
     static func utf16(_ text: String) -> [UInt8] { text.utf16.flatMap { littleEndian($0) } }
+}
+
+/// The server's message of an NTLM handshake (MS-NLMP §2.2.1.2).
+struct NTLMChallenge: Sendable {
+    /// The numbers of the server's attributes (MS-NLMP §2.2.2.1).
+    private enum Attribute {
+        static let end: UInt16 = 0
+        static let flags: UInt16 = 6
+        static let timestamp: UInt16 = 7
+        static let channelBinding: UInt16 = 10
+    }
+
+    /// The whole message, which the check in the client's last message covers.
+    let message: [UInt8]
+    let serverChallenge: [UInt8]
+    private let attributes: [(number: UInt16, value: [UInt8])]
+
+    /// Nil where the bytes are not such a message.
+    init?(_ message: [UInt8]) {
+        guard message.starts(with: NTLMMessage.signature), NTLMMessage.number(message, at: 8, UInt32.self) == 2,
+            message.count >= 32
+        else { return nil }
+        self.message = message
+        serverChallenge = Array(message[24..<32])
+        // The messages of old servers end here, or go on with other data.
+        let flags = NTLMMessage.Flags(rawValue: NTLMMessage.number(message, at: 20, UInt32.self) ?? 0)
+        let hasInformation = message.count >= 48 && flags.contains(.targetInformation)
+        guard let information = hasInformation ? NTLMMessage.field(message, at: 40) : [] else { return nil }
+        guard let attributes = Self.attributes(information) else { return nil }
+        self.attributes = attributes
+    }
+
+    private static func attributes(_ bytes: [UInt8]) -> [(number: UInt16, value: [UInt8])]? {
+        var found: [(number: UInt16, value: [UInt8])] = []
+        var offset = 0
+        while offset < bytes.count {
+            guard let number = NTLMMessage.number(bytes, at: offset, UInt16.self),
+                let length = NTLMMessage.number(bytes, at: offset + 2, UInt16.self),
+                Int(length) <= bytes.count - offset - 4
+            else { return nil }
+            if number == Attribute.end { break }
+            found.append((number, Array(bytes[offset + 4..<offset + 4 + Int(length)])))
+            offset += 4 + Int(length)
+        }
+        return found
+    }
+
+    /// The server's time. A server that sends it expects a check in the last message.
+    var timestamp: UInt64? {
+        attributes.first { $0.number == Attribute.timestamp }.flatMap {
+            NTLMMessage.number($0.value, at: 0, UInt64.self)
+        }
+    }
+
+    /// The server's attributes, as the client returns them, with the flag that there is a check, and with the binding
+    /// to the TLS connection (MS-NLMP §3.1.5.1.2).
+    func information(promisesCheck: Bool, _ binding: NTLMChannelBinding? = nil) -> [UInt8] {
+        var all = attributes
+        if let binding {
+            all.removeAll { $0.number == Attribute.channelBinding }
+            all.append((Attribute.channelBinding, binding.hash))
+        }
+        if promisesCheck {
+            let old = all.first { $0.number == Attribute.flags }
+            let flags = old.flatMap { NTLMMessage.number($0.value, at: 0, UInt32.self) } ?? 0
+            all.removeAll { $0.number == Attribute.flags }
+            all.append((Attribute.flags, NTLMMessage.littleEndian(flags | 2)))
+        }
+        let bytes = all.flatMap { attribute in
+            NTLMMessage.littleEndian(attribute.number) + NTLMMessage.littleEndian(UInt16(attribute.value.count))
+                + attribute.value
+        }
+        return bytes + [0, 0, 0, 0]
+    }
 }

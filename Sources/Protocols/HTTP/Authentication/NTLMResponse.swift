@@ -12,8 +12,8 @@ struct NTLMResponse {
     /// Nil where the system forbids the hash functions.
     ///
     /// - Parameters:
-    ///   - now: as the server's clock counts; its own time is taken where it gives it.
-    ///   - binding: says which TLS connection the answer is for.
+    ///   - now: the time in the server's format. Where the server has sent its time, that is used.
+    ///   - binding: binds the answer to its TLS connection.
     init?(
         _ identity: NTLMIdentity, _ challenge: NTLMChallenge, clientChallenge: [UInt8], now: UInt64,
         binding: NTLMChannelBinding? = nil
@@ -59,5 +59,48 @@ struct NTLMResponse {
         else { return nil }
         message.replaceSubrange(Self.checkOffset..<headCount, with: check)
         return message
+    }
+}
+
+/// A user of a domain, and the key that NTLM derives from the password.
+struct NTLMIdentity: Sendable {
+    let user: String
+    let domain: String
+    private let password: String
+
+    /// - Parameter name: `domain\user`; or `user@domain`, which the server divides itself; or a name alone.
+    init(_ name: String, _ password: String) {
+        if let separator = name.firstIndex(of: "\\") {
+            domain = String(name[..<separator])
+            user = String(name[name.index(after: separator)...])
+        } else {
+            domain = ""
+            user = name
+        }
+        self.password = password
+    }
+
+    /// NTOWFv2 (MS-NLMP §3.3.2).
+    var key: [UInt8]? {
+        MessageDigest.md5.authenticate(
+            NTLMMessage.utf16(user.uppercased() + domain), key: MD4.hash(NTLMMessage.utf16(password)))
+    }
+}
+
+/// Binds an NTLM answer to its TLS connection, so that an attacker cannot use it with another server: the hash of a
+/// `gss_channel_bindings_struct` (MS-NLMP §2.2.2.1, RFC 4121 §4.1.1.2) with the `tls-server-end-point` binding (RFC 5929).
+struct NTLMChannelBinding: Sendable {
+    let hash: [UInt8]
+
+    /// Nil where the system forbids the hash function.
+    ///
+    /// - Parameter endPointHash: the hash of the server's certificate.
+    init?(endPointHash: [UInt8]) {
+        let data = Array("tls-server-end-point:".utf8) + endPointHash
+        // No addresses: the types and lengths of both, the initiator's and the acceptor's, are zero.
+        let noAddresses = [UInt8](repeating: 0, count: 16)
+        let length = NTLMMessage.littleEndian(UInt32(truncatingIfNeeded: data.count))
+        guard let hash = MessageDigest.md5.hash(noAddresses + length + data) else { return nil }
+        self.hash = hash
     }
 }

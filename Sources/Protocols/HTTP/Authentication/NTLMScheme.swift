@@ -1,13 +1,13 @@
 import Foundation
 import LoadingKitCore
 
-/// `NTLM`, version 2: three messages on one connection, which is the user's from then on (MS-NLMP; MS-NTHT).
+/// `NTLM`, version 2: three messages, which authenticate the connection for one user (MS-NLMP; MS-NTHT).
 ///
 ///     initial ── negotiate ──▶ negotiated ── the server's challenge ──▶ challenged ── authenticate ──▶ answered
 ///
-/// Asked for another message when it is the server's turn, it begins anew.
+/// A message that is requested before the server has answered the last one begins the handshake anew.
 ///
-/// The connection is used again for the same user's requests alone (see ``BoundCredentials``).
+/// The connection is reused for the same user's requests alone (see ``BoundCredentials``).
 struct NTLMScheme: HTTPAuthenticationScheme {
     static let name = "NTLM"
     static let authenticationMethod = NSURLAuthenticationMethodNTLM
@@ -24,7 +24,7 @@ struct NTLMScheme: HTTPAuthenticationScheme {
 
     init?(_ challenge: HTTPAuthenticationChallenge) {}
 
-    /// The server names its domain only in the handshake, when the credential has been chosen.
+    /// The server names its domain only during the handshake, when the credential has been chosen.
     var realm: String? { nil }
 
     var strength: Int { 30 }
@@ -52,7 +52,7 @@ struct NTLMScheme: HTTPAuthenticationScheme {
         }
     }
 
-    mutating func goesOn(after challenge: HTTPAuthenticationChallenge) -> Bool {
+    mutating func advance(after challenge: HTTPAuthenticationChallenge) -> Bool {
         switch state {
         case .negotiated(let negotiation):
             guard let token = challenge.token, let bytes = Data(base64Encoded: token),

@@ -2,13 +2,13 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// A stale response that was used is validated, and nobody waits for it (RFC 5861 §3).
+/// Validates a stale response that has served as an answer. No request waits for this (RFC 5861 §3).
 final class BackgroundValidation: LoadReceiver {
     private let load: CachedExchange
     private let loop: EventLoop
     private let timeout: TimeInterval
     private unowned let session: SessionCache
-    /// No task's clock runs for this load.
+    /// Ends a load that takes too long, as no task's clock does that here.
     private var timer: LoopTimer?
     private var isOver = false
 
@@ -31,7 +31,7 @@ final class BackgroundValidation: LoadReceiver {
         isOver = true
         timer?.cancel()
         load.end()
-        session.ended(self)
+        session.validationDidEnd(self)
     }
 
     // MARK: LoadReceiver
@@ -42,14 +42,14 @@ final class BackgroundValidation: LoadReceiver {
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { nil }
     func bodyBufferFilled(_ count: Int) -> Flow { .more }
 
-    /// What it leads to is loaded when someone asks for it.
+    /// A redirect is not followed: its target is loaded when it is requested.
     func redirect(
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
     ) {
         loop.executeLater { decide(false) }
     }
 
-    /// Nobody is there to be asked.
+    /// No program is there to answer a challenge.
     var answersChallenges: Bool { false }
 
     var challengeDelegate: AnyObject? { nil }
@@ -60,14 +60,14 @@ final class BackgroundValidation: LoadReceiver {
 
     func withdraw(_ challenge: URLAuthenticationChallenge) {}
 
-    func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
+    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         decide(response)
     }
-    func sentBody(_ count: Int, expected: Int64) {}
+    func didSendBody(_ count: Int, expected: Int64) {}
     func noteActivity() {}
     func receive(informational response: HTTPURLResponse) {}
-    func setQueued(_ isQueued: Bool) {}
+    func queueStateDidChange(isQueued: Bool) {}
     func collect(_ transaction: @autoclosure () -> TransactionRecord) {}
     func finish() { end() }
     func fail(_ error: any Error) { end() }

@@ -1,10 +1,10 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// What a message's `Cache-Control` says, request or response (RFC 9111 §5.2, RFC 5861, RFC 8246).
+/// The directives in the `Cache-Control` of a request or a response (RFC 9111 §5.2, RFC 5861, RFC 8246).
 ///
-/// What concerns shared caches alone (`s-maxage`, `proxy-revalidate`, `private`) is not kept, but for `private` as a
-/// permission to store.
+/// Those for shared caches alone (`s-maxage`, `proxy-revalidate`) are not kept. `private` is kept as a permission to
+/// store.
 struct CacheControl: Equatable, Sendable {
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt16
@@ -19,14 +19,14 @@ struct CacheControl: Equatable, Sendable {
     }
 
     var flags: Flags = []
-    /// In seconds, as all of these.
+    /// In seconds, like all durations here.
     var maxAge: TimeInterval?
     var staleWhileRevalidate: TimeInterval?
     var staleIfError: TimeInterval?
     var minFresh: TimeInterval?
-    /// Infinite where the request accepts a response however stale.
+    /// Infinite where the request accepts a response of any staleness.
     var maxStale: TimeInterval?
-    /// The fields that may not be used again unasked, lowercase: `no-cache="set-cookie"`.
+    /// The fields that may not be reused without validation, in lowercase: `no-cache="set-cookie"`.
     var noCacheFields: [String] = []
 
     init() {}
@@ -38,7 +38,8 @@ struct CacheControl: Equatable, Sendable {
         }
     }
 
-    /// A request's, in which the old `Pragma: no-cache` counts where there is no `Cache-Control` (RFC 9111 §5.4).
+    /// The directives of a request. The old `Pragma: no-cache` counts where there is no `Cache-Control` (RFC 9111
+    /// §5.4).
     init(ofRequest fields: HTTPFields) {
         self.init(fields)
         guard !fields.contains(.cacheControl) else { return }
@@ -57,7 +58,7 @@ struct CacheControl: Equatable, Sendable {
         case 6 where directive.isNamed("public"): flags.insert(.isPublic)
         case 7 where directive.isNamed("private"): flags.insert(.isPrivate)
         case 7 where directive.isNamed("max-age"):
-            // Of several the first counts. One that is no number makes the response stale (RFC 9111 §4.2.1).
+            // The first of several counts. A value that is not a number makes the response stale (RFC 9111 §4.2.1).
             if maxAge == nil { maxAge = DeltaSeconds.parse(directive.argument) ?? 0 }
         case 8 where directive.isNamed("no-store"): flags.insert(.noStore)
         case 8 where directive.isNamed("no-cache"): noteNoCache(directive.argument)
@@ -82,12 +83,12 @@ struct CacheControl: Equatable, Sendable {
     }
 }
 
-/// Seconds as HTTP's fields have them (RFC 9111 §1.2.2).
+/// Durations in HTTP's fields, in whole seconds (RFC 9111 §1.2.2).
 enum DeltaSeconds {
-    /// The most that is told apart: what is larger counts as this.
+    /// The largest value. A larger number counts as this one.
     static let maximum: UInt64 = 1 << 31
 
-    /// Nil for what is no number of digits alone.
+    /// Nil unless all bytes are digits.
     static func parse(_ bytes: UnsafeRawBufferPointer?) -> TimeInterval? {
         guard let bytes, !bytes.isEmpty else { return nil }
         if let number = ASCII.decimal(bytes) { return TimeInterval(min(number, maximum)) }
@@ -99,4 +100,70 @@ enum DeltaSeconds {
     static func string(_ seconds: TimeInterval) -> String {
         seconds > 0 ? String(UInt64(min(seconds, TimeInterval(maximum)))) : "0"
     }
+}
+
+/// The directives of one line of `Cache-Control`, from left to right (RFC 9111 §5.2).
+///
+/// Nothing is an error. Bytes that are no directive are skipped. Every argument may be a token or a quoted string, as
+/// §5.2 requires of recipients.
+struct CacheDirectives {
+    struct Directive {
+        let name: UnsafeRawBufferPointer
+        /// The argument without its quotes; nil where the directive has none.
+        let argument: UnsafeRawBufferPointer?
+
+        func isNamed(_ text: StaticString) -> Bool { ASCII.equalsIgnoringCase(name, text) }
+    }
+
+    private let bytes: UnsafeRawBufferPointer
+    private var position = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    mutating func next() -> Directive? {
+        while position < bytes.count {
+            let name = take { $0 != UInt8(ascii: ",") && $0 != UInt8(ascii: "=") }
+            guard position < bytes.count, bytes[position] == UInt8(ascii: "=") else {
+                position += 1
+                if !name.isEmpty { return Directive(name: name, argument: nil) }
+                continue
+            }
+            position += 1
+            let argument = takeArgument()
+            if !name.isEmpty { return Directive(name: name, argument: argument) }
+        }
+        return nil
+    }
+
+    private mutating func takeArgument() -> UnsafeRawBufferPointer {
+        _ = take { ASCII.isSpace($0) }
+        guard position < bytes.count, bytes[position] == UInt8(ascii: "\"") else {
+            defer { position += 1 }
+            return take { $0 != UInt8(ascii: ",") }
+        }
+        let start = position + 1
+        position = start
+        while position < bytes.count, bytes[position] != UInt8(ascii: "\"") {
+            position += bytes[position] == UInt8(ascii: "\\") ? 2 : 1
+        }
+        let end = min(position, bytes.count)
+        position = end + 1
+        // Bytes between the closing quote and the comma have no meaning.
+        _ = take { $0 != UInt8(ascii: ",") }
+        position += 1
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+    }
+
+    /// Takes the bytes from here for which `belongs` is true. Returns them without the spaces around them.
+    private mutating func take(_ belongs: (UInt8) -> Bool) -> UnsafeRawBufferPointer {
+        let start = min(position, bytes.count)
+        position = start
+        while position < bytes.count, belongs(bytes[position]) { position += 1 }
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<position]).trimmingSpaces
+    }
+}
+
+extension UnsafeRawBufferPointer {
+    /// The bytes without the spaces and tabs at both ends.
+    var trimmingSpaces: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: ASCII.trimmingSpaces(self)) }
 }

@@ -2,22 +2,22 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// What is to be done about a request, by what is stored for it. Pure.
+/// How a request is answered, given what is stored for it. Pure.
 enum CacheVerdict {
-    /// Answer with what is stored; perhaps it is validated behind the answer.
+    /// The stored response is the answer. `revalidates` is to be validated in the background.
     case serve(StoredAnswer, revalidates: StoredResponse?)
-    /// Ask the server whether what is stored is current; it may also be what answers when the server cannot.
+    /// The server is to validate the stored response, which may also be the answer when the server fails.
     case validate(StoredResponse)
-    /// What is stored is the beginning of the answer: ask the server for the rest.
-    case complete(Completion)
-    /// Ask the server, as if nothing were stored.
+    /// The stored response is the beginning of the answer. The rest is requested from the server.
+    case complete(PartialResponse)
+    /// The request goes to the server, as if nothing were stored.
     case load
-    /// `only-if-cached`, and nothing is (RFC 9111 §5.2.1.7): 504.
+    /// `only-if-cached`, and no stored response can answer: 504 (RFC 9111 §5.2.1.7).
     case gatewayTimeout
-    /// The policy forbids to ask the server.
+    /// No stored response can answer, and the policy forbids a request to the server.
     case unavailable
 
-    /// - Parameter chosen: what is stored for the request, if anything.
+    /// - Parameter chosen: the stored response for the request, if there is one.
     init(_ query: CacheQuery, _ chosen: StoredResponse?, now: Date) {
         switch query.policy {
         case .returnCacheDataElseLoad:
@@ -41,10 +41,11 @@ enum CacheVerdict {
         let freshness = stored.freshness(now: now)
         var verdict = ReuseRule.verdict(freshness, stored.control, request: query.control)
         if query.policy == .reloadRevalidatingCacheData, !(freshness.isFresh && stored.control.has(.immutable)) {
-            verdict = .validate  // RFC 8246 §2: what is immutable and fresh needs no validation even then
+            verdict = .validate  // RFC 8246 §2: a fresh and immutable response needs no validation even then
         }
-        // The program's own conditions are the server's to judge once what is stored cannot be used as it is.
-        if verdict == .validate, RequestConditions.areConditional(query.fields) { return .load }
+        // The program's own conditions are for the server to evaluate, once the stored response cannot be used as it
+        // is.
+        if verdict == .validate, RequestConditions.isConditional(query.fields) { return .load }
         guard let answer = answer(query, stored, now) else { return rest(query, stored) }
         switch verdict {
         case .fresh: return .serve(answer, revalidates: nil)
@@ -54,10 +55,94 @@ enum CacheVerdict {
     }
 
     private static func rest(_ query: CacheQuery, _ stored: StoredResponse) -> CacheVerdict {
-        Completion(query, stored).map { .complete($0) } ?? .load
+        PartialResponse(query, stored).map { .complete($0) } ?? .load
     }
 
     private static func answer(_ query: CacheQuery, _ stored: StoredResponse, _ now: Date) -> StoredAnswer? {
         StoredAnswer(stored, to: query, now: now, isValidated: false)
     }
+}
+
+/// A request as the cache sees it.
+struct CacheQuery {
+    let method: String
+    let url: URL
+    let policy: URLRequest.CachePolicy
+    let control: CacheControl
+    /// The fields that the program set.
+    let fields: HTTPFields
+    /// Some servers use the body of a GET, though it has no defined meaning (RFC 9110 §9.3.1).
+    let hasBody: Bool
+
+    init(_ request: URLRequest, url: URL, policy: URLRequest.CachePolicy) {
+        method = request.httpMethod ?? "GET"
+        self.url = url
+        self.policy = policy
+        fields = request.fields
+        hasBody = request.hasBody
+        control = CacheControl(ofRequest: fields)
+    }
+
+    /// Whether a stored response may answer (RFC 9111 §4).
+    var mayBeAnsweredFromCache: Bool {
+        guard method == "GET" || method == "HEAD", !hasBody else { return false }
+        switch policy {
+        case .reloadIgnoringLocalCacheData, .reloadIgnoringLocalAndRemoteCacheData: return false
+        case .useProtocolCachePolicy, .reloadRevalidatingCacheData: return !control.has(.noStore)
+        case .returnCacheDataElseLoad, .returnCacheDataDontLoad: return true
+        }
+    }
+
+    /// The directives that the policy adds for caches on the way to the server, unless the program set its own.
+    func directives(validating: Bool) -> HTTPFields {
+        var extra = HTTPFields()
+        guard !fields.contains(.cacheControl) else { return extra }
+        switch policy {
+        case .reloadIgnoringLocalAndRemoteCacheData:
+            extra.append(.cacheControl, "no-cache")
+            if !fields.contains(.pragma) { extra.append(.pragma, "no-cache") }
+        case .reloadRevalidatingCacheData:
+            extra.append(.cacheControl, "max-age=0")
+        case .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .returnCacheDataElseLoad,
+            .returnCacheDataDontLoad:
+            break
+        }
+        return extra
+    }
+}
+
+/// Whether a stored response may answer a request that it matches (RFC 9111 §4, §4.2.4, §5.2.1).
+enum ReuseRule {
+    enum Verdict: Equatable {
+        case fresh
+        /// The response may be used now, and is then validated in the background (RFC 5861 §3).
+        case staleWhileRevalidate
+        /// The response may be used only once the server has validated it.
+        case validate
+    }
+
+    static func verdict(_ freshness: Freshness, _ control: CacheControl, request: CacheControl) -> Verdict {
+        if control.has(.noCache) || request.has(.noCache) { return .validate }
+        let lifetime = min(freshness.lifetime, request.maxAge ?? .infinity)
+        if lifetime > freshness.age, lifetime - freshness.age >= request.minFresh ?? 0 { return .fresh }
+        guard !control.has(.mustRevalidate), request.minFresh == nil else { return .validate }
+        let staleness = max(0, freshness.age - lifetime)
+        if let maxStale = request.maxStale, staleness <= maxStale { return .fresh }
+        if let window = control.staleWhileRevalidate, request.maxAge == nil, staleness <= window {
+            return .staleWhileRevalidate
+        }
+        return .validate
+    }
+
+    /// Whether a stored response may be used because the server cannot be reached, or responds with an error (RFC 5861
+    /// §4).
+    static func mayServeOnError(_ freshness: Freshness, _ control: CacheControl, request: CacheControl) -> Bool {
+        guard !control.has(.noCache), !control.has(.mustRevalidate), !request.has(.noCache),
+            let window = [control.staleIfError, request.staleIfError].compactMap({ $0 }).max()
+        else { return false }
+        return freshness.staleness <= window
+    }
+
+    /// Whether the status is what RFC 5861 §4 calls an error.
+    static func isServerError(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 }

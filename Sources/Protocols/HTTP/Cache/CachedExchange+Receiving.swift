@@ -3,23 +3,23 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// What comes from the network exchange: noted, recorded, and passed on.
+/// Events of the network exchange: recorded for the cache, and passed on to the receiver.
 extension CachedExchange: LoadReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard case .loading(var attempt) = state, let receiver else { return .wait }
         guard let query, let response = response as? HTTPURLResponse else { return receiver.receive(response) }
-        if let completion = attempt.completion {
-            if let part = completion.part(response), session.mayAnswer(attempt.exchange, with: completion.stored) {
-                return complete(completion, part, attempt, query)
+        if let partial = attempt.partial {
+            if let part = partial.missingPart(response), session.mayAnswer(attempt.exchange, with: partial.stored) {
+                return complete(partial, part, attempt, query)
             }
             if response.statusCode == 206 || response.statusCode == 416 { return loadAll(insteadOf: attempt) }
-            attempt.completion = nil
+            attempt.partial = nil
         }
         let receipt = makeReceipt(response, attempt, query)
         attempt.receipt = receipt
         if let stored = attempt.stored {
-            if response.statusCode == 304, !RequestConditions.areConditional(query.fields) {
-                // Another credential was sent in the end, whose answer may have the same tag.
+            if response.statusCode == 304, !RequestConditions.isConditional(query.fields) {
+                // In the end the request was sent with another credential, whose response may have the same tag.
                 guard session.mayAnswer(attempt.exchange, with: stored) else {
                     return loadAll(insteadOf: attempt)
                 }
@@ -27,8 +27,8 @@ extension CachedExchange: LoadReceiver {
             }
             if ReuseRule.isServerError(response.statusCode), serveInstead(of: attempt) { return .wait }
         }
-        settle(.open)
-        session.note(receipt)
+        endValidation(.inconclusive)
+        session.applyEffects(of: receipt)
         attempt.recorder = recorder(of: receipt)
         state = .loading(attempt)
         return receiver.receive(response)
@@ -42,17 +42,17 @@ extension CachedExchange: LoadReceiver {
 
     // MARK: Completing what is stored
 
-    /// The rest of what is stored comes: the receiver gets both as one.
+    /// The rest of the stored response arrives. The receiver gets both as one response.
     private func complete(
-        _ completion: Completion, _ part: HTTPURLResponse, _ attempt: Attempt, _ query: CacheQuery
+        _ partial: PartialResponse, _ part: HTTPURLResponse, _ attempt: Attempt, _ query: CacheQuery
     ) -> Flow {
         var attempt = attempt
         let receipt = makeReceipt(part, attempt, query)
         attempt.receipt = receipt
         attempt.recorder = recorder(of: receipt)
-        attempt.beginning = completion.beginning
+        attempt.beginning = partial.beginning
         state = .loading(attempt)
-        guard let receiver, receiver.receive(completion.answer(part)) == .more else { return .wait }
+        guard let receiver, receiver.receive(partial.completeHead(part)) == .more else { return .wait }
         return deliverBeginning()
     }
 
@@ -64,11 +64,11 @@ extension CachedExchange: LoadReceiver {
         return receiver.receive(beginning)
     }
 
-    /// The server has sent a part that goes with nothing, or none, or has spoken of another's response: it is asked for what
-    /// the program wants.
+    /// Sends the program's own request, as the server's response does not go with the stored one: it is another part,
+    /// no part, or another user's.
     private func loadAll(insteadOf attempt: Attempt) -> Flow {
         attempt.exchange.end()
-        settle(.open)
+        endValidation(.inconclusive)
         load(nil)
         return .wait
     }
@@ -81,17 +81,18 @@ extension CachedExchange: LoadReceiver {
             requestTime: attempt.requestTime, responseTime: session.now)
     }
 
-    /// The stored response is current. It is delivered when the exchange has ended, and its connection is free.
+    /// The stored response is current. It is delivered when the exchange has ended, as its connection is free then.
     private func confirm(_ stored: StoredResponse, _ attempt: Attempt, _ receipt: SessionCache.Receipt) -> Flow {
         var attempt = attempt
         let current = session.freshen(stored, receipt)
         attempt.confirmed = current
         state = .loading(attempt)
-        settle(.current(current))
+        endValidation(.current(current))
         return .more
     }
 
-    /// Answers with what is stored because the server cannot, where that is allowed (RFC 5861 §4).
+    /// Answers with the stored response because the server failed, and returns true, where that is allowed (RFC 5861
+    /// §4).
     private func serveInstead(of attempt: Attempt) -> Bool {
         guard let stored = attempt.stored, let query,
             ReuseRule.mayServeOnError(
@@ -100,7 +101,7 @@ extension CachedExchange: LoadReceiver {
             let answer = StoredAnswer(stored, to: query, now: session.now, isValidated: false)
         else { return false }
         attempt.exchange.end()
-        settle(.open)
+        endValidation(.inconclusive)
         serve(answer)
         return true
     }
@@ -137,7 +138,7 @@ extension CachedExchange: LoadReceiver {
     func redirect(
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
     ) {
-        settle(.open)
+        endValidation(.inconclusive)
         guard case .loading(let attempt) = state, let receiver else { return }
         if declinesRedirect { return resources.loop.executeLater { decide(false) } }
         receiver.redirect(to: request, refusal: refusal, response: response) { [weak self] follows in
@@ -146,12 +147,12 @@ extension CachedExchange: LoadReceiver {
         }
     }
 
-    /// A redirect that is followed is stored without its content, which is not waited for.
+    /// Stores a redirect that is followed. Its content is not stored, as the exchange does not wait for it.
     private func storeRedirect(_ response: URLResponse, _ attempt: Attempt) {
         guard let query, let response = response as? HTTPURLResponse, let receiver else { return }
         let receipt = makeReceipt(response, attempt, query)
-        session.note(receipt)
-        if session.mayStore(receipt) { session.store(receipt, Data(), lacksContent: true, asking: receiver) }
+        session.applyEffects(of: receipt)
+        if session.mayStore(receipt) { session.store(receipt, Data(), lacksContent: true, proposingTo: receiver) }
     }
 
     func finish() {
@@ -161,7 +162,7 @@ extension CachedExchange: LoadReceiver {
             return serveConfirmed(confirmed)
         }
         guard let receipt = attempt.receipt, let data = attempt.recorder?.take() else { return receiver.finish() }
-        guard session.lacksHash(for: receipt) else { return store(receipt, data, attempt, receiver) }
+        guard session.needsHash(for: receipt) else { return store(receipt, data, attempt, receiver) }
         session.withHash { [weak self] _ in
             guard let self, case .loading = state, let receiver = self.receiver else { return }
             store(receipt, data, attempt, receiver)
@@ -171,24 +172,24 @@ extension CachedExchange: LoadReceiver {
     private func store(
         _ receipt: SessionCache.Receipt, _ data: Data, _ attempt: Attempt, _ receiver: any LoadReceiver
     ) {
-        session.store(receipt, data, joining: attempt.completion?.stored, asking: receiver)
+        session.store(receipt, data, joining: attempt.partial?.stored, proposingTo: receiver)
         receiver.finish()
     }
 
     func fail(_ error: any Error) {
         guard case .loading(let attempt) = state, let receiver else { return }
-        // Once the head is delivered there is no other answer to give.
+        // Once the head is delivered, no other response can be.
         if attempt.receipt == nil, serveInstead(of: attempt) { return }
         storeBeginning(of: attempt, error)
         receiver.fail(error)
     }
 
-    /// What came before the connection was lost is kept: the next request asks for the rest (RFC 9111 §3.3).
+    /// Stores what was received before the connection was lost. The next request is for the rest alone (RFC 9111 §3.3).
     private func storeBeginning(of attempt: Attempt, _ error: any Error) {
         guard let receipt = attempt.receipt, let receiver, URLError(error, url: nil).code == .networkConnectionLost,
             let data = attempt.recorder?.take(), !data.isEmpty
         else { return }
-        session.store(receipt, data, isCutOff: true, joining: attempt.completion?.stored, asking: receiver)
+        session.store(receipt, data, isCutOff: true, joining: attempt.partial?.stored, proposingTo: receiver)
     }
 
     // MARK: Passed on
@@ -198,26 +199,26 @@ extension CachedExchange: LoadReceiver {
     var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
 
     func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
-        // A program that thinks about its answer keeps nobody else waiting.
-        settle(.open)
+        // Other exchanges do not wait for the program's answer.
+        endValidation(.inconclusive)
         receiver?.challenge(challenge, decide: decide)
     }
 
     func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
 
-    func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { receiver?.needNewBodyStream(give) }
+    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) { receiver?.requestNewBodyStream(give) }
 
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         receiver?.willCache(response, decide: decide)
     }
 
-    func sentBody(_ count: Int, expected: Int64) { receiver?.sentBody(count, expected: expected) }
+    func didSendBody(_ count: Int, expected: Int64) { receiver?.didSendBody(count, expected: expected) }
 
     func noteActivity() { receiver?.noteActivity() }
 
     func receive(informational response: HTTPURLResponse) { receiver?.receive(informational: response) }
 
-    func setQueued(_ isQueued: Bool) { receiver?.setQueued(isQueued) }
+    func queueStateDidChange(isQueued: Bool) { receiver?.queueStateDidChange(isQueued: isQueued) }
 
     func collect(_ transaction: @autoclosure () -> TransactionRecord) { receiver?.collect(transaction()) }
 }

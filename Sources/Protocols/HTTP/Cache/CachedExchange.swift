@@ -3,29 +3,29 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// One request as the cache has it: answered from what is stored, or by a network exchange whose response is validated
-/// against it, stored, and passed on. It stands between the exchange and the task.
+/// Loads one request through the cache. The answer is a stored response, or that of a network exchange, which is stored
+/// and passed on. It stands between the network exchange and the task.
 final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `resources.loop`
-    /// What a network exchange under way is for.
+    /// A network exchange under way, and what the cache does with its response.
     struct Attempt {
         let exchange: HTTPExchange
-        /// The stored response that is validated, or that may answer when the server cannot.
+        /// The stored response that is validated. It may also be the answer when the server fails.
         let stored: StoredResponse?
         let requestTime: Date
-        /// What is stored, when the server is asked for the rest alone, and has not said that it is all new.
-        var completion: Completion?
-        /// The beginning of the answer, which the receiver has not had room for yet.
+        /// The stored beginning, where the rest alone was requested. Nil once the server has sent a whole new response.
+        var partial: PartialResponse?
+        /// The beginning of the answer, until the receiver has room for it.
         var beginning: Data?
-        /// What is known of the response, once its head is there.
+        /// What the cache knows of the response, once its head is received.
         var receipt: SessionCache.Receipt?
         var recorder: ResponseRecorder?
-        /// The server said that what is stored is current: it is delivered when the exchange has ended.
+        /// The stored response that the server has validated. It is delivered when the exchange has ended.
         var confirmed: StoredResponse?
-        /// Where the receiver has the next bytes written to.
+        /// The receiver's buffer, into which the next bytes are read.
         var buffer: UnsafeMutableRawBufferPointer?
     }
 
-    /// How much of an answer from the cache is delivered.
+    /// How much of an answer from the cache has been delivered.
     enum Delivery {
         case nothing
         case redirecting
@@ -34,7 +34,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     enum State {
         case new
-        /// The disk is read, or another exchange validates what is stored.
+        /// The disk is being read, or another exchange validates the stored response.
         case waiting
         case serving(StoredAnswer, Delivery)
         case loading(Attempt)
@@ -47,14 +47,14 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private(set) var receiver: (any LoadReceiver)?
     private(set) var query: CacheQuery?
     var state = State.new
-    /// What is to be validated without being looked for.
-    private let validated: StoredResponse?
-    /// The stored response about which this exchange is the one to ask the server.
-    private var inquiry: StoredResponse?
-    /// How often it has waited for another exchange's validation that came to nothing.
-    private var vainWaits = 0
+    /// The stored response to validate, where it is known without a look-up.
+    private let responseToValidate: StoredResponse?
+    /// The stored response that this exchange validates, also for others that wait.
+    private var ownValidation: StoredResponse?
+    /// How often this exchange has waited for another one's validation that was inconclusive.
+    private var fruitlessWaits = 0
     private var isBusy = false
-    /// The delegate has declined to follow the redirect, and wants the response that asked for it.
+    /// The delegate declined to follow the redirect, and gets the redirect response itself.
     private(set) var declinesRedirect = false
     private var fetchStart: MonotonicTime?
 
@@ -65,23 +65,23 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         self.request = request
         self.resources = resources
         self.session = session
-        validated = stored
+        responseToValidate = stored
     }
 
-    /// Of many that wait for one validation which comes to nothing one is the next to ask, and has often been answered by the
-    /// time the others would be. After so many times they ask all at once: else they would one after the other.
-    private static let mostVainWaits = 2
+    /// When a validation is inconclusive, one of the exchanges that waited validates next, and the others wait again.
+    /// After so many waits each sends its own request: otherwise they would go out one after the other.
+    private static let maximumFruitlessWaits = 2
 
     // MARK: LoopHandler
 
     func begin(_ receiver: any LoadReceiver) {
         self.receiver = receiver
         fetchStart = resources.loop.now
-        // Without a URL there is nothing to look for; the exchange says what is wrong.
+        // Without a URL there is nothing to look up. The network exchange reports the error.
         guard let url = request.url else { return load(nil) }
         query = CacheQuery(request, url: url, policy: resources.core.settings.cachePolicy(of: request))
-        if let validated { return validate(validated) }
-        look()
+        if let responseToValidate { return validate(responseToValidate) }
+        lookUp()
     }
 
     func end() {
@@ -89,22 +89,22 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         state = .over
         if case .loading(let attempt) = last { attempt.exchange.end() }
         receiver = nil
-        settle(.open)
+        endValidation(.inconclusive)
     }
 
-    func receiverIsBusy() {
+    func receiverDidBlock() {
         isBusy = true
         guard case .loading(let attempt) = state else { return }
-        attempt.exchange.receiverIsBusy()
-        // Who waits for this exchange must not wait for its receiver.
-        settle(.open)
+        attempt.exchange.receiverDidBlock()
+        // Exchanges that wait for this one must not wait for its receiver.
+        endValidation(.inconclusive)
     }
 
-    func receiverIsReady() {
+    func receiverDidBecomeReady() {
         isBusy = false
         switch state {
         case .loading(let attempt):
-            if attempt.beginning == nil || deliverBeginning() == .more { attempt.exchange.receiverIsReady() }
+            if attempt.beginning == nil || deliverBeginning() == .more { attempt.exchange.receiverDidBecomeReady() }
         case .serving(let answer, .nothing): deliver(answer)
         case .serving(let answer, .head): deliverContent(of: answer)
         case .new, .waiting, .serving(_, .redirecting), .over: break
@@ -113,9 +113,9 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     // MARK: Deciding
 
-    private func look() {
+    private func lookUp() {
         guard let query else { return }
-        guard query.isLookedUp else { return act(on: CacheVerdict(query, nil, now: session.now)) }
+        guard query.mayBeAnsweredFromCache else { return act(on: CacheVerdict(query, nil, now: session.now)) }
         state = .waiting
         session.find(query) { [weak self] stored in
             guard let self, case .waiting = state else { return }
@@ -125,11 +125,11 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     private func choose(from stored: [StoredResponse], _ query: CacheQuery) {
         guard let first = stored.first else { return act(on: CacheVerdict(query, nil, now: session.now)) }
-        let pool = session.pool(of: resources.core)
-        if stored.count == 1, first.isForEverybody, !Requester.mayHaveCredentials(request, pool) {
+        let httpSession = session.httpSession(of: resources.core)
+        if stored.count == 1, first.isForEverybody, !Requester.mayHaveCredentials(request, httpSession) {
             return act(on: CacheVerdict(query, first, now: session.now))
         }
-        session.choose(from: stored, for: request, resources, pool) { [weak self] chosen in
+        session.choose(from: stored, for: request, resources, httpSession) { [weak self] chosen in
             guard let self, case .waiting = state else { return }
             act(on: CacheVerdict(query, chosen, now: session.now))
         }
@@ -141,7 +141,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
             if let stale { session.validateInBackground(stale, request, resources) }
             serve(answer)
         case .validate(let stored): validate(stored)
-        case .complete(let completion): load(nil, completing: completion)
+        case .complete(let partial): load(nil, completing: partial)
         case .load: load(nil)
         case .gatewayTimeout: serveGatewayTimeout()
         case .unavailable:
@@ -152,44 +152,45 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         }
     }
 
-    /// Asks the server about a stored response, unless another exchange is doing so.
+    /// Validates a stored response with the server, unless another exchange is doing so.
     private func validate(_ stored: StoredResponse) {
         state = .waiting
-        // Without a validator there is no answer that others could use as well; behind their backs one is enough.
-        guard validated != nil || !RequestConditions.validators(of: stored).isEmpty,
-            vainWaits < Self.mostVainWaits
+        // Without a validator the server sends a whole response, which others cannot share. In the background one
+        // request is enough all the same.
+        guard responseToValidate != nil || !RequestConditions.validators(of: stored).isEmpty,
+            fruitlessWaits < Self.maximumFruitlessWaits
         else { return load(stored) }
-        let leads = session.lead(stored) { [weak self] validation in
+        let leads = session.beginValidation(of: stored) { [weak self] outcome in
             guard let self, case .waiting = state else { return }
-            switch validation {
+            switch outcome {
             case .current(let stored): serveConfirmed(stored)
-            case .open:
-                vainWaits += 1
-                look()
+            case .inconclusive:
+                fruitlessWaits += 1
+                lookUp()
             }
         }
         guard leads else { return }
-        inquiry = stored
+        ownValidation = stored
         load(stored)
     }
 
-    func load(_ stored: StoredResponse?, completing completion: Completion? = nil) {
+    func load(_ stored: StoredResponse?, completing partial: PartialResponse? = nil) {
         var fields = query?.directives(validating: stored != nil) ?? HTTPFields()
-        for field in completion?.requestFields ?? stored.map(RequestConditions.validators) ?? HTTPFields() {
+        for field in partial?.requestFields ?? stored.map(RequestConditions.validators) ?? HTTPFields() {
             fields.append(name: field.name, value: field.value)
         }
         let exchange = HTTPExchange(request, resources, cacheFields: fields)
         state = .loading(
-            Attempt(exchange: exchange, stored: stored, requestTime: session.now, completion: completion))
+            Attempt(exchange: exchange, stored: stored, requestTime: session.now, partial: partial))
         exchange.begin(self)
-        if isBusy, case .loading = state { exchange.receiverIsBusy() }
+        if isBusy, case .loading = state { exchange.receiverDidBlock() }
     }
 
-    /// Those who wait for this exchange's validation wait no longer.
-    func settle(_ validation: SessionCache.Validation) {
-        guard let inquiry else { return }
-        self.inquiry = nil
-        session.settle(inquiry, validation)
+    /// Reports the outcome to the exchanges that wait for this one's validation.
+    func endValidation(_ outcome: SessionCache.ValidationOutcome) {
+        guard let ownValidation else { return }
+        self.ownValidation = nil
+        session.endValidation(of: ownValidation, outcome)
     }
 
     // MARK: Answering from the cache

@@ -3,15 +3,15 @@ import LoadingKitPrimitives
 
 /// How long a response is fresh, and how old it is (RFC 9111 §4.2).
 struct Freshness: Equatable, Sendable {
-    /// The part of the time since its last change for which a response of unknown lifetime counts as fresh (§4.2.2).
+    /// A response of unknown lifetime counts as fresh for this fraction of the time since its last change (§4.2.2).
     static let heuristicFraction = 0.1
 
-    /// The longest that a response is taken for fresh on a guess, in seconds: a week.
+    /// The longest lifetime that is estimated in that way, in seconds: a week.
     static let longestHeuristic: TimeInterval = 7 * 24 * 3600
 
-    /// Seconds from the response's generation for which it is fresh.
+    /// How long the response is fresh after its generation, in seconds.
     let lifetime: TimeInterval
-    /// Seconds since its generation, or since a server last said that it is current.
+    /// Seconds since the response was generated, or last validated by the server.
     let age: TimeInterval
 
     var isFresh: Bool { lifetime > age }
@@ -25,8 +25,8 @@ struct Freshness: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - requestTime: when the request was sent, on this side's clock.
-    ///   - responseTime: when the response's head came, on the same clock.
+    ///   - requestTime: when the request was sent, by the client's clock.
+    ///   - responseTime: when the response's head was received, by the same clock.
     init(
         status: Int, fields: HTTPFields, control: CacheControl, requestTime: Date, responseTime: Date, now: Date
     ) {
@@ -35,13 +35,13 @@ struct Freshness: Equatable, Sendable {
         age = Self.age(fields: fields, date: date, requestTime: requestTime, responseTime: responseTime, now: now)
     }
 
-    /// §4.2.1, for a private cache, to which `s-maxage` says nothing.
+    /// §4.2.1, for a private cache, for which `s-maxage` has no meaning.
     private static func lifetime(
         status: Int, fields: HTTPFields, control: CacheControl, date: Date
     ) -> TimeInterval {
         if let maxAge = control.maxAge { return maxAge }
         if fields.contains(.expires) {
-            // What is no date, `0` above all, lies in the past (§5.3).
+            // An invalid date, such as `0`, counts as one in the past (§5.3).
             return fields.date(.expires, now: date).map { max(0, $0.timeIntervalSince(date)) } ?? 0
         }
         guard StoragePermission.isHeuristicallyCacheable(status) || control.has(.isPublic),
@@ -50,7 +50,7 @@ struct Freshness: Equatable, Sendable {
         return min(max(0, date.timeIntervalSince(modified)) * heuristicFraction, longestHeuristic)
     }
 
-    /// §4.2.3. A clock that was set back makes no response younger than it was on arrival.
+    /// §4.2.3. A clock that was set back does not make a response younger than it was when it was received.
     private static func age(
         fields: HTTPFields, date: Date, requestTime: Date, responseTime: Date, now: Date
     ) -> TimeInterval {
@@ -62,13 +62,13 @@ struct Freshness: Equatable, Sendable {
 }
 
 extension HTTPFields {
-    /// The date in the first field of that name; nil when there is none, or it is no date.
+    /// The date in the first field of that name; nil where there is no such field, or no valid date in it.
     func date(_ name: KnownField, now: Date) -> Date? {
         guard let index = firstIndex(of: name) else { return nil }
         return withBytes(at: index) { _, value, _ in HTTPDate.parse(value.trimmingSpaces, now: now) }
     }
 
-    /// The first number of `Age`, in seconds; nil when there is none (RFC 9111 §5.1).
+    /// The first number of `Age`, in seconds; nil where there is none (RFC 9111 §5.1).
     fileprivate var age: TimeInterval? {
         guard let index = firstIndex(of: .age) else { return nil }
         return withBytes(at: index) { _, value, _ in

@@ -1,26 +1,26 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// Dates as HTTP's fields have them (RFC 9110 §5.6.7).
+/// Dates in HTTP's fields (RFC 9110 §5.6.7).
 enum HTTPDate {
-    /// Reads the three forms that a recipient has to know, and nothing else: a date that is nearly right is none.
+    /// Reads the three forms that a recipient must accept, and no other.
     ///
     ///     Sun, 06 Nov 1994 08:49:37 GMT    IMF-fixdate
     ///     Sunday, 06-Nov-94 08:49:37 GMT   RFC 850
     ///     Sun Nov  6 08:49:37 1994         asctime
     ///
-    /// - Parameter now: what the two digits of a year in the second form are seen from.
+    /// - Parameter now: the date from which the century of the second form's two-digit year follows.
     static func parse(_ bytes: UnsafeRawBufferPointer, now: Date) -> Date? {
         fixed(bytes) ?? asctime(bytes) ?? rfc850(bytes, now: now)
     }
 
-    /// The same of a string.
+    /// Reads a date from a string.
     static func parse(_ text: String, now: Date) -> Date? {
         var text = text
         return text.withUTF8 { parse(UnsafeRawBufferPointer($0), now: now) }
     }
 
-    /// The date as IMF-fixdate; dates that have no four-digit year become the first or the last that has.
+    /// The date as IMF-fixdate. A date outside the years 0 to 9999 becomes the first or the last within them.
     static func string(_ date: Date) -> String {
         let bounded = min(max(date.timeIntervalSince1970.rounded(.down), -62_167_219_200), 253_402_300_799)
         let seconds = bounded.isNaN ? 0 : Int(bounded)
@@ -65,7 +65,7 @@ enum HTTPDate {
             let month = text.skipName(monthBytes), text.skip("-"), let short = text.number(2), text.skip(" "),
             let time = text.time(), text.skipZone(), text.isAtEnd
         else { return nil }
-        // What seems to be more than 50 years from now is the last year with these digits.
+        // A year that would be more than 50 years from now is the last one in the past with these digits.
         let latest = CivilDate(secondsSince1970: Int(clampedSeconds(now))).year + 50
         return CivilDate.date(latest - (latest - short) % 100, month + 1, day, time)
     }
@@ -89,12 +89,12 @@ private struct DateScanner {
         let count = literal.utf8CodeUnitCount
         guard bytes.count - position >= count else { return false }
         let next = UnsafeRawBufferPointer(rebasing: bytes[position..<position + count])
-        guard next.elementsEqual(UnsafeRawBufferPointer(start: literal.utf8Start, count: count)) else { return false }
+        guard Bytes.areEqual(next, literal) else { return false }
         position += count
         return true
     }
 
-    /// The index of the name that stands here, whatever the case of its letters.
+    /// Skips the name that stands here, in any case of letters, and returns its index.
     mutating func skipName(_ names: [[UInt8]]) -> Int? {
         let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
         let found = names.firstIndex { name in

@@ -1,30 +1,30 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// Conditional requests: those that a program makes itself, and those that the cache makes to validate (RFC 9111 §4.3).
+/// Conditional requests: those that the program makes, and those that the cache makes to validate (RFC 9111 §4.3).
 enum RequestConditions {
-    /// What a program's own conditions make of a stored response that might answer.
+    /// What the program's own conditions mean for a stored response that might answer.
     enum Outcome: Equatable {
-        /// There are none.
+        /// There are no conditions.
         case unconditional
-        /// The program has what is stored already: 304.
+        /// The program already has the stored representation: the answer is 304.
         case notModified
-        /// It has something else: what is stored answers.
+        /// The program has another representation: the stored response is the answer.
         case modified
-        /// They are for the server to judge (§4.3.2).
+        /// The server has to evaluate the conditions (§4.3.2).
         case forServer
     }
 
-    static func areConditional(_ request: HTTPFields) -> Bool {
+    static func isConditional(_ request: HTTPFields) -> Bool {
         conditionalFields.contains { request.contains($0) }
     }
 
-    /// §4.3.2. `If-None-Match` goes before `If-Modified-Since` (RFC 9110 §13.2.2).
+    /// §4.3.2. `If-None-Match` has precedence over `If-Modified-Since` (RFC 9110 §13.2.2).
     static func outcome(_ request: HTTPFields, _ stored: StoredResponse, now: Date) -> Outcome {
         if request.contains(.ifMatch) || request.contains(.ifUnmodifiedSince) { return .forServer }
         if let tags = request[.ifNoneMatch] {
             guard let tag = stored.fields[.etag] else { return tags == "*" ? .notModified : .modified }
-            let matches = tags == "*" || EntityTag.list(tags).contains { EntityTag.matchWeakly($0, tag) }
+            let matches = tags == "*" || EntityTag.list(tags).contains { EntityTag.isWeakMatch($0, tag) }
             return matches ? .notModified : .modified
         }
         guard request.contains(.ifModifiedSince) else { return .unconditional }
@@ -34,7 +34,7 @@ enum RequestConditions {
         return changed <= since ? .notModified : .modified
     }
 
-    /// What to ask the server with whether a stored response is current (§4.3.1); empty when it cannot be asked so.
+    /// The fields that validate a stored response (§4.3.1); empty when it has no validator.
     static func validators(of stored: StoredResponse) -> HTTPFields {
         var fields = HTTPFields()
         if let tag = stored.fields[.etag] { fields.append(.ifNoneMatch, tag) }
@@ -48,8 +48,38 @@ enum RequestConditions {
 }
 
 extension StoredResponse {
-    /// `Last-Modified`, or where that is missing `Date`, or else when it came (§4.3.2).
+    /// `Last-Modified`, else `Date`, else the time of receipt (§4.3.2).
     fileprivate func lastChange(_ now: Date) -> Date? {
         fields.date(.lastModified, now: now) ?? fields.date(.date, now: now) ?? metadata.responseTime
+    }
+}
+
+/// Entity tags, in the form that they have in fields (RFC 9110 §8.8.3).
+enum EntityTag {
+    static func isStrong(_ tag: String) -> Bool { !tag.hasPrefix("W/") && !tag.isEmpty }
+
+    /// Whether the octets are the same, and neither tag is weak (RFC 9110 §8.8.3.2).
+    static func isStrongMatch(_ a: String, _ b: String) -> Bool { isStrong(a) && a == b }
+
+    /// Whether the octets are the same. Each tag may be weak (RFC 9110 §8.8.3.2).
+    static func isWeakMatch(_ a: String, _ b: String) -> Bool { opaque(a) == opaque(b) }
+
+    private static func opaque(_ tag: String) -> Substring { tag.hasPrefix("W/") ? tag.dropFirst(2) : tag[...] }
+
+    /// The tags of `If-None-Match`. Commas within quotes are part of a tag.
+    static func list(_ value: String) -> [String] {
+        var tags: [String] = []
+        var tag = ""
+        var isQuoted = false
+        for scalar in value.unicodeScalars {
+            if scalar == "\"" { isQuoted.toggle() }
+            if scalar == ",", !isQuoted {
+                tags.append(tag)
+                tag = ""
+            } else if isQuoted || (scalar != " " && scalar != "\t") {
+                tag.unicodeScalars.append(scalar)
+            }
+        }
+        return (tags + [tag]).filter { !$0.isEmpty }
     }
 }

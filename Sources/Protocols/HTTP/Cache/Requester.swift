@@ -2,19 +2,21 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// As whom a request is sent, and with which fields: whose stored responses are for it, and for whom its response is stored.
+/// The user as whom a request is sent, and its fields. They decide which stored responses may answer the request, and
+/// for whom its response is stored.
 struct Requester {
-    /// As they are sent. Of a request that is not sent yet those of the storage's cookies are added where they are asked for.
+    /// The fields as they are sent. Where the request has not been sent, the cookies of the storage are added only when
+    /// they are needed.
     var fields: HTTPFields
-    /// Nil where they are not known: nothing that may be one person's is stored, or found.
+    /// Nil where the credentials are not known. Then no response for one user alone is stored, or used.
     let credentials: CacheCredentials?
-    /// Whose cookies go along, and whose the response sets.
+    /// The storage whose cookies are sent, and into which the response's cookies go.
     let cookieStorage: HTTPCookieStorage?
     let sendsStoredCookies: Bool
 
-    /// Whether a request may be sent with credentials; soon answered, as most are not.
-    static func mayHaveCredentials(_ request: URLRequest, _ pool: ConnectionPool) -> Bool {
-        pool.mayAddCredentials || request.fields.contains(.authorization) || request.fields.contains(.cookie)
+    /// Whether a request may be sent with credentials. This check is cheap, and most requests have none.
+    static func mayHaveCredentials(_ request: URLRequest, _ session: HTTPSession) -> Bool {
+        session.mayAddCredentials || request.fields.contains(.authorization) || request.fields.contains(.cookie)
     }
 
     init(
@@ -27,44 +29,45 @@ struct Requester {
         self.sendsStoredCookies = sendsStoredCookies
     }
 
-    /// Of a request that would be sent now: with the credential that worked before, as nothing else is known.
-    init(sending request: URLRequest, for task: URLSessionTask, _ pool: ConnectionPool) {
-        guard let url = request.url, let target = try? pool.target(of: url) else {
+    /// The requester of a request that would be sent now, with the credential that the server accepted before.
+    init(sending request: URLRequest, for task: URLSessionTask, _ session: HTTPSession) {
+        guard let url = request.url, let (origin, target) = try? session.find(url) else {
             self.init(request.fields, nil)
             return
         }
-        let fields = pool.fields(of: request, to: target.origin, for: task)
-        var login: (scheme: String, credential: URLCredential)?
-        if !fields.contains(.authorization), pool.logins.knows(.server(target.origin)),
-            let known = pool.logins.login(for: target.pathAndQuery, at: .server(target.origin)),
-            url.credential.map({ known.credential.isSameLogin(as: $0) }) != false
+        let fields = origin.fields(of: request, for: task, by: session.requestFields)
+        var accepted: (scheme: String, credential: URLCredential)?
+        if !fields.contains(.authorization), session.authentication.knows(.server(target.origin)),
+            let known = session.authentication.credential(forTarget: target.pathAndQuery, at: .server(target.origin)),
+            url.credential.map({ known.credential.hasSameUserAndPassword(as: $0) }) != false
         {
-            login = (known.offer.challenge.scheme, known.credential)
+            accepted = (known.offer.challenge.scheme, known.credential)
         }
         self.init(
             fields,
-            Self.credentials(fields, login, fields[.cookie], pool.logins.connectionIdentity(at: target.origin)),
-            cookieStorage: request.httpShouldHandleCookies ? pool.settings.httpCookieStorage : nil)
+            Self.credentials(
+                fields, accepted, fields[.cookie], session.authentication.connectionIdentity(at: target.origin)),
+            cookieStorage: request.httpShouldHandleCookies ? session.settings.httpCookieStorage : nil)
     }
 
-    /// Of a request that was sent.
+    /// The requester of a request that was sent.
     ///
     /// - Parameter status: that of its response, if there is one.
     init(of exchange: HTTPExchange, answered status: Int? = nil) {
-        let fields = exchange.fields
-        let connection = exchange.target.flatMap { exchange.pool.logins.connectionIdentity(at: $0.origin) }
-        let cookie = exchange.sendsStoredCookies ? nil : fields[.cookie]
-        let login = exchange.logins.server.handshake
-        // What was sent was refused, and is not known any more.
-        let isRefused = status == 401 && login != nil
+        let fields = exchange.transaction.fields
+        let connection = exchange.target.flatMap { exchange.session.authentication.connectionIdentity(at: $0.origin) }
+        let cookie = exchange.transaction.sendsStoredCookies ? nil : fields[.cookie]
+        let handshake = exchange.authentication.server.handshake
+        // The server refused the credential, so that the request's user is not known any more.
+        let isRefused = status == 401 && handshake != nil
         self.init(
-            fields, isRefused ? nil : Self.credentials(fields, login?.current, cookie, connection),
+            fields, isRefused ? nil : Self.credentials(fields, handshake?.current, cookie, connection),
             cookieStorage: exchange.cookieStorage,
-            sendsStoredCookies: exchange.sendsStoredCookies)
+            sendsStoredCookies: exchange.transaction.sendsStoredCookies)
     }
 
     private static func credentials(
-        _ fields: HTTPFields, _ login: (scheme: String, credential: URLCredential)?, _ cookie: String?,
+        _ fields: HTTPFields, _ sent: (scheme: String, credential: URLCredential)?, _ cookie: String?,
         _ connection: AuthenticationMemory.ConnectionIdentity?
     ) -> CacheCredentials? {
         var credentials = CacheCredentials(cookie: cookie)
@@ -73,10 +76,10 @@ struct Requester {
         case .one(let identity)?: credentials.connection = identity
         case nil: break
         }
-        if let (scheme, credential) = login {
-            // Who is meant by a credential without a name is known to the scheme alone.
+        if let (scheme, credential) = sent {
+            // Only the scheme knows which user a credential without a name stands for.
             guard let user = credential.user, let password = credential.password else { return nil }
-            credentials.authorization = .login(scheme: scheme, user: user, password: password)
+            credentials.authorization = .credential(scheme: scheme, user: user, password: password)
         } else if fields.contains(.authorization) {
             credentials.authorization = .field(fields.values(of: .authorization).joined(separator: ", "))
         }

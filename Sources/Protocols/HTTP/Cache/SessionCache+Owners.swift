@@ -3,36 +3,36 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Whose the stored responses are: what was obtained with credentials or cookies is for the same ones alone, unless the
-/// server says that it is for everybody (`public`).
+/// Keeps the users of a cache apart. A response that was received with credentials or cookies answers requests with the
+/// same ones alone, unless the server marks it `public`.
 extension SessionCache {
     // MARK: Hashing
 
-    /// Calls back with what secrets are hashed with: at once, but where a disk's key has to be read first. Nil where OpenSSL
-    /// has no random numbers.
+    /// Calls `body` with the hash for secrets: at once, unless the key has to be read from the disk first. Nil where
+    /// OpenSSL has no random numbers.
     func withHash(_ body: @escaping (KeyedHash?) -> Void) {
         if let hash = cache.keyedHash { return body(hash) }
         let (cache, loop) = (cache, loop)
-        let answer = Transfer(body)
+        let answer = LoopTransfer(body)
         BlockingPool.shared.run {
             let hash = cache.loadKeyedHash()
             loop.execute { answer.value(hash) }
         }
     }
 
-    /// Whether a response can be stored only once the disk's key was read.
-    func lacksHash(for receipt: Receipt) -> Bool {
+    /// Whether a response can be stored only once the key has been read from the disk.
+    func needsHash(for receipt: Receipt) -> Bool {
         guard cache.keyedHash == nil else { return false }
         let fields = receipt.response.fields
         return receipt.requester.credentials?.isEmpty == false || receipt.requester.sendsStoredCookies
-            || fields.contains(.setCookie) || SelectingFields.haveSecrets(fields)
+            || fields.contains(.setCookie) || VaryKey.hasSecrets(fields)
     }
 
     // MARK: Owners
 
-    /// For whom a response is stored; nil where that is not known, or cannot be kept.
+    /// The user for whom a response is stored; nil where the user is not known, or the hash is missing.
     ///
-    /// - Parameter stored: what the response speaks of, which was obtained before.
+    /// - Parameter stored: the stored response that this one updates.
     func owner(
         of receipt: Receipt, _ control: CacheControl, updating stored: StoredResponse? = nil
     ) -> CacheMetadata.Owner? {
@@ -57,7 +57,7 @@ extension SessionCache {
         cache.keyedHash.flatMap { identities.credentials.hash(of: credentials, under: $0) { $0.identity($1) } }
     }
 
-    /// Of a storage that the program's own code is behind each task may have its own cookies.
+    /// A storage with the program's own code may have other cookies for each task, so the sent cookies count there.
     private func identity(of storage: HTTPCookieStorage, _ sent: HTTPFields) -> Data? {
         let text = storage.isCustomized ? "cookies \(sent[.cookie] ?? "")" : "storage \(storage.identity)"
         return cache.keyedHash.flatMap {
@@ -67,13 +67,13 @@ extension SessionCache {
 
     // MARK: Choosing
 
-    /// Gives the stored response that is for a request which would be sent now, if any: at once, where the key is known and
-    /// the program's own cookie storage is not asked.
+    /// Calls `chosen` with the stored response that may answer the request, if there is one: at once, unless the key
+    /// has to be read or the program's own cookie storage is called.
     func choose(
-        from stored: [StoredResponse], for request: URLRequest, _ resources: LoadResources, _ pool: ConnectionPool,
+        from stored: [StoredResponse], for request: URLRequest, _ resources: LoadResources, _ session: HTTPSession,
         _ chosen: @escaping (StoredResponse?) -> Void
     ) {
-        let requester = Requester(sending: request, for: resources.task, pool)
+        let requester = Requester(sending: request, for: resources.task, session)
         guard requester.credentials?.isEmpty == false || stored.contains(where: \.hasSecrets) else {
             return chosen(answer(from: stored, to: requester))
         }
@@ -86,7 +86,8 @@ extension SessionCache {
         }
     }
 
-    /// Of several the last that was stored; but what was obtained with one's own cookies before what was without any.
+    /// The response that was stored last; but one that was received with the same cookies is preferred to one without
+    /// cookies.
     private func answer(from stored: [StoredResponse], to requester: Requester) -> StoredResponse? {
         var answer: StoredResponse?
         for response in stored where mayAnswer(requester, with: response) {
@@ -100,7 +101,7 @@ extension SessionCache {
         guard let storage = requester.cookieStorage, !requester.fields.contains(.cookie) else { return false }
         return stored.contains { response in
             storage.isCustomized && response.metadata.owner.cookies != nil
-                || response.metadata.selectingFields.contains { $0.name == "cookie" }
+                || response.metadata.varyKey.contains { $0.name == "cookie" }
         }
     }
 
@@ -111,7 +112,7 @@ extension SessionCache {
         guard resources.core.settings.httpShouldSetCookies, let storage = requester.cookieStorage,
             let context = CookieContext(request, for: resources.task)
         else { return added(requester) }
-        let add = Transfer { (value: String?) in
+        let add = LoopTransfer { (value: String?) in
             var requester = requester
             if let value { requester.fields.append(.cookie, value) }
             added(requester)
@@ -121,17 +122,17 @@ extension SessionCache {
         }
     }
 
-    /// Whether what is stored is for a request as it was sent.
+    /// Whether the stored response may answer a request as it was sent.
     func mayAnswer(_ exchange: HTTPExchange, with stored: StoredResponse) -> Bool {
         mayAnswer(Requester(of: exchange), with: stored)
     }
 
     func mayAnswer(_ requester: Requester, with stored: StoredResponse) -> Bool {
-        if stored.isPrograms { return true }
+        if stored.isFromProgram { return true }
         if !stored.control.has(.isPublic) {
             guard isOwner(requester, stored.metadata.owner) else { return false }
         }
-        return SelectingFields.match(stored.metadata.selectingFields, requester, cache.keyedHash)
+        return VaryKey.matches(stored.metadata.varyKey, requester, cache.keyedHash)
     }
 
     private func isOwner(_ requester: Requester, _ owner: CacheMetadata.Owner) -> Bool {
@@ -146,7 +147,7 @@ extension SessionCache {
     }
 }
 
-/// The last hashes of a session's secrets: most of its requests have the same.
+/// The last hashes of a session's secrets. Most of its requests have the same secrets.
 struct CacheIdentities {
     struct Last<Secret: Equatable> {
         private var last: (secret: Secret, key: KeyedHash, hash: Data)?

@@ -2,15 +2,15 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// What a session puts into its cache, and takes out of it.
+/// Stores responses in the session's cache, updates and removes them.
 extension SessionCache {
-    /// What is known of a response when its head is there.
+    /// What the cache knows of a response when its head is received.
     struct Receipt {
         let query: CacheQuery
         let request: URLRequest
         let response: HTTPURLResponse
         let requester: Requester
-        /// Whether the server is who it says; else what it says is for nobody else.
+        /// Whether the server's certificate was trusted. Else the response is not stored.
         let isTrusted: Bool
         let requestTime: Date
         let responseTime: Date
@@ -23,12 +23,12 @@ extension SessionCache {
             self.request = request
             self.response = response
             requester = Requester(of: exchange, answered: response.statusCode)
-            isTrusted = !exchange.isServerUntrusted
+            isTrusted = !exchange.transaction.isServerUntrusted
             self.requestTime = requestTime
             self.responseTime = responseTime
         }
 
-        /// The request that the response answers when it is used again; nil where it answers none.
+        /// The request that the response may answer later; nil where it may answer none.
         var answeredRequest: URLRequest? {
             guard query.method == "POST" else { return query.hasBody ? nil : request }
             guard
@@ -43,7 +43,7 @@ extension SessionCache {
         }
     }
 
-    /// Whether the response may be stored, once it is there whole.
+    /// Whether the response may be stored, once all of it is received.
     func mayStore(_ receipt: Receipt) -> Bool {
         let fields = receipt.response.fields
         guard let request = receipt.answeredRequest, receipt.isTrusted,
@@ -54,23 +54,23 @@ extension SessionCache {
         return receipt.response.statusCode != 206 || part(of: receipt) != nil
     }
 
-    /// Stores a response, with the receiver's consent.
+    /// Stores a response, unless the receiver refuses.
     ///
     /// - Parameters:
-    ///   - isCutOff: it has not come whole; it is stored where the rest can be asked for.
-    ///   - stored: what is stored already, and goes with it.
+    ///   - isCutOff: the response ended early. It is stored where the rest can be requested later.
+    ///   - stored: the stored response that this one completes.
     ///
-    /// Nothing is stored that is somebody's while the disk's key has not been read (``lacksHash(for:)``).
+    /// No response for one user alone is stored before the disk's key has been read (``needsHash(for:)``).
     func store(
         _ receipt: Receipt, _ data: Data, lacksContent: Bool = false, isCutOff: Bool = false,
-        joining stored: StoredResponse? = nil, asking receiver: any LoadReceiver
+        joining stored: StoredResponse? = nil, proposingTo receiver: any LoadReceiver
     ) {
         let part = isCutOff ? cutOffPart(of: receipt) : part(of: receipt)
         if isCutOff, part == nil { return }
         guard let request = receipt.answeredRequest else { return }
         guard let proposed = proposal(receipt, data, part, lacksContent, stored) else {
-            // The next one can be stored then.
-            return lacksHash(for: receipt) ? withHash { _ in } : ()
+            // The next response can be stored then.
+            return needsHash(for: receipt) ? withHash { _ in } : ()
         }
         let (date, metadata) = (receipt.responseTime, proposed.metadata)
         receiver.willCache(proposed) { [cache] decided in
@@ -90,10 +90,10 @@ extension SessionCache {
     ) -> CachedURLResponse? {
         let fields = StoragePermission.storableFields(receipt.response.fields)
         guard let owner = owner(of: receipt, CacheControl(fields)),
-            let selecting = SelectingFields.of(receipt.requester, for: fields, cache.keyedHash)
+            let varyKey = VaryKey.of(receipt.requester, for: fields, cache.keyedHash)
         else { return nil }
         let metadata = CacheMetadata(
-            requestTime: receipt.requestTime, responseTime: receipt.responseTime, selectingFields: selecting,
+            requestTime: receipt.requestTime, responseTime: receipt.responseTime, varyKey: varyKey,
             owner: owner, part: part, lacksContent: lacksContent)
         let whole = CachedURLResponse(
             response: receipt.response.storable(fields: fields), data: data, userInfo: nil, storagePolicy: .allowed,
@@ -104,8 +104,9 @@ extension SessionCache {
 
     // MARK: Parts
 
-    /// Which part of the whole a 206 has. Nil for several parts, and for those whose bytes are not the representation's.
-    /// Each answers requests for what is in it; what has a strong tag is joined with others (RFC 9111 §3.3, §3.4).
+    /// The part of the representation that a 206 has. Nil for several parts, and for encoded ones, whose bytes are not
+    /// the representation's. A part answers requests for what is in it. With a strong tag it is joined with others (RFC
+    /// 9111 §3.3, §3.4).
     private func part(of receipt: Receipt) -> CacheMetadata.Part? {
         let fields = receipt.response.fields
         guard receipt.response.statusCode == 206, !fields.contains(.contentEncoding),
@@ -114,7 +115,7 @@ extension SessionCache {
         return CacheMetadata.Part(start: range.range.lowerBound, total: range.total)
     }
 
-    /// The same of a response that has not come whole: the beginning of a 200 is a part, too.
+    /// The part that a cut-off response has: the beginning of a 200 is a part, too.
     private func cutOffPart(of receipt: Receipt) -> CacheMetadata.Part? {
         let response = receipt.response
         guard response.statusCode == 200 else { return part(of: receipt) }
@@ -126,18 +127,19 @@ extension SessionCache {
         !fields.contains(.contentEncoding) && fields[.etag].map(EntityTag.isStrong) == true
     }
 
-    /// The part together with what is stored of the same representation (RFC 9111 §3.4). Nil when all of that is there.
+    /// The part joined with the stored parts of the same representation (RFC 9111 §3.4). Nil when the whole is stored
+    /// already.
     private func joined(
         _ new: CachedURLResponse, _ part: CacheMetadata.Part, _ receipt: Receipt, _ stored: StoredResponse?
     ) -> CachedURLResponse? {
         guard let head = new.response as? HTTPURLResponse, var metadata = new.metadata else { return nil }
         let entries = cache.entriesInMemory(for: CacheKey(method: "GET", url: receipt.query.url)) ?? []
-        // What was read from the disk need not be in memory any more.
+        // A response that was read from the disk need not be in memory any more.
         let known = (entries.compactMap { StoredResponse($0) } + (stored.map { [$0] } ?? []))
             .filter { $0.metadata.variant == metadata.variant }
-        let others = known.filter { PartialContent.belongTogether($0.fields, head.fields) }
+        let others = known.filter { PartialContent.isSameRepresentation($0.fields, head.fields) }
         if others.contains(where: \.isWhole) { return nil }
-        // What cannot be told to be newer than the whole does not take its place.
+        // A part without a strong tag may be older than the stored whole, and does not replace it.
         if !Self.canBeJoined(head.fields), known.contains(where: \.isWhole) { return nil }
         var piece = (start: part.start, data: new.data)
         for other in others {
@@ -160,14 +162,14 @@ extension SessionCache {
             expectedContentLength: Int64(count))
     }
 
-    // MARK: What else a response says of what is stored
+    // MARK: Updating and invalidating
 
-    /// A 304 to the cache's own question: the stored response, as it is now (RFC 9111 §4.3.4). Nobody is asked, as what is
-    /// stored was agreed to.
+    /// The stored response, updated by a 304 to the cache's own request (RFC 9111 §4.3.4). The delegate has agreed to
+    /// its storage before, and is not called again.
     func freshen(_ stored: StoredResponse, _ receipt: Receipt) -> StoredResponse {
         let update = receipt.response.fields
-        // The server says that what was asked about is current, but calls it by another name: it answers this request,
-        // and is asked about again for the next.
+        // The 304 has another tag than the stored response, which answers this request, and is validated again for the
+        // next.
         guard StoredUpdate.applies(update, to: stored) else { return stored }
         let (updated, isStored) = updated(stored, receipt)
         if isStored, !CacheControl(update).has(.noStore) {
@@ -176,7 +178,7 @@ extension SessionCache {
         return updated
     }
 
-    /// A stored response with what a receipt says of it now, and whether that can be stored.
+    /// A stored response with the new fields, and whether that can be stored.
     private func updated(_ stored: StoredResponse, _ receipt: Receipt) -> (StoredResponse, isStored: Bool) {
         let fields = StoredUpdate.merged(stored.fields, receipt.response.fields)
         let owner = owner(of: receipt, CacheControl(fields), updating: stored)
@@ -189,38 +191,39 @@ extension SessionCache {
     private func store(_ updated: StoredResponse, of stored: StoredResponse, _ receipt: Receipt, method: String) {
         var request = receipt.request
         request.httpMethod = method
-        // What was for everybody is for one from now on, or the other way round: it must not stay what it was beside that.
+        // A public response became one user's, or the other way round. The old variant must not stay beside the new
+        // one.
         if updated.metadata.variant != stored.metadata.variant, let key = CacheKey(request) { cache.remove(key) }
         cache.store(updated.cached, for: request, date: receipt.responseTime)
     }
 
-    /// What an answer to HEAD, or to a method that changes something, makes of what is stored.
-    func note(_ receipt: Receipt) {
+    /// Updates or invalidates stored responses after a response to HEAD, or to an unsafe method.
+    func applyEffects(of receipt: Receipt) {
         let (response, query) = (receipt.response, receipt.query)
         let changed = CacheInvalidation.urls(
             method: query.method, url: query.url, status: response.statusCode, fields: response.fields)
-        for url in changed { forget(url) }
-        if query.method == "HEAD", response.statusCode == 200 { noteHead(receipt) }
+        for url in changed { invalidate(url) }
+        if query.method == "HEAD", response.statusCode == 200 { applyHead(receipt) }
     }
 
     /// RFC 9111 §4.3.5.
-    private func noteHead(_ receipt: Receipt) {
+    private func applyHead(_ receipt: Receipt) {
         find("GET", receipt.query.url) { [self] stored in
             for response in stored where mayAnswer(receipt.requester, with: response) {
-                noteHead(receipt, of: response)
+                applyHead(receipt, of: response)
             }
         }
     }
 
-    private func noteHead(_ receipt: Receipt, of stored: StoredResponse) {
+    private func applyHead(_ receipt: Receipt, of stored: StoredResponse) {
         guard StoredUpdate.headAgrees(receipt.response.fields, with: stored) else {
-            return forget(receipt.query.url)
+            return invalidate(receipt.query.url)
         }
         let (updated, isStored) = updated(stored, receipt)
         if isStored { store(updated, of: stored, receipt, method: "GET") }
     }
 
-    private func forget(_ url: URL) {
+    private func invalidate(_ url: URL) {
         for method in ["GET", "HEAD"] { cache.remove(CacheKey(method: method, url: url)) }
     }
 }

@@ -2,9 +2,9 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// Whether a response may be stored (RFC 9111 §3), by a private cache.
+/// Whether a private cache may store a response (RFC 9111 §3).
 enum StoragePermission {
-    /// Whether a response with this status may be used again without explicit freshness (RFC 9110 §15.1).
+    /// Whether a response with this status may be reused without explicit freshness (RFC 9110 §15.1).
     static func isHeuristicallyCacheable(_ status: Int) -> Bool {
         switch status {
         case 200, 203, 204, 206, 300, 301, 308, 404, 405, 410, 414, 501: true
@@ -12,7 +12,7 @@ enum StoragePermission {
         }
     }
 
-    /// Whether this cache does all that the status's definition asks of caches, so that `must-understand` lets it in.
+    /// Whether this cache does all that the status's definition requires of caches (`must-understand`).
     private static func isUnderstood(_ status: Int) -> Bool {
         isHeuristicallyCacheable(status) || status == 302 || status == 303 || status == 307
     }
@@ -21,21 +21,21 @@ enum StoragePermission {
         method: String, requestControl: CacheControl, status: Int, fields: HTTPFields, control: CacheControl
     ) -> Bool {
         guard method == "GET" || method == "HEAD", !requestControl.has(.noStore) else { return false }
-        // A 304 updates what is stored, and is nothing by itself; 416 speaks of the request's range alone.
+        // A 304 only updates a stored response, and a 416 is about the request's range alone.
         guard status >= 200, status <= 599, status != 304, status != 416 else { return false }
         if control.has(.mustUnderstand) {
-            // §5.2.2.3: no-store is meant for caches that do not know the status.
+            // §5.2.2.3: beside `must-understand`, `no-store` is for caches that do not know the status.
             guard isUnderstood(status) else { return false }
         } else if control.has(.noStore) {
             return false
         }
-        guard !SelectingFields.matchesNothing(fields) else { return false }
+        guard !VaryKey.matchesNothing(fields) else { return false }
         return control.has(.isPublic) || control.has(.isPrivate) || control.maxAge != nil || fields.contains(.expires)
             || isHeuristicallyCacheable(status)
     }
 
-    /// Whether a response to POST answers later requests of GET and HEAD: it says that its content is what is at the
-    /// target, and how long (RFC 9110 §9.3.3, §8.7).
+    /// Whether a response to POST may answer later GET and HEAD requests. It needs explicit freshness, and a
+    /// `Content-Location` that is the target (RFC 9110 §9.3.3, §8.7).
     static func mayAnswerGET(
         url: URL, status: Int, fields: HTTPFields, control: CacheControl
     ) -> Bool {
@@ -44,7 +44,7 @@ enum StoragePermission {
         return fields.urls(of: .contentLocation, relativeTo: url).map { CacheKey(method: "GET", url: $0) } == [key]
     }
 
-    /// The fields without those that concern the connection they came over (RFC 9111 §3.1, RFC 9110 §7.6.1).
+    /// The fields without those of the connection (RFC 9111 §3.1, RFC 9110 §7.6.1).
     static func storableFields(_ fields: HTTPFields) -> HTTPFields {
         var kept = fields
         for option in fields.values(of: .connection) {
@@ -60,7 +60,7 @@ enum StoragePermission {
 }
 
 extension Substring {
-    /// Without the characters at both ends for which `isDropped` is true.
+    /// The text without the characters at both ends for which `isDropped` is true.
     fileprivate func trimming(_ isDropped: (Character) -> Bool) -> String {
         guard let first = firstIndex(where: { !isDropped($0) }), let last = lastIndex(where: { !isDropped($0) })
         else { return "" }

@@ -2,15 +2,15 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// What a stored response answers to a request: itself, a part of it, its head, or that it has not changed.
+/// The answer that a stored response gives to a request: the whole, a part, the head alone, or a 304.
 struct StoredAnswer {
     let stored: StoredResponse
     let response: HTTPURLResponse
     let data: Data
 
-    /// Nil when it cannot answer this request, however fresh.
+    /// Nil when the stored response cannot answer this request, however fresh it is.
     ///
-    /// - Parameter isValidated: the server has just said that it is current.
+    /// - Parameter isValidated: the server has just validated the response.
     init?(_ stored: StoredResponse, to query: CacheQuery, now: Date, isValidated: Bool) {
         switch RequestConditions.outcome(query.fields, stored, now: now) {
         case .forServer: return nil
@@ -39,7 +39,7 @@ struct StoredAnswer {
     ) {
         var fields = fields
         if !isValidated {
-            // RFC 9111 §5.2.2.4: what no-cache names is not used again unasked.
+            // RFC 9111 §5.2.2.4: fields that `no-cache` names are not reused without validation.
             for name in stored.control.noCacheFields { fields.remove(name: name) }
             fields.set(.age, DeltaSeconds.string(stored.freshness(now: now).age))  // §5.1
         }
@@ -51,7 +51,7 @@ struct StoredAnswer {
                 ? stored.response.expectedContentLength : Int64(data.count))
     }
 
-    /// RFC 9110 §15.4.5: of what describes the content, a 304 has what guides caches alone.
+    /// RFC 9110 §15.4.5: of the content's fields, a 304 has only those that caches need.
     private static func withoutContent(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields
         for name in [KnownField.contentLength, .contentType, .contentEncoding, .contentLanguage, .contentRange] {
@@ -62,7 +62,7 @@ struct StoredAnswer {
 }
 
 extension Data {
-    /// The bytes at offsets from the beginning.
+    /// The bytes at offsets from the data's beginning.
     fileprivate func part(_ range: Range<Int>) -> Data {
         dropFirst(range.lowerBound).prefix(range.count)
     }

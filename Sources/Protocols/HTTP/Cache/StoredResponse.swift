@@ -2,21 +2,21 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// A stored response as HTTP's rules see it.
+/// A stored response, with what HTTP's rules need to know of it.
 struct StoredResponse {
     let cached: CachedURLResponse
     let response: HTTPURLResponse
     let metadata: CacheMetadata
     let control: CacheControl
-    /// Whether a program has stored it, which means it for all requests.
-    var isPrograms = false
+    /// Whether the program stored the response. Then it may answer every request.
+    var isFromProgram = false
 
-    /// Nil for what is no response of HTTP. One that a program stored counts as received when it was stored.
+    /// Nil for a response of another protocol. One that the program stored counts as received when it was stored.
     init?(_ entry: CacheEntry) {
         guard let response = entry.response.response as? HTTPURLResponse else { return nil }
         let metadata = entry.response.metadata ?? CacheMetadata(requestTime: entry.date, responseTime: entry.date)
         self.init(entry.response, response, metadata)
-        isPrograms = entry.response.metadata == nil
+        isFromProgram = entry.response.metadata == nil
     }
 
     init(_ cached: CachedURLResponse, _ response: HTTPURLResponse, _ metadata: CacheMetadata) {
@@ -31,8 +31,7 @@ struct StoredResponse {
     var data: Data { cached.data }
     var isWhole: Bool { metadata.part == nil }
 
-    /// Whether the data is not the bytes of the representation, but what they were decoded to; offsets into the one say
-    /// nothing of the other.
+    /// Whether the data is decoded. Then offsets in it are not offsets in the representation.
     var isDecoded: Bool { fields.contains(.contentEncoding) }
 
     func freshness(now: Date) -> Freshness {
@@ -41,15 +40,15 @@ struct StoredResponse {
             responseTime: metadata.responseTime, now: now)
     }
 
-    /// Whether it answers whoever sends no credentials, with whatever fields.
-    var isForEverybody: Bool { metadata.owner.isNobody && metadata.selectingFields.isEmpty }
+    /// Whether it may answer every request without credentials, whatever its fields.
+    var isForEverybody: Bool { metadata.owner.isNobody && metadata.varyKey.isEmpty }
 
-    /// Whether it can be told only by hashing whom it is for.
+    /// Whether the hash is needed to find out which requests it may answer.
     var hasSecrets: Bool {
-        !metadata.owner.isNobody || metadata.selectingFields.contains { SelectingFields.isSecret($0.name) }
+        !metadata.owner.isNobody || metadata.varyKey.contains { VaryKey.isSecret($0.name) }
     }
 
-    /// The same with other fields, received at another time.
+    /// The response with other fields, received at another time.
     func updated(
         fields: HTTPFields, owner: CacheMetadata.Owner, requestTime: Date, responseTime: Date
     ) -> StoredResponse {
@@ -63,10 +62,10 @@ struct StoredResponse {
 }
 
 extension HTTPURLResponse {
-    /// The same with other fields, of which the length of the content is not worked out anew.
+    /// The response with other fields. The expected length of the content stays.
     func with(fields: HTTPFields) -> HTTPURLResponse { with(fields: fields, url: url ?? URL(fileURLWithPath: "/")) }
 
-    /// The same as it is stored: with other fields, and a URL that names no user.
+    /// The response as it is stored: with other fields, and with a URL without user and password.
     func storable(fields: HTTPFields) -> HTTPURLResponse {
         guard let text = url?.absoluteString, text.utf8.contains(UInt8(ascii: "@")),
             let nameless = URL(string: CacheKey.withoutCredentials(text))
@@ -82,7 +81,7 @@ extension HTTPURLResponse {
 }
 
 extension CachedURLResponse {
-    /// The same content under another head; user info and policy stay.
+    /// The same content with another head. The user info and the policy stay.
     func with(response: URLResponse, metadata: CacheMetadata) -> CachedURLResponse {
         CachedURLResponse(
             response: response, data: data, userInfo: userInfo, storagePolicy: storagePolicy, metadata: metadata)

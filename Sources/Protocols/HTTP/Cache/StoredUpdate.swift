@@ -1,29 +1,29 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// What a 304, or the answer to HEAD, changes of a stored response (RFC 9111 §3.2, §4.3.4, §4.3.5).
+/// How a 304, or the response to HEAD, updates a stored response (RFC 9111 §3.2, §4.3.4, §4.3.5).
 enum StoredUpdate {
-    /// Whether a 304 speaks of this response: it has no strong validator, or the same one.
+    /// Whether a 304 is for this response: the 304 has no strong validator, or the same one (§4.3.4).
     static func applies(_ notModified: HTTPFields, to stored: StoredResponse) -> Bool {
         guard let tag = notModified[.etag], EntityTag.isStrong(tag) else { return true }
-        return stored.fields[.etag].map { EntityTag.matchStrongly($0, tag) } ?? true
+        return stored.fields[.etag].map { EntityTag.isStrongMatch($0, tag) } ?? true
     }
 
-    /// What HEAD says of a stored answer to GET: whether that is the same representation still (§4.3.5).
+    /// Whether a response to HEAD shows that the stored response to GET is still the same representation (§4.3.5).
     static func headAgrees(_ head: HTTPFields, with stored: StoredResponse) -> Bool {
         [.etag, .lastModified, .contentLength].allSatisfy { (name: KnownField) in
-            guard let said = head[name], let known = stored.fields[name] else { return true }
-            return said == known
+            guard let new = head[name], let known = stored.fields[name] else { return true }
+            return new == known
         }
     }
 
-    /// The stored fields, each replaced by the new one of its name (§3.2).
+    /// The stored fields, each replaced by the new field of the same name (§3.2).
     static func merged(_ stored: HTTPFields, _ update: HTTPFields) -> HTTPFields {
         let update = StoragePermission.storableFields(update)
         var merged = stored
-        // An old answer's age is not the new one's, and 304s rarely say theirs.
+        // The old response's age is wrong from now on, and few 304s have an `Age`.
         if merged.contains(.age) { merged.remove(.age) }
-        // Most of what a 304 says is what is stored, but for the date.
+        // Most fields of a 304 are the same as the stored ones, except the date.
         let changes = update.indices.filter {
             !ofContent.contains(update[$0].known) && !isUnchanged(update, $0, stored)
         }
@@ -37,7 +37,7 @@ enum StoredUpdate {
         return merged
     }
 
-    /// Whether a well-known field stands in both once, with the same value.
+    /// Whether a well-known field occurs once in each, with the same value.
     private static func isUnchanged(_ update: HTTPFields, _ index: Int, _ stored: HTTPFields) -> Bool {
         update.withBytes(at: index) { _, new, known in
             var (count, isSame) = (0, true)
@@ -52,6 +52,24 @@ enum StoredUpdate {
         }
     }
 
-    /// What describes the stored content, which has not changed; its coding is taken off already.
+    /// Fields of the stored content, which has not changed. It is stored decoded.
     private static let ofContent: [KnownField] = [.contentLength, .contentEncoding, .contentRange]
+}
+
+/// Which stored responses a request invalidates (RFC 9111 §4.4).
+enum CacheInvalidation {
+    /// The URLs that the response to an unsafe method invalidates: the request's, and those of the same origin in
+    /// `Location` and `Content-Location`.
+    static func urls(method: String, url: URL, status: Int, fields: HTTPFields) -> [URL] {
+        guard !RequestMethod.isSafe(method), (200..<400).contains(status) else { return [] }
+        let named = [KnownField.location, .contentLocation].flatMap { fields.urls(of: $0, relativeTo: url) }
+        return [url] + named.filter { isSameOrigin($0, url) }
+    }
+
+    private static func isSameOrigin(_ a: URL, _ b: URL) -> Bool {
+        guard ["http", "https"].contains(where: a.hasScheme), let a = try? RequestTarget(a),
+            let b = try? RequestTarget(b)
+        else { return false }
+        return a.origin == b.origin
+    }
 }

@@ -9,7 +9,7 @@ struct ConnectHandshake: TunnelHandshake {
     private var answer: ResponseHead?
     private var bodyCount = 0
 
-    /// How much is read of a page that comes with a refusal, in bytes.
+    /// How much of a refusal's body is read, in bytes.
     private static let longestBody = 64 * 1024
 
     /// - Parameter authorization: the value of `Proxy-Authorization`.
@@ -61,9 +61,9 @@ struct ConnectHandshake: TunnelHandshake {
         return .needsMore
     }
 
-    func close() -> TunnelStep? { answer.map { challenged($0, keepsConnection: false) } }
+    func connectionDidClose() -> TunnelStep? { answer.map { challenged($0, keepsConnection: false) } }
 
-    /// Whether reading the page that comes with a refusal costs less than another connection.
+    /// Whether reading a refusal's body costs less than another connection.
     private static func isShort(_ framing: BodyFraming) -> Bool {
         switch framing {
         case .none, .chunked: true

@@ -2,23 +2,23 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Connects to a proxy, has it open a tunnel where one is needed, and secures that. When the proxy asks for a
-/// credential, the tunnel is asked for again: on the same connection, or else on another.
+/// Connects to a proxy, opens a tunnel where one is needed, and does the TLS handshake in it. After a challenge the
+/// tunnel is requested again, on the same connection or on another.
 final class ProxiedConnect: PendingConnection {
     private enum State {
         case connecting(ConnectAttempt?)
         case tunnelling(TunnelDriver)
-        /// The program is asked for a credential.
+        /// The program has a challenge to answer.
         case challenged(TunnelDriver, TunnelChallenge)
         case securing(ConnectAttempt)
         case ended
     }
 
-    /// TLS with whom, and by which rules.
+    /// The TLS contexts for the proxy and the server; nil where there is no TLS.
     struct Security {
         let proxy: TLSContext?
         let server: TLSContext?
-        /// Who decides about the server's certificates.
+        /// Decides whether the server's certificates are trusted.
         let decider: any TLSDecider
     }
 
@@ -28,7 +28,7 @@ final class ProxiedConnect: PendingConnection {
     private let security: Security
     private let timeout: UInt64?
     private weak var owner: (any TunnelOwner)?
-    private var login: AuthenticationHandshake?
+    private var handshake: AuthenticationHandshake?
     private var state = State.connecting(nil)
     private var timer: LoopTimer?
     private var completion: ((Result<ByteStream, any Error>) -> Void)?
@@ -50,16 +50,16 @@ final class ProxiedConnect: PendingConnection {
     }
 
     func start() {
-        if route.needsTunnel, proxy.kind != .socks4, let task = owner?.asker?.resources.task {
-            login = owner?.asker.map { AuthenticationHandshake(opening: context($0.pool, task)) }
+        if route.needsTunnel, proxy.kind != .socks4, let task = owner?.challenged?.resources.task {
+            handshake = owner?.challenged.map { AuthenticationHandshake(preemptive: context($0.session, task)) }
         }
         connect()
     }
 
-    private func context(_ pool: ConnectionPool, _ task: URLSessionTask) -> AuthenticationContext {
+    private func context(_ session: HTTPSession, _ task: URLSessionTask) -> AuthenticationContext {
         let request = HTTPAuthenticationRequest(
             method: "CONNECT", target: route.destination.authority, host: proxy.host)
-        return pool.authenticationContext(
+        return session.authenticationContext(
             .proxy(proxy), request, isSecure: route.origin.isSecure, given: proxy.credential?.urlCredential, for: task)
     }
 
@@ -69,7 +69,7 @@ final class ProxiedConnect: PendingConnection {
             to: proxy.endpoint, tls: tls, over: route.use, timeout: timeout
         ) { [self] result in
             switch result {
-            case .success(let stream): connected(stream)
+            case .success(let stream): didConnect(stream)
             case .failure(let error) where error.cause == .timedOut: end(.failure(error))
             case .failure(let error): fail(.unreachable(error.description))
             }
@@ -82,15 +82,15 @@ final class ProxiedConnect: PendingConnection {
         stop()
     }
 
-    private func connected(_ stream: ByteStream) {
+    private func didConnect(_ stream: ByteStream) {
         guard route.needsTunnel else { return end(.success(stream)) }
         run(
             TunnelDriver(stream, proxy, destination: destination) { [self] outcome in
                 timer?.cancel()
                 switch outcome {
-                case .established(let stream, let fields): tunnelled(stream, fields)
-                case .challenged(let challenge): challenged(challenge)
-                case .failed(let error): refused(error)
+                case .established(let stream, let fields): tunnelDidOpen(stream, fields)
+                case .challenged(let challenge): didReceiveChallenge(challenge)
+                case .failed(let error): handshakeDidFail(error)
                 }
             }, on: stream.loop)
     }
@@ -104,12 +104,12 @@ final class ProxiedConnect: PendingConnection {
         }
         switch proxy.kind {
         case .http, .https:
-            let authorization = login?.authorization(on: driver.connection)
+            let authorization = handshake?.authorization(on: driver.connection)
             driver.run(ConnectHandshake(route.destination, authorization: authorization))
         case .socks4:
             driver.run(SOCKS4Handshake(route.destination, proxy.credential))
         case .socks5:
-            let credential = login?.credential(on: driver.connection)
+            let credential = handshake?.credential(on: driver.connection)
             driver.run(SOCKS5Handshake(route.destination, Proxy.Credential(credential)))
         }
     }
@@ -122,24 +122,22 @@ final class ProxiedConnect: PendingConnection {
 
     // MARK: Authentication
 
-    private func challenged(_ challenge: TunnelChallenge) {
+    private func didReceiveChallenge(_ challenge: TunnelChallenge) {
         guard case .tunnelling(let driver) = state else { return }
-        guard let login, let exchange = owner?.asker, let receiver = exchange.receiver else {
+        guard let handshake, let exchange = owner?.challenged, let receiver = exchange.receiver else {
             return fail(.authentication)
         }
         state = .challenged(driver, challenge)
-        owner?.isHeld(true)
         let response = challenge.head.map { HTTPURLResponse($0, to: exchange.request) }
-        // Not from inside the driver's own call.
-        driver.loop.executeLater { [weak self, weak receiver] in
-            guard let self, let receiver, case .challenged = state else { return }
-            login.answer(challenge.challenges, response, asking: receiver) { [weak self] in self?.settle($0) }
-        }
+        owner?.challengeWillBegin()
+        // The attempt may have ended in that call.
+        guard case .challenged = state else { return }
+        handshake.answer(challenge.challenges, response, challenging: receiver) { [weak self] in self?.settle($0) }
     }
 
     private func settle(_ decision: AuthenticationHandshake.Decision) {
         guard case .challenged(let driver, let challenge) = state else { return }
-        owner?.isHeld(false)
+        owner?.challengeDidEnd()
         switch decision {
         case .deliver: fail(.authentication)
         case .cancel:
@@ -148,24 +146,24 @@ final class ProxiedConnect: PendingConnection {
             run(driver, on: driver.loop)
         case .sendAgain:
             driver.cancel()
-            login?.changesConnection()
+            handshake?.connectionWillChange()
             connect()
         }
     }
 
-    /// A proxy that refuses for another reason has taken the credential.
-    private func refused(_ error: any Error) {
+    /// A proxy that refuses for another reason has accepted the credential.
+    private func handshakeDidFail(_ error: any Error) {
         if let error = error as? ProxyError, case .status(let status, _) = error.cause {
-            _ = try? login?.accepted(HTTPFields(), status: status)
+            _ = try? handshake?.serverDidAccept(HTTPFields(), status: status)
         }
         end(.failure(error))
     }
 
     // MARK: The tunnel
 
-    private func tunnelled(_ stream: ByteStream, _ fields: HTTPFields) {
+    private func tunnelDidOpen(_ stream: ByteStream, _ fields: HTTPFields) {
         do {
-            try login?.accepted(fields, status: 200)
+            try handshake?.serverDidAccept(fields, status: 200)
         } catch {
             stream.close()
             return end(.failure(error))
@@ -197,7 +195,7 @@ final class ProxiedConnect: PendingConnection {
     private func stop() {
         timer?.cancel()
         timer = nil
-        login?.end()
+        handshake?.end()
         switch state {
         case .connecting(let attempt): attempt?.cancel()
         case .tunnelling(let driver), .challenged(let driver, _): driver.cancel()
@@ -206,4 +204,24 @@ final class ProxiedConnect: PendingConnection {
         }
         state = .ended
     }
+}
+
+/// A connection to a server that is being made, directly or through a proxy. Confined to its loop.
+protocol PendingConnection: AnyObject {
+    /// Ends the attempt. Its completion is not called.
+    func cancel()
+}
+
+extension ConnectAttempt: PendingConnection {}
+
+/// The attempt that needs a connection through a proxy.
+protocol TunnelOwner: AnyObject {
+    /// The exchange whose program gets the proxy's challenges: one that waits for the connection. Nil when none waits.
+    var challenged: HTTPExchange? { get }
+
+    /// The program gets a challenge, and the attempt waits for the answer. Timeouts of the requests that wait for the
+    /// attempt are suspended until ``challengeDidEnd()``.
+    func challengeWillBegin()
+
+    func challengeDidEnd()
 }

@@ -1,15 +1,15 @@
 import Foundation
 
-/// A server through which connections to others are made.
+/// A server through which connections to other servers are made.
 struct Proxy: Hashable, Sendable {
     enum Kind: Hashable, Sendable {
-        /// Spoken to in HTTP (RFC 9110 §3.7): `http` requests go in absolute form, everything else in a tunnel.
+        /// An HTTP proxy (RFC 9110 §3.7): `http` requests are sent in absolute form, everything else in a tunnel.
         case http
-        /// The same over TLS.
+        /// An HTTP proxy that is reached over TLS.
         case https
-        /// SOCKS 4A: the proxy looks names up.
+        /// SOCKS 4A: the proxy resolves names.
         case socks4
-        /// SOCKS 5 (RFC 1928): the proxy looks names up.
+        /// SOCKS 5 (RFC 1928): the proxy resolves names.
         case socks5
     }
 
@@ -24,7 +24,7 @@ struct Proxy: Hashable, Sendable {
     let port: UInt16
     let credential: Credential?
 
-    /// For people; without the credential.
+    /// The proxy for messages, without its credential.
     var description: String { "\(scheme)://\(endpoint)" }
 
     private var scheme: String {
@@ -38,14 +38,14 @@ struct Proxy: Hashable, Sendable {
 }
 
 extension Proxy {
-    /// A proxy as curl's variables name it: `[scheme://][user:password@]host[:port]`. The scheme is `http` unless given, the
-    /// port 1080, or 443 for `https`. Nil for what names none.
+    /// A proxy in the form of curl's variables: `[scheme://][user:password@]host[:port]`. The default scheme is `http`,
+    /// the default port 1080, or 443 for `https`. Nil where the text is no such name.
     init?(_ text: String) {
         let parts = text.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
         guard let last = parts.last else { return nil }
         let scheme = parts.count > 1 ? parts[0].lowercased() : "http"
         guard let kind = Kind(scheme: scheme) else { return nil }
-        // What follows the authority says nothing.
+        // What follows the authority has no meaning.
         var rest = last.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         var credential: Credential?
         if let at = rest.lastIndex(of: "@") {

@@ -1,26 +1,26 @@
 import LoadingKitCore
 
-/// Why a proxy does not carry a connection. It names the proxy, as the server that was wanted is not at fault.
+/// Why a connection through a proxy failed. It names the proxy, as the destination is not at fault.
 struct ProxyError: Error, Hashable, CustomStringConvertible {
     enum Cause: Error, Hashable {
-        /// There is no connection to the proxy; why.
+        /// The proxy cannot be reached, for this reason.
         case unreachable(String)
-        /// An HTTP proxy's status for `CONNECT`, and its reason.
+        /// An HTTP proxy's status for `CONNECT`, and its reason phrase.
         case status(Int, String)
-        /// A SOCKS proxy's reply, in its specification's words.
+        /// A SOCKS proxy's reply, in the words of the specification.
         case refused(String)
-        /// The proxy wants a user and password, and was told none, or not these.
+        /// The proxy requires a user and password, and got none, or wrong ones.
         case authentication
-        /// What came is no answer that the proxy may give; why.
+        /// The proxy's answer breaks its protocol, for this reason.
         case malformed(String)
-        /// The proxy closed the connection before it had answered.
+        /// The proxy closed the connection before it answered.
         case closed
-        /// The host's name is too long to be told, or has bytes that no name has.
+        /// The host's name is too long for the proxy's protocol, or has invalid bytes.
         case unusableName
     }
 
     let proxy: Proxy
-    /// Host and port that were to be reached.
+    /// The host and port of the destination.
     let destination: String
     let cause: Cause
 
@@ -44,7 +44,7 @@ extension ProxyError.Cause {
             "it wants another user name and password: from its settings, the credential storage, or the task's delegate"
         case .malformed(let reason): "its answer makes no sense (\(reason))"
         case .closed: "it closed the connection without an answer"
-        case .unusableName: "the host's name cannot be told to it"
+        case .unusableName: "the host's name cannot be sent to it"
         }
     }
 }

@@ -5,10 +5,10 @@ import LoadingKitTransport
 final class Route: Sendable {
     let origin: Origin
     let proxy: Proxy?
-    /// Over which networks.
+    /// The networks that may be used.
     let use: NetworkUse
     let switching: Switching
-    /// Nil where the session's delegate, or nobody, decides how connections are made.
+    /// Nil where the session's delegate, or no delegate, decides how connections are made.
     private let decider: Decider?
 
     init(
@@ -22,14 +22,19 @@ final class Route: Sendable {
         self.decider = decider
     }
 
-    /// A task's own delegate that may decide how connections are made. Those are for tasks with the same delegate alone:
-    /// another task's would perhaps not have trusted the server, or would have identified the client as somebody else.
+    /// A task's own delegate that may decide how connections are made. Its connections are for tasks with the same
+    /// delegate alone: another delegate might not trust the server, or might give another client identity.
     final class Decider: @unchecked Sendable {  // the reference is set once; weak references are read atomically
         fileprivate private(set) weak var delegate: AnyObject?
+        /// Another object may have it when the delegate is gone.
+        fileprivate let identity: ObjectIdentifier
 
-        init(_ delegate: AnyObject) { self.delegate = delegate }
+        init(_ delegate: AnyObject) {
+            self.delegate = delegate
+            identity = ObjectIdentifier(delegate)
+        }
 
-        /// A delegate that is gone is no other's: another object may have its place in memory.
+        /// A delegate that no longer exists equals no other, as another object may have its place in memory.
         fileprivate static func isSame(_ left: Decider?, _ right: Decider?) -> Bool {
             if left === right { return true }
             guard let one = left?.delegate, let other = right?.delegate else { return false }
@@ -37,7 +42,7 @@ final class Route: Sendable {
         }
     }
 
-    /// The same way for tasks whose own delegates do not decide how connections are made.
+    /// The same route for tasks whose own delegates do not decide how connections are made.
     var undecided: Route {
         decider == nil ? self : Route(origin: origin, proxy: proxy, use: use, switching: switching)
     }
@@ -45,30 +50,37 @@ final class Route: Sendable {
     /// Whether a task's own delegate may decide.
     var mayBeDecided: Bool { decider != nil }
 
-    /// Nil also when it is gone.
+    /// By which the routes of a delegate are found among those of many.
+    var deciderIdentity: ObjectIdentifier? { decider?.identity }
+
+    /// The task's delegate; nil also when it no longer exists.
     var decidingDelegate: AnyObject? { decider?.delegate }
 
-    func isDecided(by delegate: AnyObject?) -> Bool {
+    func isFor(_ use: NetworkUse, _ switching: Switching, _ delegate: AnyObject?) -> Bool {
+        self.switching == switching && isDecided(by: delegate) && self.use == use
+    }
+
+    private func isDecided(by delegate: AnyObject?) -> Bool {
         guard let decider else { return delegate == nil }
         return delegate != nil && decider.delegate === delegate
     }
 
-    /// Whether its connections are to switch to another protocol.
+    /// Whether the route's connections switch to another protocol.
     enum Switching {
         case never
-        /// A connection, or a stream of one (RFC 8441).
+        /// A connection switches, or one HTTP/2 stream (RFC 8441).
         case inAnyVersion
-        /// A connection, whose bytes are the program's then.
+        /// An HTTP/1.1 connection switches. Its bytes are the program's then.
         case inHTTP1
     }
 
-    /// Its connections are not shared, and go through tunnels.
+    /// Whether the connections switch. Then they are not shared, and go through tunnels.
     var isForUpgrade: Bool { switching != .never }
 
-    /// The same way for requests that switch to nothing.
+    /// The same route for requests that do not switch protocols.
     var shared: Route { Route(origin: origin, proxy: proxy, use: use, decider: decider) }
 
-    /// Whether requests are sent to an HTTP proxy as they are, in absolute form (RFC 9112 §3.2.2), without a tunnel.
+    /// Whether requests are sent to an HTTP proxy in absolute form, without a tunnel (RFC 9112 §3.2.2).
     var isForwarded: Bool {
         guard let proxy, !origin.isSecure, !isForUpgrade else { return false }
         return proxy.speaksHTTP
@@ -79,7 +91,7 @@ final class Route: Sendable {
 
     var destination: TunnelDestination { TunnelDestination(host: origin.host, port: origin.port) }
 
-    /// What goes before the path in a request's target.
+    /// What stands before the path in a request's target.
     var targetPrefix: String { isForwarded ? "http://\(origin.authority)" : "" }
 }
 

@@ -1,7 +1,8 @@
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// SOCKS 4A: a request and a reply. The proxy looks names up; it knows no IPv6 addresses, which go as names.
+/// SOCKS 4A: a request and a reply. The proxy resolves names. The protocol has no IPv6 addresses, so they are sent as
+/// names.
 struct SOCKS4Handshake: TunnelHandshake {
     private static let version: UInt8 = 4
 
@@ -22,7 +23,7 @@ struct SOCKS4Handshake: TunnelHandshake {
         }
         let name = Array(destination.host.utf8)
         guard !name.isEmpty, name.count <= 255, !name.contains(0) else { throw .unusableName }
-        // An address that nobody has says that a name follows.
+        // The invalid address 0.0.0.1 means that a name follows.
         return start + [0, 0, 0, 1] + user.utf8 + [0] + name + [0]
     }
 

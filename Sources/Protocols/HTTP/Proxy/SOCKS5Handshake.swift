@@ -2,7 +2,7 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// SOCKS 5 (RFC 1928), with a user and password if there are (RFC 1929). Names are looked up by the proxy.
+/// SOCKS 5 (RFC 1928), with a user and password if there are any (RFC 1929). The proxy resolves names.
 ///
 ///     greeting ──▶ method ──┬─ none ──────────────────▶ request ──▶ reply ──▶ established
 ///                           └─ password ──▶ its answer ──▲
@@ -43,7 +43,7 @@ struct SOCKS5Handshake: TunnelHandshake {
         }
     }
 
-    /// The first bytes received, once there are so many.
+    /// Takes the first bytes that were received; nil while there are fewer.
     private mutating func take(_ count: Int) -> [UInt8]? {
         guard received.count >= count else { return nil }
         defer { received.removeFirst(count) }
@@ -66,7 +66,7 @@ struct SOCKS5Handshake: TunnelHandshake {
         }
     }
 
-    /// A user and a password are wanted, or others; the proxy closes the connection (RFC 1928 §3, RFC 1929 §2).
+    /// The proxy requires a user and a password, or other ones, and closes the connection (RFC 1928 §3, RFC 1929 §2).
     private static let challenge = TunnelStep.challenged(
         TunnelChallenge(
             challenges: [HTTPAuthenticationChallenge(scheme: SOCKSPasswordScheme.name)], head: nil,
@@ -129,4 +129,34 @@ struct SOCKS5Handshake: TunnelHandshake {
         case _: "it answered \(reply)"
         }
     }
+}
+
+/// Lets `AuthenticationHandshake` answer a SOCKS 5 proxy's demand for a user and password (RFC 1929). The value that it
+/// gives is not sent: `SOCKS5Handshake` sends the credential.
+struct SOCKSPasswordScheme: HTTPAuthenticationScheme {
+    static let name = "SOCKS5"
+    static let authenticationMethod = NSURLAuthenticationMethodDefault
+
+    let realm: String? = nil
+    let strength = 10
+
+    init?(_ challenge: HTTPAuthenticationChallenge) {}
+
+    /// Nil where the user or the password is too long for SOCKS 5.
+    func authorization(for request: HTTPAuthenticationRequest, with credential: URLCredential) -> String? {
+        guard let user = credential.user, let password = credential.password,
+            Proxy.Credential(user: user, password: password).isValidForSOCKS5
+        else { return nil }
+        return "\(user):\(password)"
+    }
+
+    func advance(after challenge: HTTPAuthenticationChallenge) -> Bool { false }
+
+    /// The credential is for all connections through the proxy.
+    func paths(around path: String) -> [String] { ["/"] }
+}
+
+extension Proxy.Credential {
+    /// Whether SOCKS 5 can send it: lengths are one byte (RFC 1929 §2).
+    var isValidForSOCKS5: Bool { (1...255).contains(user.utf8.count) && password.utf8.count <= 255 }
 }

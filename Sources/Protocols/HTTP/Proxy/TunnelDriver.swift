@@ -1,7 +1,7 @@
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Runs handshakes with a proxy over a connection to it. Confined to the connection's loop.
+/// Runs handshakes with a proxy on a connection to it. Confined to the connection's loop.
 final class TunnelDriver: ByteStreamHandler {
     enum Outcome {
         /// The stream leads to the server.
@@ -12,7 +12,7 @@ final class TunnelDriver: ByteStreamHandler {
 
     private enum State {
         case running(any TunnelHandshake)
-        /// Between two handshakes: nothing is expected.
+        /// Between two handshakes.
         case waiting
         case ended
     }
@@ -24,7 +24,8 @@ final class TunnelDriver: ByteStreamHandler {
     private var output: [UInt8] = []
     private var report: ((Outcome) -> Void)?
 
-    /// - Parameter report: called once for each handshake, unless the driver is cancelled.
+    /// - Parameter report: called once for each handshake, unless the driver is cancelled; when the driver is consistent, so
+    ///   that the next handshake may be run in the call.
     init(_ stream: ByteStream, _ proxy: Proxy, destination: String, report: @escaping (Outcome) -> Void) {
         self.stream = stream
         self.proxy = proxy
@@ -36,7 +37,7 @@ final class TunnelDriver: ByteStreamHandler {
     var connection: ConnectionInfo { stream.info }
     var loop: EventLoop { stream.loop }
 
-    /// Whether the proxy waits for another handshake. It may have closed the connection meanwhile.
+    /// Whether the proxy waits for another handshake, and has not closed the connection.
     var isUsable: Bool {
         if case .waiting = state { !stream.isDead } else { false }
     }
@@ -58,14 +59,14 @@ final class TunnelDriver: ByteStreamHandler {
         stream.close()
     }
 
-    func streamIsWritable(_ stream: ByteStream) { write() }
+    func streamDidBecomeWritable(_ stream: ByteStream) { write() }
 
-    func streamIsReadable(_ stream: ByteStream) {
+    func streamDidBecomeReadable(_ stream: ByteStream) {
         while case .running(let handshake) = state {
             switch stream.read(into: stream.loop.scratch) {
             case .bytes(let count): take(UnsafeRawBufferPointer(rebasing: stream.loop.scratch[..<count]), handshake)
             case .wouldBlock: return
-            case .end: if let step = handshake.close() { act(on: step) } else { fail(.closed) }
+            case .end: if let step = handshake.connectionDidClose() { act(on: step) } else { fail(.closed) }
             case .failed(let error): finish(.failed(error))
             }
         }
@@ -93,7 +94,7 @@ final class TunnelDriver: ByteStreamHandler {
             state = .waiting
             report?(.challenged(challenge))
         case .established(let fields):
-            // Its next owner sets another.
+            // The stream's next owner sets another handler.
             stream.handler = nil
             finish(.established(stream, fields))
         }

@@ -3,47 +3,46 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// What a client and a proxy say to each other before the proxy carries bytes between the client and a server: pure, one
-/// for each connection.
+/// The protocol between a client and a proxy until the proxy forwards bytes to and from the destination. Pure.
 protocol TunnelHandshake {
-    /// What to send first.
+    /// The first bytes to send.
     mutating func begin() throws(ProxyError.Cause) -> [UInt8]
 
-    /// Takes bytes from the proxy. None may follow the last one: the server speaks when it was spoken to.
+    /// Takes bytes from the proxy. None may follow the proxy's last message, as the client sends first in the tunnel.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ProxyError.Cause) -> TunnelStep
 
-    /// The proxy has closed the connection. Nil where it should not have.
-    func close() -> TunnelStep?
+    /// The proxy has closed the connection. Nil where that is an error.
+    func connectionDidClose() -> TunnelStep?
 }
 
 extension TunnelHandshake {
-    func close() -> TunnelStep? { nil }
+    func connectionDidClose() -> TunnelStep? { nil }
 }
 
 enum TunnelStep {
     case needsMore
     case send([UInt8])
-    /// The proxy wants to know who asks, or somebody else to ask.
+    /// The proxy requires a credential, or another one.
     case challenged(TunnelChallenge)
-    /// The proxy carries bytes from now on. The fields are what an HTTP proxy said with that.
+    /// The tunnel is open. The fields are those of an HTTP proxy's response.
     case established(HTTPFields)
 }
 
-/// A proxy's demand for a credential.
+/// A proxy's challenges.
 struct TunnelChallenge {
     let challenges: [HTTPAuthenticationChallenge]
-    /// An HTTP proxy's response.
+    /// The head of an HTTP proxy's response.
     let head: ResponseHead?
-    /// Whether the proxy listens on, to another handshake on the same connection.
+    /// Whether another handshake can follow on the same connection.
     let keepsConnection: Bool
 }
 
-/// Where a tunnel leads to.
+/// The server at the end of a tunnel.
 struct TunnelDestination: Hashable {
     /// A name or an address, without brackets.
     let host: String
     let port: UInt16
 
-    /// As in `CONNECT` and in messages.
+    /// Host and port, as in `CONNECT` and in messages.
     var authority: String { Endpoint.tcp(host: host, port: port).description }
 }

@@ -2,18 +2,18 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// An HTTP/1.1 connection that carries another protocol (RFC 9110 §7.8), until either side ends it.
+/// An HTTP/1.1 connection that has switched to another protocol (RFC 9110 §7.8), until either side closes it.
 final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  // confined to `loop`
-    /// Reads in a row before the loop's other connections have their turn.
+    /// How many reads are done in a row, before other connections of the loop have their turn.
     private static let readsInARow = 16
 
-    /// When this side has said its last, the other may take so long to close, in seconds: closing with its bytes unread
-    /// would reset the connection, and the reset may overtake what was said.
+    /// How long the peer may take to close after the client's last bytes, in seconds. Closing with unread bytes would
+    /// reset the connection, and the reset may overtake the last bytes.
     private static let lingerTime = 2.0
 
     private enum State {
         case open(HTTPExchange)
-        /// The exchange is over. What is left is written, and what comes is dropped.
+        /// The exchange is over. Remaining output is written, and received bytes are dropped.
         case lingering(LoopTimer)
         case closed
     }
@@ -22,7 +22,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
     private let loop: EventLoop
     private let upgrade: any HTTPUpgrade
     private var state: State
-    /// Bytes that were received and that the exchange has had no room for; nil while it has room.
+    /// Received bytes for which the exchange has no room; nil while it has room.
     private var held: [UInt8]?
     private var output: [UInt8] = []
     private var written = 0
@@ -38,20 +38,18 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
         held = rest
     }
 
-    /// Not from inside the connection's own call.
+    /// Takes over the stream, and gives the exchange what was received. The connection is done with it.
     func start() {
         stream.handler = self
-        hasOutput()
-        loop.execute { [self] in
-            if case .open(let exchange) = state { exchangeIsReady(exchange) }
-        }
+        outputDidBecomeReady()
+        if case .open(let exchange) = state { exchangeDidBecomeReady(exchange) }
     }
 
     // MARK: From the exchange
 
-    func exchangeIsBusy(_ exchange: HTTPExchange) { if held == nil { held = [] } }
+    func exchangeDidBecomeBusy(_ exchange: HTTPExchange) { if held == nil { held = [] } }
 
-    func exchangeIsReady(_ exchange: HTTPExchange) {
+    func exchangeDidBecomeReady(_ exchange: HTTPExchange) {
         guard let bytes = held, case .open = state else { return }
         held = nil
         if !bytes.isEmpty { bytes.withUnsafeBytes { give($0, to: exchange) } }
@@ -63,7 +61,8 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
         held = nil
         let timer = loop.schedule(at: loop.now.advanced(bySeconds: Self.lingerTime)) { [self] in close() }
         state = .lingering(timer)
-        // Not from inside the exchange's own call.
+        // Later: this may be inside the upgrade's own call, which is asked for its last output here; or inside another
+        // connection's reading, which has the loop's memory for what it reads.
         loop.execute { [self] in
             if written == output.count { takeOutput { upgrade.takeLastOutput(&$0) } }
             write()
@@ -78,8 +77,8 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
 
     var isExclusive: Bool { true }
 
-    /// There is something to send: it is sent when the loop has done what it is doing, with all that comes meanwhile.
-    func hasOutput() {
+    /// There is output. It is written at the end of the loop's turn, together with what is added until then.
+    func outputDidBecomeReady() {
         guard !willWrite else { return }
         willWrite = true
         loop.executeLater { [self] in
@@ -90,7 +89,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
 
     // MARK: Writing
 
-    func streamIsWritable(_ stream: ByteStream) { write() }
+    func streamDidBecomeWritable(_ stream: ByteStream) { write() }
 
     private func write() {
         if case .closed = state { return }
@@ -100,15 +99,16 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
             switch result {
             case .bytes(let count): written += count
             case .wouldBlock: return
-            case .failed(let error): return failedToWrite(error)
+            case .failed(let error): return writeDidFail(error)
             }
         }
     }
 
-    /// What the server has said before is still read, where there is anyone to read it.
-    private func failedToWrite(_ error: TransportError) {
+    /// The server's last bytes are still read, where the exchange has room for them.
+    private func writeDidFail(_ error: TransportError) {
         guard case .open = state, held == nil else { return fail(error) }
         cannotWrite = true
+        // Later: the writer may be inside another connection's reading, which has the loop's memory for what it reads.
         loop.execute { [self] in readMore() }
     }
 
@@ -126,7 +126,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
 
     // MARK: Reading
 
-    func streamIsReadable(_ stream: ByteStream) { readMore() }
+    func streamDidBecomeReadable(_ stream: ByteStream) { readMore() }
 
     private func readMore() {
         for _ in 0..<Self.readsInARow {
@@ -141,6 +141,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
             case .failed(let error): return fail(error)
             }
         }
+        // The loop's other connections have their turn.
         loop.execute { [self] in readMore() }
     }
 

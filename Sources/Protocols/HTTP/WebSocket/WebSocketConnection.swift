@@ -4,21 +4,21 @@ import LoadingKitCore
 import LoadingKitTransport
 import LoadingKitWebSocket
 
-/// An open WebSocket connection: moves messages between a task's link and the codec. Confined to its loop.
+/// An open WebSocket connection. It moves messages between a task's link and the codec. Confined to its loop.
 final class WebSocketConnection: WebSocketChannel {
-    /// So much is worth a write of its own, in bytes; a longer message is sent in pieces of this size.
+    /// The size of a write, in bytes. Longer messages are sent in pieces of this size.
     private static let pieceBytes = 128 * 1024
 
-    /// How long the server may take to answer a close frame, in seconds.
+    /// How long the client waits for the server's close frame, in seconds.
     private static let closingTime = 5.0
 
     /// Binary messages up to this size are copied, so that none keeps more memory than it needs.
     private static let copiedBytes = 4096
 
     enum End {
-        /// Both sides have sent a close frame; nil where the server's says nothing.
+        /// Both sides have sent a close frame; nil where the server's has no code.
         case closed(WebSocketClose?)
-        /// With the code that says of it the most.
+        /// The connection failed. The code is the one that fits best.
         case failed(any Error, WebSocketCloseCode)
     }
 
@@ -28,7 +28,7 @@ final class WebSocketConnection: WebSocketChannel {
         case close(WebSocketCloseCode, reason: String)
     }
 
-    /// A long message, of which a part has been sent.
+    /// A long message, part of which has been sent.
     private struct Unfinished {
         let bytes: Data
         var position = 0
@@ -40,9 +40,9 @@ final class WebSocketConnection: WebSocketChannel {
     private let loop: EventLoop
     private var outgoing = Deque<Outgoing>()
     private var unfinished: Unfinished?
-    /// Messages whose last bytes are in what was handed out last.
+    /// The number of messages that end in the output that was taken last.
     private var handedOut = 0
-    /// Bytes that were received and wait for the link.
+    /// Bytes that were received while the link is full.
     private var held: [UInt8] = []
     private var isLinkFull = false
     private var closingTimer: LoopTimer?
@@ -50,14 +50,14 @@ final class WebSocketConnection: WebSocketChannel {
     /// The task is over.
     private var isStopped = false
 
-    /// There is something to send.
+    /// Called when there are bytes to send.
     var onOutput: () -> Void = {}
-    /// What comes can be taken again.
+    /// Called when bytes can be received again.
     var onReady: () -> Void = {}
-    /// The connection is of no use any more.
+    /// Called when the connection has ended.
     var onEnd: (End) -> Void = { _ in }
 
-    /// The one of the offered protocols that the server chose.
+    /// The subprotocol that the server chose of those that were offered.
     let subprotocol: String?
 
     init(_ agreement: WebSocketHandshake.Agreement, _ link: WebSocketLink, _ loop: EventLoop) {
@@ -67,7 +67,7 @@ final class WebSocketConnection: WebSocketChannel {
         self.loop = loop
     }
 
-    /// Whether nothing more can be taken.
+    /// Whether no more bytes can be received.
     var isWaiting: Bool { isLinkFull }
 
     // MARK: WebSocketChannel
@@ -81,7 +81,8 @@ final class WebSocketConnection: WebSocketChannel {
         awaitAnswer()
     }
 
-    /// From now on anew: the server is still taking what was sent before.
+    /// Starts the time for the server's close frame. Each write starts it anew, as the server is still reading what was
+    /// sent before.
     private func awaitAnswer() {
         closingTimer?.cancel()
         closingTimer = loop.schedule(at: loop.now.advanced(bySeconds: Self.closingTime)) { [weak self] in
@@ -92,15 +93,11 @@ final class WebSocketConnection: WebSocketChannel {
         }
     }
 
-    func linkIsReady() {
+    func linkDidBecomeReady() {
         guard isLinkFull else { return }
-        // Not from inside the program's own call.
-        loop.executeLater { [weak self] in
-            guard let self, isLinkFull else { return }
-            isLinkFull = false
-            proceed()
-            if !isLinkFull { onReady() }
-        }
+        isLinkFull = false
+        proceed()
+        if !isLinkFull { onReady() }
     }
 
     private func put(_ item: Outgoing) {
@@ -110,7 +107,7 @@ final class WebSocketConnection: WebSocketChannel {
 
     // MARK: Receiving
 
-    /// Takes what was received; what the link has no room for waits here.
+    /// Takes bytes that were received. Bytes for which the link has no room are held.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
         if isOver { return .more }
         guard !isLinkFull, held.isEmpty else {
@@ -122,7 +119,7 @@ final class WebSocketConnection: WebSocketChannel {
         return isLinkFull ? .wait : .more
     }
 
-    /// Takes what waits.
+    /// Takes the bytes that are held.
     func proceed() {
         guard !held.isEmpty, !isLinkFull, !isOver else { return }
         let bytes = held
@@ -168,7 +165,7 @@ final class WebSocketConnection: WebSocketChannel {
     }
 
     /// The connection has ended, in order or with an error.
-    func ended(with error: (any Error)?) {
+    func connectionDidEnd(with error: (any Error)?) {
         do throws(WebSocketError) {
             try codec.finish()
             end(.closed(nil))
@@ -182,7 +179,8 @@ final class WebSocketConnection: WebSocketChannel {
         isOver = true
         closingTimer?.cancel()
         closingTimer = nil
-        // Not from inside the exchange's own call.
+        // Later: what is to be sent, such as the answer to a close frame, is written first; it goes out at the end of the turn,
+        // and the task's end drops what is left.
         loop.executeLater { [self] in
             guard !isStopped else { return }
             var close: WebSocketClose?
@@ -206,7 +204,7 @@ final class WebSocketConnection: WebSocketChannel {
     func takeOutput(_ buffer: inout [UInt8]) {
         defer { if closingTimer != nil, !buffer.isEmpty { awaitAnswer() } }
         if handedOut > 0 {
-            link.sent(handedOut)
+            link.didSend(handedOut)
             handedOut = 0
         }
         while buffer.count < Self.pieceBytes {
@@ -220,7 +218,7 @@ final class WebSocketConnection: WebSocketChannel {
         }
     }
 
-    /// A close frame, unless it would be taken for a part of a message.
+    /// Adds a close frame, unless it would stand in the middle of a frame.
     func takeLastOutput(_ buffer: inout [UInt8]) {
         guard unfinished == nil else { return }
         codec.drainControlBytes(into: &buffer)
@@ -236,7 +234,7 @@ final class WebSocketConnection: WebSocketChannel {
             case .close(let code, let reason): try codec.sendClose(code, reason: reason, to: &buffer)
             }
         } catch {
-            // The connection is closing: who sent it hears of that with its end.
+            // The connection is closing. The sender's completion is called when it has ended.
         }
     }
 

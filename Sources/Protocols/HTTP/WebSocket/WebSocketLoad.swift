@@ -5,19 +5,19 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 import LoadingKitWebSocket
 
-/// Opens a WebSocket connection by an HTTP exchange, and has it carry messages from then on.
+/// Opens a WebSocket connection by an HTTP exchange, whose stream carries messages from then on.
 final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `resources.loop`
     private let request: URLRequest
     private let resources: LoadResources
-    /// Whether the program speaks of `ws` and `wss`, and is to hear of these.
+    /// Whether the program's URL has the scheme `ws` or `wss`. Then all URLs that it gets have these schemes, too.
     private let hasOwnScheme: Bool
     private var handshake: WebSocketHandshake
     private var exchange: HTTPExchange?
     private var connection: WebSocketConnection?
     private var receiver: (any LoadReceiver)?
     private var isCollected = false
-    /// The task is suspended.
-    private var isHeldBack = false
+    /// The receiver takes no bytes: the task is suspended, for example.
+    private var isReceiverBusy = false
 
     init(_ request: URLRequest, _ resources: LoadResources) {
         self.request = request
@@ -31,14 +31,14 @@ final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `r
         return names.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    /// A plain GET: what it asks for is in the fields.
+    /// The handshake's request: a GET without a body (RFC 6455 §4.1).
     private var handshakeRequest: URLRequest {
         var request = request
         request.url = request.url.map(WebSocketURL.http)
         request.httpMethod = "GET"
         request.httpBody = nil
         request.httpBodyStream = nil
-        return StrictTransport.applied(to: request, resources)
+        return HSTS.applied(to: request, resources)
     }
 
     private var link: WebSocketLink? { (resources.task as? URLSessionWebSocketTask)?.link }
@@ -63,20 +63,20 @@ final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `r
         receiver = nil
     }
 
-    func receiverIsBusy() {
-        isHeldBack = true
-        exchange?.receiverIsBusy()
+    func receiverDidBlock() {
+        isReceiverBusy = true
+        exchange?.receiverDidBlock()
     }
 
-    func receiverIsReady() {
-        isHeldBack = false
+    func receiverDidBecomeReady() {
+        isReceiverBusy = false
         connection?.proceed()
         readOn()
     }
 
-    /// Reading goes on where neither the task nor its link is in its way.
+    /// Goes on reading, unless the task is suspended or its link is full.
     private func readOn() {
-        if !isHeldBack, connection?.isWaiting != true { exchange?.receiverIsReady() }
+        if !isReceiverBusy, connection?.isWaiting != true { exchange?.receiverDidBecomeReady() }
     }
 
     // MARK: The end
@@ -88,15 +88,14 @@ final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `r
     }
 
     private func failOpen(_ error: any Error, _ code: WebSocketCloseCode) {
-        link?.broke(code)
+        link?.connectionDidBreak(code)
         collectOpen()
         receiver?.fail(error)
     }
 
     private func collectOpen() {
         guard let exchange else { return }
-        if exchange.timings.responseEnd == nil { exchange.timings.responseEnd = resources.loop.now }
-        exchange.collect()
+        exchange.upgradeDidEnd()
     }
 }
 
@@ -114,12 +113,12 @@ extension WebSocketLoad: HTTPUpgrade {
 
     func addUpgradeFields(to fields: inout HTTPFields) { handshake.addUpgradeFields(to: &fields) }
 
-    func granted(_ head: ResponseHead) throws {
+    func serverDidGrant(_ head: ResponseHead) throws {
         guard let link else { return }
         let agreement =
             head.status == 101 ? try handshake.agreement(upgrade: head.fields) : try handshake.agreement(head.fields)
         let connection = WebSocketConnection(agreement, link, resources.loop)
-        connection.onOutput = { [weak self] in self?.exchange?.hasOutput() }
+        connection.onOutput = { [weak self] in self?.exchange?.outputDidBecomeReady() }
         connection.onReady = { [weak self] in self?.readOn() }
         connection.onEnd = { [weak self] end in
             switch end {
@@ -141,14 +140,14 @@ extension WebSocketLoad: LoadReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard let receiver else { return .wait }
         let flow = receiver.receive((response as? HTTPURLResponse).map(translated) ?? response)
-        if flow == .wait { isHeldBack = true }
+        if flow == .wait { isReceiverBusy = true }
         if let connection {
-            // Who hears of it can look at the response.
+            // The link is opened after the response is delivered, so that the program can look at it then.
             link?.open(connection, subprotocol: connection.subprotocol)
             return flow
         }
         let status = (response as? HTTPURLResponse)?.statusCode ?? 0
-        exchange?.collect()
+        exchange?.reportTransaction()
         receiver.fail(
             LoadFailure(.badServerResponse, "the server answered the WebSocket handshake with status \(status)"))
         return .wait
@@ -156,7 +155,7 @@ extension WebSocketLoad: LoadReceiver {
 
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
         guard let connection else { return .wait }
-        return connection.receive(bytes) == .wait || isHeldBack ? .wait : .more
+        return connection.receive(bytes) == .wait || isReceiverBusy ? .wait : .more
     }
 
     func receive(informational response: HTTPURLResponse) { receiver?.receive(informational: translated(response)) }
@@ -180,29 +179,30 @@ extension WebSocketLoad: LoadReceiver {
     }
 
     func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
-    func needNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
+    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         decide(nil)
     }
-    func sentBody(_ count: Int, expected: Int64) {}
+    func didSendBody(_ count: Int, expected: Int64) {}
     func noteActivity() { receiver?.noteActivity() }
-    func setQueued(_ isQueued: Bool) { receiver?.setQueued(isQueued) }
+    func queueStateDidChange(isQueued: Bool) { receiver?.queueStateDidChange(isQueued: isQueued) }
 
-    /// An open connection's is collected when it ends, which may be told from two sides.
+    /// An open connection's transaction is collected when it ends. Both the exchange and the connection may report
+    /// that.
     func collect(_ transaction: @autoclosure () -> TransactionRecord) {
         guard !isCollected else { return }
         isCollected = connection != nil
         receiver?.collect(translated(transaction()))
     }
 
-    /// The connection has ended; before it was open, in the middle of a refusal's body.
+    /// The connection has ended. Before it was open, this is the end of a refusal's body, which does not count.
     func finish() {
         guard let connection else { return }
-        connection.ended(with: nil)
+        connection.connectionDidEnd(with: nil)
     }
 
     func fail(_ error: any Error) {
-        if let connection { connection.ended(with: error) } else { receiver?.fail(error) }
+        if let connection { connection.connectionDidEnd(with: error) } else { receiver?.fail(error) }
     }
 
     // MARK: Schemes
@@ -225,5 +225,40 @@ extension WebSocketLoad: LoadReceiver {
         return HTTPURLResponse(
             url: WebSocketURL.webSocket(url), statusCode: response.statusCode, httpVersion: response.httpVersion,
             fields: response.fields, expectedContentLength: response.expectedContentLength)
+    }
+}
+
+/// Opens WebSocket connections to `ws` and `wss` URLs. WebSocket tasks with `http` and `https` URLs are loaded in the
+/// same way.
+public final class WebSocketHandler: URLProtocolHandler, LoopNativeHandler, @unchecked Sendable {  // stateless
+    /// Whether the URL's scheme is `ws` or `wss`.
+    public override class func canInit(with request: URLRequest) -> Bool {
+        request.url.map(WebSocketURL.isWebSocket) ?? false
+    }
+
+    package static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {
+        WebSocketLoad(request, resources)
+    }
+}
+
+/// Translates `ws` and `wss` URLs to `http` and `https` ones, and back (RFC 6455 §3).
+enum WebSocketURL {
+    static func isWebSocket(_ url: URL) -> Bool { url.hasScheme("wss") || url.hasScheme("ws") }
+
+    /// The URL with the scheme of HTTP.
+    static func http(_ url: URL) -> URL {
+        guard isWebSocket(url) else { return url }
+        return with(scheme: url.hasScheme("wss") ? "https" : "http", url)
+    }
+
+    /// The URL with the scheme of WebSocket.
+    static func webSocket(_ url: URL) -> URL {
+        if url.hasScheme("https") { return with(scheme: "wss", url) }
+        return url.hasScheme("http") ? with(scheme: "ws", url) : url
+    }
+
+    private static func with(scheme: String, _ url: URL) -> URL {
+        let text = url.absoluteString
+        return URL(string: scheme + text[(text.firstIndex(of: ":") ?? text.startIndex)...]) ?? url
     }
 }

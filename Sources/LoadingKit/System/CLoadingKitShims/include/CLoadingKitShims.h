@@ -1,5 +1,5 @@
-// The few C functions that Swift cannot express: epoll, which Glibc's module does not export, thread-local pointers,
-// a function that need not be there, and SIMD move-masks.
+// The few C functions that Swift cannot express: epoll, which Glibc's module does not export, thread-local pointers, and
+// SIMD move-masks.
 #pragma once
 #include <malloc.h>
 #include <stdint.h>
@@ -50,12 +50,6 @@ static inline void lk_release_free_memory(void) {
 
 // Has the file system set aside room for a file's bytes; the file's size stays what it is. -1 and errno where it has none.
 int lk_reserve(int descriptor, int64_t offset, int64_t count);
-
-// Defined by the composition root, which makes the stores on disk known; programs without it have none.
-void lk_install_disk_stores(void) __attribute__((weak));
-static inline void lk_compose(void) {
-    if (lk_install_disk_stores) lk_install_disk_stores();
-}
 
 #include "chunk_line.h"
 #include "field_lines.h"

@@ -1,0 +1,65 @@
+/// A key of the dictionary that a cookie is made from, and of ``HTTPCookie/properties``.
+///
+/// Follows Apple's `HTTPCookiePropertyKey`.
+public struct HTTPCookiePropertyKey: RawRepresentable, Equatable, Hashable, Sendable {
+    /// The key's text.
+    public private(set) var rawValue: String
+
+    /// Makes a key from its text.
+    public init(_ rawValue: String) { self.rawValue = rawValue }
+
+    /// Makes a key from its text.
+    public init(rawValue: String) { self.rawValue = rawValue }
+}
+
+extension HTTPCookiePropertyKey {
+    /// The name: a string. Required.
+    public static let name = HTTPCookiePropertyKey(rawValue: "Name")
+
+    /// The value: a string. Required.
+    public static let value = HTTPCookiePropertyKey(rawValue: "Value")
+
+    /// The URL that set the cookie, a `URL` or a string: its host is the domain where ``domain`` is missing.
+    public static let originURL = HTTPCookiePropertyKey(rawValue: "OriginURL")
+
+    /// The version, `"0"` or `"1"`. Default 0.
+    public static let version = HTTPCookiePropertyKey(rawValue: "Version")
+
+    /// The host the cookie is for, a string; with a dot before it, its subdomains too. Required without ``originURL``.
+    public static let domain = HTTPCookiePropertyKey(rawValue: "Domain")
+
+    /// The path the cookie is for, a string. Required.
+    public static let path = HTTPCookiePropertyKey(rawValue: "Path")
+
+    /// Whether the cookie is sent over TLS alone: a string or a `Bool`. `"FALSE"`, `"NO"`, `"0"` and `""` are false,
+    /// every other string is true. Default false.
+    public static let secure = HTTPCookiePropertyKey(rawValue: "Secure")
+
+    /// When the cookie ends: a `Date`, or a string as in a `Set-Cookie` field (RFC 6265bis §5.1.1).
+    public static let expires = HTTPCookiePropertyKey(rawValue: "Expires")
+
+    /// A text that says what the cookie is for: a string.
+    public static let comment = HTTPCookiePropertyKey(rawValue: "Comment")
+
+    /// A page that says what the cookie is for: a `URL` or a string.
+    public static let commentURL = HTTPCookiePropertyKey(rawValue: "CommentURL")
+
+    /// Whether the cookie ends with the session: a string or a `Bool`. Default: whether it has no end.
+    public static let discard = HTTPCookiePropertyKey(rawValue: "Discard")
+
+    /// Seconds from now after which the cookie ends: a string of digits, or a number. It takes precedence over
+    /// ``expires``.
+    public static let maximumAge = HTTPCookiePropertyKey(rawValue: "Max-Age")
+
+    /// The ports the cookie is for: a string of numbers with commas between them.
+    public static let port = HTTPCookiePropertyKey(rawValue: "Port")
+
+    /// Which requests of other sites the cookie goes with: an ``HTTPCookieStringPolicy`` or its text.
+    public static let sameSitePolicy = HTTPCookiePropertyKey(rawValue: "SameSite")
+
+    /// Whether scripts may not see the cookie. Apple's systems have this key too, without a public name.
+    static let httpOnly = HTTPCookiePropertyKey(rawValue: "HttpOnly")
+
+    /// When the cookie was made, in seconds since 2001. Apple's systems have this key too, without a public name.
+    static let created = HTTPCookiePropertyKey(rawValue: "Created")
+}

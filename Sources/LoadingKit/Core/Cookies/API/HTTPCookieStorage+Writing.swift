@@ -1,0 +1,45 @@
+import Foundation
+
+extension HTTPCookieStorage {
+    /// Returns when all changes made so far are on disk, and outlive this process; at once for a storage in memory.
+    ///
+    /// Throws when the changes could not be written. They stay in memory, and are written with the next change or
+    /// flush.
+    public func flush() async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            flush { error in
+                if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+            }
+        }
+    }
+
+    /// Calls back, from any thread, when all changes made so far are on disk or could not be written.
+    package func flush(_ completion: @escaping @Sendable ((any Error)?) -> Void) {
+        guard persistence != nil else { return completion(nil) }
+        let now = now()
+        let (isDone, batch) = state.withLock { state in
+            (state.writes.awaitWritten(orCall: completion), nextBatch(&state, at: now))
+        }
+        if isDone { completion(nil) }
+        if let batch { write(batch) }
+    }
+
+    func nextBatch(_ state: inout State, at now: Date) -> CookieBatch? {
+        let jar = state.jar
+        return state.writes.next { jar.records(at: now) }
+    }
+
+    /// Writes a batch. When it is done, writes the changes that have come meanwhile.
+    func write(_ batch: CookieBatch) {
+        persistence?.write(batch) { error in
+            let now = self.now()
+            let (waiters, next) = self.state.withLock { state in
+                let waiters = state.writes.finish(error)
+                // After a failure the next change or flush tries again, and nothing before.
+                return (waiters, error == nil ? self.nextBatch(&state, at: now) : nil)
+            }
+            for waiter in waiters { waiter(error) }
+            if let next { self.write(next) }
+        }
+    }
+}

@@ -1,0 +1,219 @@
+import Foundation
+import LoadingKitPrimitives
+import LoadingKitTransport
+import Synchronization
+
+/// Keeps cookies, and knows which go with a request.
+///
+/// Follows Apple's `HTTPCookieStorage`, with the rules of RFC 6265bis. Any thread may use it. It holds cookies of up to
+/// 4,096 bytes, 180 of a registrable domain and 3,000 in all. Beyond that, the least recently used cookies are removed.
+/// Changes are posted as `NSHTTPCookieManagerCookiesChanged`.
+open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is in a Guarded
+    struct State: Sendable {
+        var jar: CookieJar
+        var policy = HTTPCookie.AcceptPolicy.always
+        var writes = CookieWriteQueue()
+    }
+
+    let state: Guarded<State>
+    /// Whether a notification of changed cookies is about to be posted.
+    private let willPost = Atomic<Bool>(false)
+    let persistence: (any CookiePersistence)?
+    private let acceptance: CookieAcceptance
+    let now: @Sendable () -> Date
+    /// The storage's name: that of the place where its cookies are kept, and so the same in other processes; else one
+    /// of its own.
+    package let identity: String
+
+    /// Makes an empty storage that keeps its cookies in memory alone.
+    public override init() {
+        state = Guarded(State(jar: CookieJar()))
+        acceptance = CookieAcceptance(limits: CookieLimits())
+        persistence = nil
+        now = { Date() }
+        identity = UUID().uuidString
+    }
+
+    /// Makes a storage with the cookies that `persistence` has kept. They are read before the initializer returns.
+    /// Where they cannot be read, the storage is empty.
+    package init(
+        persistence: (any CookiePersistence)?, limits: CookieLimits = CookieLimits(),
+        now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        var jar = CookieJar(limits: limits)
+        let kept = (try? persistence?.load()) ?? []
+        for record in kept.sorted(by: { $0.creation < $1.creation }) { _ = jar.store(record, at: now()) }
+        state = Guarded(State(jar: jar))
+        acceptance = CookieAcceptance(limits: limits)
+        self.persistence = persistence
+        self.now = now
+        identity = persistence?.identity ?? UUID().uuidString
+    }
+
+    // MARK: All cookies
+
+    /// All cookies, in the order in which they were stored, without those that have ended.
+    open var cookies: [HTTPCookie]? {
+        let now = now()
+        return state.withLock { $0.jar.records(at: now) }.map { HTTPCookie($0) }
+    }
+
+    /// All cookies, in the order that descriptors give. Cookies that are equal to the descriptors stay as in
+    /// ``cookies``.
+    ///
+    /// On Linux, descriptors are made from key paths: `NSSortDescriptor(keyPath: \HTTPCookie.name, ascending: true)`.
+    open func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie] {
+        (cookies ?? []).sorted { first, second in
+            for descriptor in sortOrder {
+                switch descriptor.compare(first, to: second) {
+                case .orderedAscending: return true
+                case .orderedDescending: return false
+                case .orderedSame: continue
+                }
+            }
+            return false
+        }
+    }
+
+    /// Stores a cookie, in place of one of the same name, domain and path.
+    ///
+    /// A cookie that has ended only removes the one in its place. Not stored are:
+    ///
+    /// - any cookie while ``cookieAcceptPolicy`` is `never`;
+    /// - one that exceeds the limits;
+    /// - one for all hosts of a public suffix, such as `.co.uk`;
+    /// - one that is not what a `__Secure-` or `__Host-` name requires.
+    open func setCookie(_ cookie: HTTPCookie) {
+        change { state, now in
+            guard state.policy != .never, let record = acceptance.accepted(cookie.record) else { return [] }
+            return state.jar.store(record, at: now)
+        }
+    }
+
+    /// Removes the cookie with this one's name, domain and path.
+    open func deleteCookie(_ cookie: HTTPCookie) {
+        change { state, _ in state.jar.remove(cookie.record.identity) }
+    }
+
+    /// Removes the cookies that were stored at a date or after it.
+    open func removeCookies(since date: Date) {
+        change { state, _ in state.jar.removeAll { $0.stored >= date } }
+    }
+
+    // MARK: Cookies of a URL
+
+    /// The cookies that go with a request for a URL, in the order in which they are sent: those with longer paths first,
+    /// then those created earlier. Nil for a URL without a host.
+    open func cookies(for url: URL) -> [HTTPCookie]? {
+        records(for: CookieContext(url: url)).map { $0.map { HTTPCookie($0) } }
+    }
+
+    /// Stores the cookies that a server set, where the rules of RFC 6265bis §5.7 and ``cookieAcceptPolicy`` allow it.
+    ///
+    /// - Parameters:
+    ///   - cookies: What ``HTTPCookie/cookies(withResponseHeaderFields:for:)`` gave.
+    ///   - url: The URL whose response set them. Without it nothing is stored.
+    ///   - mainDocumentURL: The URL of the page for which `url` was loaded; nil where the program loaded it for itself.
+    open func setCookies(_ cookies: [HTTPCookie], for url: URL?, mainDocumentURL: URL?) {
+        guard let url else { return }
+        store(cookies, from: CookieContext(url: url, mainDocumentURL: mainDocumentURL))
+    }
+
+    /// Which cookies are accepted. Default `always`. Changes are posted as `NSHTTPCookieManagerAcceptPolicyChanged`.
+    open var cookieAcceptPolicy: HTTPCookie.AcceptPolicy {
+        get { state.withLock { $0.policy } }
+        set {
+            let old = state.withLock { state in
+                defer { state.policy = newValue }
+                return state.policy
+            }
+            if old != newValue { post(.NSHTTPCookieManagerAcceptPolicyChanged) }
+        }
+    }
+
+    // MARK: Cookies of a task
+
+    /// Stores the cookies that the response to a task's current request set. Override it to keep tasks' cookies apart.
+    open func storeCookies(_ cookies: [HTTPCookie], for task: URLSessionTask) {
+        guard let request = task.currentRequest else { return }
+        setCookies(cookies, for: request.url, mainDocumentURL: request.mainDocumentURL)
+    }
+
+    /// Gives the cookies that go with a task's current request; nil when there is none. Override it, or
+    /// ``cookies(for:)``, to keep tasks' cookies apart. This method calls back before it returns; an override may do so
+    /// later.
+    open func getCookiesFor(
+        _ task: URLSessionTask, completionHandler: @escaping @Sendable ([HTTPCookie]?) -> Void
+    ) {
+        guard type(of: self) != HTTPCookieStorage.self,
+            !AsynchronousCall.isUnderWay(.taskCookies, of: self, from: .asynchronousForm)
+        else { return completionHandler(storedCookies(for: task)) }
+        // A subclass may override the other form.
+        let call = AsynchronousCall(.taskCookies, self, from: .completionForm)
+        AsynchronousForm.startTask { completionHandler(await call.run { await self.cookies(for: task) }) }
+    }
+
+    /// The asynchronous form of ``getCookiesFor(_:completionHandler:)``. Override either.
+    open func cookies(for task: URLSessionTask) async -> [HTTPCookie]? {
+        if AsynchronousCall.isUnderWay(.taskCookies, of: self, from: .completionForm) {
+            return storedCookies(for: task)
+        }
+        return await AsynchronousForm.byDefault(.taskCookies, of: self, placeholder: nil) {
+            getCookiesFor(task, completionHandler: $0)
+        }
+    }
+
+    private func storedCookies(for task: URLSessionTask) -> [HTTPCookie]? {
+        let context = task.currentRequest.flatMap { CookieContext($0) }
+        return context.flatMap { records(for: $0) }?.map { HTTPCookie($0) }
+    }
+
+    /// How many cookies there are.
+    open override var description: String { "<NSHTTPCookieStorage cookies count:\(cookies?.count ?? 0)>" }
+
+    // MARK: State
+
+    func records(for context: CookieContext) -> [CookieRecord]? {
+        guard let query = CookieQuery(context) else { return nil }
+        let now = now()
+        return state.withLock { $0.jar.records(for: query, at: now) }
+    }
+
+    /// - Parameter policy: The session's policy, which applies besides the storage's; nil where there is no session.
+    func store(_ cookies: [HTTPCookie], from context: CookieContext, policy: HTTPCookie.AcceptPolicy? = nil) {
+        let strict = policy.map { context.isAccepted(by: $0) } ?? true
+        guard strict, !cookies.isEmpty else { return }
+        change { state, now in
+            guard context.isAccepted(by: state.policy) else { return [] }
+            return cookies.flatMap { cookie in
+                acceptance.accepted(cookie.record, from: context, at: now, in: state.jar)
+                    .map { state.jar.store($0, at: now) } ?? []
+            }
+        }
+    }
+
+    private func change(_ body: (inout State, Date) -> [CookieChange]) {
+        let now = now()
+        let (hasChanged, batch) = state.withLock { state in
+            let changes = body(&state, now)
+            if persistence != nil { state.writes.add(changes) }
+            return (!changes.isEmpty, nextBatch(&state, at: now))
+        }
+        if let batch { write(batch) }
+        if hasChanged { postCookiesChanged() }
+    }
+
+    /// Posts a notification of changed cookies: not on a session's event loop, as an observer may block, or wait for
+    /// the main thread.
+    private func postCookiesChanged() {
+        guard EventLoop.hasCallingThread else { return post(.NSHTTPCookieManagerCookiesChanged) }
+        // A notification that is yet to be posted stands for this change as well.
+        guard !willPost.exchange(true, ordering: .acquiringAndReleasing) else { return }
+        BlockingPool.userCode.runOffLoop {
+            self.willPost.store(false, ordering: .releasing)
+            self.post(.NSHTTPCookieManagerCookiesChanged)
+        }
+    }
+
+    private func post(_ name: Notification.Name) { NotificationCenter.default.post(name: name, object: self) }
+}

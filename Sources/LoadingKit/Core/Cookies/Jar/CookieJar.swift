@@ -1,0 +1,167 @@
+import Foundation
+
+/// Cookies in memory, by site. The time of a look-up depends on the number of the site's cookies, not on that of all
+/// cookies.
+struct CookieJar: Sendable {
+    private struct Entry: Sendable {
+        var record: CookieRecord
+        /// Grows with each new cookie. Of two cookies with the same time of creation, it shows which is older.
+        let serial: UInt64
+        /// Grows with each use of any cookie.
+        var lastUse: UInt64
+    }
+
+    /// Where a cookie is.
+    private struct Place: Hashable, Sendable {
+        let site: String
+        let identity: CookieRecord.Identity
+    }
+
+    private let limits: CookieLimits
+    private var sites: [String: [Entry]] = [:]
+    /// All cookies, for the removal of the least recently used.
+    private var uses: LeastRecentlyUsedStore<Place, Place>
+    private var serial: UInt64 = 0
+    private var clock: UInt64 = 0
+    /// When cookies end. Cookies that were replaced or removed meanwhile may still be in it.
+    private var ends = EarliestFirst<Date, Place>()
+
+    init(limits: CookieLimits = CookieLimits()) {
+        self.limits = limits
+        uses = LeastRecentlyUsedStore(capacity: max(1, limits.totalCount))
+    }
+
+    var count: Int { uses.count }
+    var endCount: Int { ends.count }
+
+    /// The cookies that have not ended, the oldest first.
+    func records(at now: Date) -> [CookieRecord] {
+        sites.values.joined().filter { !$0.record.isExpired(at: now) }.sorted { $0.serial < $1.serial }.map(\.record)
+    }
+
+    /// The cookies that go with a request, in the order in which they are sent: those with longer paths first, then
+    /// those created earlier (RFC 6265bis §5.8.3).
+    mutating func records(for query: CookieQuery, at now: Date) -> [CookieRecord] {
+        guard let matching = sites[query.site]?.indices(where: { query.matches($0.record, at: now) }) else { return [] }
+        clock += 1
+        var found: [Entry] = []
+        for index in matching.ranges.joined() {
+            sites[query.site]?[index].lastUse = clock
+            guard let entry = sites[query.site]?[index] else { continue }
+            found.append(entry)
+            _ = uses.value(for: Place(site: query.site, identity: entry.record.identity))
+        }
+        return found.sorted(by: Self.isSentBefore).map(\.record)
+    }
+
+    private static func isSentBefore(_ first: Entry, _ second: Entry) -> Bool {
+        let (one, other) = (first.record.identity.path.utf8.count, second.record.identity.path.utf8.count)
+        if one != other { return one > other }
+        let (date, otherDate) = (first.record.creation, second.record.creation)
+        return date == otherDate ? first.serial < second.serial : date < otherDate
+    }
+
+    /// Whether a cookie from an insecure origin would hide a `Secure` one (RFC 6265bis §5.7, "leave secure cookies
+    /// alone").
+    func hasSecureCookie(hiddenBy record: CookieRecord) -> Bool {
+        let identity = record.identity
+        return sites[PublicSuffixes.site(of: identity.domain)]?.contains { entry in
+            let other = entry.record.identity
+            return entry.record.isSecure && other.name == identity.name
+                && (CookieHost.matches(other.domain, domain: identity.domain)
+                    || CookieHost.matches(identity.domain, domain: other.domain))
+                && CookiePath.matches(identity.path, cookie: other.path)
+        } ?? false
+    }
+
+    // MARK: Changes
+
+    /// Stores a cookie, in place of the one with the same identity. A cookie that has already ended only removes that
+    /// one.
+    mutating func store(_ record: CookieRecord, at now: Date) -> [CookieChange] {
+        var changes = removeExpired(at: now)
+        guard !record.isExpired(at: now) else { return changes + remove(record.identity) }
+        clock += 1
+        let place = Place(site: PublicSuffixes.site(of: record.identity.domain), identity: record.identity)
+        if let index = sites[place.site]?.firstIndex(where: { $0.record.identity == record.identity }) {
+            changes += replace(at: index, of: place, with: record)
+        } else {
+            serial += 1
+            sites[place.site, default: []].append(Entry(record: record, serial: serial, lastUse: clock))
+            changes.append(.stored(record, replacing: nil))
+            changes += uses.insert(place, for: place, cost: 1).compactMap { take($0) }.map { .removed($0) }
+        }
+        if let end = record.expires { noteEnd(end, of: place) }
+        return changes + shrink(place.site)
+    }
+
+    private mutating func noteEnd(_ end: Date, of place: Place) {
+        ends.insert(place, at: end)
+        // More than half are of cookies that were replaced: the list is made anew.
+        guard ends.count > 2 * count + 64 else { return }
+        let current = sites.flatMap { site, entries in
+            entries.compactMap { entry in
+                entry.record.expires.map { (key: Place(site: site, identity: entry.record.identity), time: $0) }
+            }
+        }
+        ends.replaceAll(with: current)
+    }
+
+    private mutating func replace(at index: Int, of place: Place, with record: CookieRecord) -> [CookieChange] {
+        guard let old = sites[place.site]?[index].record else { return [] }
+        _ = uses.value(for: place)
+        sites[place.site]?[index].lastUse = clock
+        guard !old.hasSameContent(as: record) else { return [] }
+        var record = record
+        record.creation = old.creation
+        sites[place.site]?[index].record = record
+        return [.stored(record, replacing: old)]
+    }
+
+    mutating func remove(_ identity: CookieRecord.Identity) -> [CookieChange] {
+        let place = Place(site: PublicSuffixes.site(of: identity.domain), identity: identity)
+        guard uses.remove(place) != nil, let record = take(place) else { return [] }
+        return [.removed(record)]
+    }
+
+    mutating func removeAll(where isRemoved: (CookieRecord) -> Bool) -> [CookieChange] {
+        sites.values.joined().map(\.record).filter(isRemoved).flatMap { remove($0.identity) }
+    }
+
+    /// Removes a cookie from its site. The caller has removed it from ``uses``.
+    private mutating func take(_ place: Place) -> CookieRecord? {
+        guard let index = sites[place.site]?.firstIndex(where: { $0.record.identity == place.identity }) else {
+            return nil
+        }
+        let entry = sites[place.site]?.remove(at: index)
+        if sites[place.site]?.isEmpty == true { sites[place.site] = nil }
+        return entry?.record
+    }
+
+    // MARK: Limits
+
+    private mutating func removeExpired(at now: Date) -> [CookieChange] {
+        var changes: [CookieChange] = []
+        while let (place, end) = ends.popDue(now) {
+            let entry = sites[place.site]?.first { $0.record.identity == place.identity }
+            if entry?.record.expires == end { changes += remove(place.identity) }
+        }
+        return changes
+    }
+
+    /// Removes cookies while a site has too many, in the order of RFC 6265bis §5.7: cookies without `Secure` first, and
+    /// of those the least recently used.
+    private mutating func shrink(_ site: String) -> [CookieChange] {
+        var changes: [CookieChange] = []
+        while let entries = sites[site], entries.count > limits.siteCount, let first = entries.min(by: Self.goesBefore)
+        {
+            changes += remove(first.record.identity)
+        }
+        return changes
+    }
+
+    private static func goesBefore(_ first: Entry, _ second: Entry) -> Bool {
+        if first.record.isSecure != second.record.isSecure { return second.record.isSecure }
+        return (first.lastUse, first.serial) < (second.lastUse, second.serial)
+    }
+}

@@ -1,0 +1,53 @@
+import Foundation
+
+/// Whether a cookie may be stored (RFC 6265bis §5.7).
+struct CookieAcceptance {
+    /// The longest that a cookie is kept (§5.5): 400 days.
+    private static let longestLife: TimeInterval = 400 * 86_400
+
+    let limits: CookieLimits
+
+    /// The cookie as it is stored when a program sets it itself; nil when it may not be.
+    func accepted(_ cookie: CookieRecord) -> CookieRecord? {
+        guard cookie.size <= limits.cookieBytes, cookie.isValidForNamePrefix else { return nil }
+        var cookie = cookie
+        let domain = cookie.identity.domain
+        if !cookie.identity.isHostOnly, PublicSuffixes.registrableDomain(of: domain) == nil {
+            // Subdomains of a public suffix, such as `.co.uk`, belong to others. `.localhost` and addresses have none.
+            guard !PublicSuffixes.isListed(domain) else { return nil }
+            cookie.identity.isHostOnly = true
+        }
+        return cookie
+    }
+
+    /// The cookie as it is stored when a server sets it; nil when that server may not.
+    func accepted(_ cookie: CookieRecord, from context: CookieContext, at now: Date, in jar: CookieJar) -> CookieRecord?
+    {
+        guard let host = CookieHost.host(of: context.url), var cookie = cookie.shared(by: host),
+            cookie.size <= limits.cookieBytes, cookie.isValidForNamePrefix
+        else { return nil }
+        if !context.url.isSecureForCookies {
+            guard !cookie.isSecure, !jar.hasSecureCookie(hiddenBy: cookie) else { return nil }
+        }
+        guard context.accepts(cookie.sameSite), cookie.sameSite != .none || cookie.isSecure else { return nil }
+        cookie.expires = cookie.expires.map { min($0, now.addingTimeInterval(Self.longestLife)) }
+        return cookie
+    }
+}
+
+extension CookieRecord {
+    /// The cookie with a domain that a server at `host` may set cookies for; nil when it asks for another.
+    fileprivate func shared(by host: String) -> CookieRecord? {
+        let domain = identity.domain
+        if identity.isHostOnly { return domain == host ? self : nil }
+        guard CookieHost.matches(host, domain: domain) else { return nil }
+        if let registrable = PublicSuffixes.registrableDomain(of: host) {
+            return CookieHost.matches(domain, domain: registrable) ? self : nil
+        }
+        // A public suffix, a name of one label, or an address: its cookies are for the host alone.
+        guard domain == host else { return nil }
+        var cookie = self
+        cookie.identity.isHostOnly = true
+        return cookie
+    }
+}

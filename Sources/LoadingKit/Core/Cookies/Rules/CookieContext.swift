@@ -1,0 +1,57 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// What `SameSite` and the accept policies need to know about a request: the site of the page that it is made for, and
+/// whether it loads a page (RFC 6265bis §5.2).
+///
+/// The page is the request's `mainDocumentURL`, the "site for cookies", as on Apple's systems. Where it is nil, the
+/// program makes the request for itself, which counts as a request of the same site. With a URL of another site the
+/// request is a cross-site one. `SameSite=Lax` cookies are sent with a cross-site request only if it loads a page for
+/// the user by a safe method (RFC 9110 §9.2.1). A program that loads such a page sets `isTopLevelNavigation`.
+package struct CookieContext: Sendable {
+    package let url: URL
+    package let mainDocumentURL: URL?
+    package let isTopLevelNavigation: Bool
+    let isSafeMethod: Bool
+    let isSameSite: Bool
+
+    package init(url: URL, mainDocumentURL: URL? = nil, method: String = "GET", isTopLevelNavigation: Bool = false) {
+        self.url = url
+        self.mainDocumentURL = mainDocumentURL
+        self.isTopLevelNavigation = isTopLevelNavigation
+        isSafeMethod = RequestMethod.isSafe(method)
+        isSameSite = mainDocumentURL.map { CookieSite($0) == CookieSite(url) } ?? true
+    }
+
+    /// The context of a request for its current URL: after a redirect, the new one. Nil without a URL.
+    package init?(_ request: URLRequest, isTopLevelNavigation: Bool = false) {
+        guard let url = request.url else { return nil }
+        self.init(
+            url: url, mainDocumentURL: request.mainDocumentURL, method: request.httpMethod ?? "GET",
+            isTopLevelNavigation: isTopLevelNavigation)
+    }
+
+    /// Whether a cookie goes with the request (§5.8.3).
+    func sends(_ policy: CookieRecord.SameSite) -> Bool {
+        switch policy {
+        case .none: true
+        case .strict: isSameSite
+        case .lax, .unspecified: isSameSite || isTopLevelNavigation && isSafeMethod
+        }
+    }
+
+    /// Whether the response may set a cookie (§5.7, steps on the same-site-flag).
+    func accepts(_ policy: CookieRecord.SameSite) -> Bool {
+        policy == .none || isSameSite || isTopLevelNavigation
+    }
+
+    /// Whether an accept policy allows the response to set cookies.
+    func isAccepted(by policy: HTTPCookie.AcceptPolicy) -> Bool {
+        switch policy {
+        case .always: true
+        case .never: false
+        case .onlyFromMainDocumentDomain:
+            mainDocumentURL.map { CookieSite($0).hasSameDomain(as: CookieSite(url)) } ?? true
+        }
+    }
+}

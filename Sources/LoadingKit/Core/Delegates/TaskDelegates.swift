@@ -1,0 +1,198 @@
+import Foundation
+import Synchronization
+
+/// The delegates that a task reports to: its own, then the session's. What each of them is, is looked at once: the tasks
+/// without a delegate of their own share one such object.
+///
+/// A method that the task's own delegate does not implement is called on the session's: the protocols' default
+/// implementations pass the call on (see `URLSession.delegate(after:)`).
+final class TaskDelegates: Sendable {
+    /// The one that is called first.
+    let first: any URLSessionDelegate
+    private let own: (any URLSessionTaskDelegate)?
+    private let task: (any URLSessionTaskDelegate)?
+    private let data: (any URLSessionDataDelegate)?
+    private let download: (any URLSessionDownloadDelegate)?
+    private let stream: (any URLSessionStreamDelegate)?
+
+    convenience init(own: any URLSessionTaskDelegate, shared: (any URLSessionDelegate)?) {
+        self.init(first: own, own: own, shared: shared)
+    }
+
+    convenience init(shared: any URLSessionDelegate) { self.init(first: shared, own: nil, shared: shared) }
+
+    private init(
+        first: any URLSessionDelegate, own: (any URLSessionTaskDelegate)?, shared: (any URLSessionDelegate)?
+    ) {
+        self.first = first
+        self.own = own
+        self.task = own ?? (shared as? any URLSessionTaskDelegate)
+        data = own as? any URLSessionDataDelegate ?? (shared as? any URLSessionDataDelegate)
+        download = own as? any URLSessionDownloadDelegate ?? (shared as? any URLSessionDownloadDelegate)
+        stream = own as? any URLSessionStreamDelegate ?? (shared as? any URLSessionStreamDelegate)
+    }
+
+    /// The task's own, where a challenge that concerns a connection may reach it: the session's delegate is not known to
+    /// answer such challenges, nor this one to leave them to it.
+    func ownChallenged(_ core: SessionCore) -> (any URLSessionTaskDelegate)? {
+        guard let own, !core.delegateAnswersChallenges.load(ordering: .relaxed) else { return nil }
+        return AsynchronousForm.isKnownMissing(.taskChallenge, of: own) ? nil : own
+    }
+
+    /// Whether one of them may take the body of a data task.
+    var takeData: Bool { data != nil }
+
+    func didBecomeInvalid(_ session: URLSession) { first.urlSession(session, didBecomeInvalidWithError: nil) }
+
+    func didCreate(_ session: URLSession, _ task: URLSessionTask) {
+        self.task?.urlSession(session, didCreateTask: task)
+    }
+
+    func willBegin(
+        _ request: URLRequest, _ session: URLSession, _ task: URLSessionTask,
+        _ decide: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        guard let delegate = self.task else { return decide(.continueLoading, nil) }
+        delegate.urlSession(session, task: task, willBeginDelayedRequest: request, completionHandler: decide)
+    }
+
+    func didBeginWaiting(_ session: URLSession, _ task: URLSessionTask) {
+        self.task?.urlSession(session, taskIsWaitingForConnectivity: task)
+    }
+
+    func betterRoute(_ session: URLSession, _ task: URLSessionStreamTask) {
+        stream?.urlSession(session, betterRouteDiscoveredFor: task)
+    }
+
+    func didReceive(informational response: HTTPURLResponse, _ session: URLSession, _ task: URLSessionTask) {
+        self.task?.urlSession(session, task: task, didReceiveInformationalResponse: response)
+    }
+
+    func didReceive(
+        _ response: URLResponse, _ session: URLSession, _ task: URLSessionDataTask,
+        _ decide: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        guard let data else { return decide(.allow) }
+        data.urlSession(session, dataTask: task, didReceive: response, completionHandler: decide)
+    }
+
+    func didReceive(_ piece: Data, _ session: URLSession, _ task: URLSessionDataTask) {
+        data?.urlSession(session, dataTask: task, didReceive: piece)
+    }
+
+    func didBecome(_ download: URLSessionDownloadTask, _ session: URLSession, _ task: URLSessionDataTask) {
+        data?.urlSession(session, dataTask: task, didBecome: download)
+    }
+
+    func didBecome(_ stream: URLSessionStreamTask, _ session: URLSession, _ task: URLSessionDataTask) {
+        data?.urlSession(session, dataTask: task, didBecome: stream)
+    }
+
+    func didWrite(
+        _ count: Int64, _ session: URLSession, _ task: URLSessionDownloadTask, total: Int64, expected: Int64
+    ) {
+        download?.urlSession(
+            session, downloadTask: task, didWriteData: count, totalBytesWritten: total,
+            totalBytesExpectedToWrite: expected)
+    }
+
+    func didResume(_ session: URLSession, _ task: URLSessionDownloadTask, at offset: Int64, expected: Int64) {
+        download?.urlSession(session, downloadTask: task, didResumeAtOffset: offset, expectedTotalBytes: expected)
+    }
+
+    func didFinish(_ session: URLSession, _ task: URLSessionDownloadTask, at location: URL) {
+        download?.urlSession(session, downloadTask: task, didFinishDownloadingTo: location)
+    }
+
+    func readClosed(_ session: URLSession, _ task: URLSessionStreamTask) {
+        stream?.urlSession(session, readClosedFor: task)
+    }
+
+    func writeClosed(_ session: URLSession, _ task: URLSessionStreamTask) {
+        stream?.urlSession(session, writeClosedFor: task)
+    }
+
+    func didBecome(
+        _ input: InputStream, _ output: OutputStream, _ session: URLSession, _ task: URLSessionStreamTask
+    ) {
+        stream?.urlSession(session, streamTask: task, didBecome: input, outputStream: output)
+    }
+
+    func willCache(
+        _ response: CachedURLResponse, _ session: URLSession, _ task: URLSessionDataTask,
+        _ decide: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard let data else { return decide(response) }
+        data.urlSession(session, dataTask: task, willCacheResponse: response, completionHandler: decide)
+    }
+
+    func willRedirect(
+        _ session: URLSession, _ task: URLSessionTask, _ response: HTTPURLResponse, _ request: URLRequest,
+        _ decide: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        guard let delegate = self.task else { return decide(request) }
+        delegate.urlSession(
+            session, task: task, willPerformHTTPRedirection: response, newRequest: request, completionHandler: decide)
+    }
+
+    /// A challenge that concerns a connection goes to the session's delegate, which may leave it to the task's. All others go
+    /// to the task's alone, as Apple has it.
+    func didReceive(
+        _ challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
+        _ decide: @escaping URLSession.ChallengeAnswer
+    ) {
+        guard challenge.protectionSpace.concernsSession, let shared = session.delegate else {
+            return requestAnswer(ofTasks: challenge, session, task, decide)
+        }
+        let course = ChallengeCourse()
+        // A program may keep the challenge, where its session and task must not be kept.
+        let asked = URLAuthenticationChallenge(challenge) { [weak session, weak task] answer in
+            course.isPassedOn.store(true, ordering: .relaxed)
+            guard let session, let task else { return answer(.performDefaultHandling, nil) }
+            guard let delegates = session.delegates(before: task.delegate) else {
+                return answer(.performDefaultHandling, nil)
+            }
+            delegates.requestAnswer(ofTasks: challenge, session, task, answer)
+        }
+        shared.urlSession(session, didReceive: asked) { [core = session.core] disposition, credential in
+            if !course.isPassedOn.load(ordering: .relaxed) {
+                core.delegateAnswersChallenges.store(true, ordering: .relaxed)
+            }
+            decide(disposition, credential)
+        }
+    }
+
+    private func requestAnswer(
+        ofTasks challenge: URLAuthenticationChallenge, _ session: URLSession, _ task: URLSessionTask,
+        _ decide: @escaping URLSession.ChallengeAnswer
+    ) {
+        guard let delegate = self.task else { return decide(.performDefaultHandling, nil) }
+        delegate.urlSession(session, task: task, didReceive: challenge, completionHandler: decide)
+    }
+
+    func needNewBodyStream(
+        _ session: URLSession, _ task: URLSessionTask, _ give: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        guard let delegate = self.task else { return give(nil) }
+        delegate.urlSession(session, task: task, needNewBodyStream: give)
+    }
+
+    func didSend(_ session: URLSession, _ task: URLSessionTask, _ count: Int64, total: Int64, expected: Int64) {
+        self.task?.urlSession(
+            session, task: task, didSendBodyData: count, totalBytesSent: total, totalBytesExpectedToSend: expected)
+    }
+
+    func didCollect(_ metrics: URLSessionTaskMetrics, _ session: URLSession, _ task: URLSessionTask) {
+        self.task?.urlSession(session, task: task, didFinishCollecting: metrics)
+    }
+
+    func didComplete(_ error: (any Error)?, _ session: URLSession, _ task: URLSessionTask) {
+        self.task?.urlSession(session, task: task, didCompleteWithError: error)
+    }
+}
+
+/// How a challenge goes that the session's delegate was given.
+private final class ChallengeCourse: Sendable {
+    /// Whether that left it to the task's delegate.
+    let isPassedOn = Atomic<Bool>(false)
+}

@@ -1,0 +1,39 @@
+import LoadingKitPrimitives
+
+extension HTTPFields {
+    /// Names and values as a dictionary. Names that differ in case alone are one key, with the first one's spelling.
+    ///
+    /// - Parameters:
+    ///   - separator: What stands between values of the same name.
+    ///   - spelling: Makes the dictionary's key from a field's name.
+    func dictionary(
+        joinedBy separator: String, spelling: (String) -> String = { $0 }
+    ) -> [String: String] {
+        var result: [String: String] = [:]
+        result.reserveCapacity(count)
+        var keys: [String: String] = [:]
+        for field in self {
+            let folded = field.name.asciiLowercased
+            if let key = keys[folded] {
+                result[key] = (result[key].map { $0 + separator } ?? "") + field.value
+            } else {
+                let key = spelling(field.name)
+                keys[folded] = key
+                result[key] = field.value
+            }
+        }
+        return result
+    }
+
+    /// Replaces the value of a field, or adds the field, its name spelled as given.
+    mutating func setKeepingSpelling(name: String, value: String) {
+        if contains(name: name) { set(name: name, value: value) } else { append(name: name, value: value) }
+    }
+
+    /// Whether both have the same fields, whatever the case of the names, and the order of different names.
+    func hasSameContent(as other: HTTPFields) -> Bool {
+        if self == other { return true }
+        return dictionary(joinedBy: ",", spelling: \.asciiLowercased)
+            == other.dictionary(joinedBy: ",", spelling: \.asciiLowercased)
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+
+/// A request as an object that can be changed; see ``URLRequest``.
+///
+/// As with Apple's, one thread at a time may use it; what is given to a session is copied first.
+open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by one thread at a time, as documented
+    /// Makes a GET request with the default cache policy and a timeout of 60 seconds.
+    public convenience init(url: URL) {
+        self.init(request: URLRequest(url: url))
+    }
+
+    /// Makes a GET request.
+    ///
+    /// - Parameters:
+    ///   - url: What to load.
+    ///   - cachePolicy: How the cache is used.
+    ///   - timeoutInterval: Seconds without progress after which the load fails.
+    public override init(url: URL, cachePolicy: CachePolicy, timeoutInterval: TimeInterval) {
+        super.init(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
+    }
+
+    package override init(request: URLRequest) { super.init(request: request) }
+
+    /// Decodes what ``encode(with:)`` encoded; nil when the archive is not keyed, or lacks what is needed.
+    public required init?(coder aDecoder: NSCoder) { super.init(coder: aDecoder) }
+
+    /// An immutable request with the same content.
+    open override func copy(with zone: NSZone? = nil) -> Any { NSURLRequest(request: request) }
+
+    /// Replaces the value of a field, or removes the field when `value` is nil.
+    open func setValue(_ value: String?, forHTTPHeaderField field: String) {
+        request.setValue(value, forHTTPHeaderField: field)
+    }
+
+    /// Adds a value to a field: after the values that it has, and a comma.
+    open func addValue(_ value: String, forHTTPHeaderField field: String) {
+        request.addValue(value, forHTTPHeaderField: field)
+    }
+
+    /// Sets what protocol handlers keep with the request.
+    package func setProperty(_ value: Any?, forKey key: String) { request.properties[key] = value }
+
+    /// The URL to load.
+    open override var url: URL? {
+        get { request.url }
+        set { request.url = newValue }
+    }
+
+    /// The URL of the document that this request belongs to.
+    open override var mainDocumentURL: URL? {
+        get { request.mainDocumentURL }
+        set { request.mainDocumentURL = newValue }
+    }
+
+    /// The method. Nil sets `GET`; the case of well-known methods is corrected.
+    open override var httpMethod: String? {
+        get { request.httpMethod }
+        set { request.httpMethod = newValue }
+    }
+
+    /// The header fields; setting replaces all of them.
+    open override var allHTTPHeaderFields: [String: String]? {
+        get { request.allHTTPHeaderFields }
+        set { request.allHTTPHeaderFields = newValue }
+    }
+
+    /// The body, or nil. Setting it takes the stream away.
+    open override var httpBody: Data? {
+        get { request.httpBody }
+        set { request.httpBody = newValue }
+    }
+
+    /// The stream that gives the body, or nil. Setting it takes ``httpBody`` away.
+    open override var httpBodyStream: InputStream? {
+        get { request.httpBodyStream }
+        set { request.httpBodyStream = newValue }
+    }
+
+    /// How the cache is used.
+    open override var cachePolicy: CachePolicy {
+        get { request.cachePolicy }
+        set { request.cachePolicy = newValue }
+    }
+
+    /// Seconds without progress after which the load fails; 60 unless set.
+    open override var timeoutInterval: TimeInterval {
+        get { request.timeoutInterval }
+        set { request.timeoutInterval = newValue }
+    }
+
+    /// What kind of traffic the request is.
+    open override var networkServiceType: NetworkServiceType {
+        get { request.networkServiceType }
+        set { request.networkServiceType = newValue }
+    }
+
+    /// Whether cookies are sent and kept; true unless set.
+    open override var httpShouldHandleCookies: Bool {
+        get { request.httpShouldHandleCookies }
+        set { request.httpShouldHandleCookies = newValue }
+    }
+
+    /// Whether the request may share an HTTP/1.1 connection with others before they are answered:
+    /// ``URLRequest/httpShouldUsePipelining``.
+    open override var httpShouldUsePipelining: Bool {
+        get { request.httpShouldUsePipelining }
+        set { request.httpShouldUsePipelining = newValue }
+    }
+
+    /// Whether a cellular network may be used; true unless set.
+    open override var allowsCellularAccess: Bool {
+        get { request.allowsCellularAccess }
+        set { request.allowsCellularAccess = newValue }
+    }
+
+    /// Whether a network may be used whose user asked to save data; true unless set.
+    open override var allowsConstrainedNetworkAccess: Bool {
+        get { request.allowsConstrainedNetworkAccess }
+        set { request.allowsConstrainedNetworkAccess = newValue }
+    }
+
+    /// Whether an expensive network may be used; true unless set.
+    open override var allowsExpensiveNetworkAccess: Bool {
+        get { request.allowsExpensiveNetworkAccess }
+        set { request.allowsExpensiveNetworkAccess = newValue }
+    }
+
+    /// Whether the server is known to speak HTTP/3; false unless set.
+    open override var assumesHTTP3Capable: Bool {
+        get { request.assumesHTTP3Capable }
+        set { request.assumesHTTP3Capable = newValue }
+    }
+
+    /// Whether the host's name must be resolved with DNSSEC; false unless set.
+    open override var requiresDNSSECValidation: Bool {
+        get { request.requiresDNSSECValidation }
+        set { request.requiresDNSSECValidation = newValue }
+    }
+
+    /// Whether the program itself or its user makes the request; the developer unless set.
+    open override var attribution: Attribution {
+        get { request.attribution }
+        set { request.attribution = newValue }
+    }
+}

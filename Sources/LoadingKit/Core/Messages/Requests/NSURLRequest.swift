@@ -1,0 +1,123 @@
+import Foundation
+
+/// A request as an object that does not change; see ``URLRequest``.
+open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, @unchecked Sendable {  // see `request`
+    // Only `NSMutableURLRequest` changes it. Like Apple's, a mutable request may be used by one thread at a time.
+    package internal(set) var request: URLRequest
+
+    /// Makes a GET request with the default cache policy and a timeout of 60 seconds.
+    public convenience init(url: URL) {
+        self.init(request: URLRequest(url: url))
+    }
+
+    /// Makes a GET request.
+    ///
+    /// - Parameters:
+    ///   - url: What to load.
+    ///   - cachePolicy: How the cache is used.
+    ///   - timeoutInterval: Seconds without progress after which the load fails.
+    public init(url: URL, cachePolicy: CachePolicy, timeoutInterval: TimeInterval) {
+        request = URLRequest(url: url, cachePolicy: cachePolicy, timeoutInterval: timeoutInterval)
+    }
+
+    package init(request: URLRequest) { self.request = request }
+
+    /// Decodes what ``encode(with:)`` encoded; nil when the archive is not keyed, or lacks what is needed.
+    public required init?(coder aDecoder: NSCoder) {
+        guard let request = URLRequest(coder: aDecoder) else { return nil }
+        self.request = request
+    }
+
+    /// Encodes the request into a keyed archive; a body stream cannot be encoded and is left out.
+    open func encode(with aCoder: NSCoder) { request.encode(with: aCoder) }
+
+    /// True: archives may be decoded securely.
+    open class var supportsSecureCoding: Bool { true }
+
+    // MARK: Copies
+
+    /// The same as ``copy(with:)``.
+    open override func copy() -> Any { copy(with: nil) }
+
+    /// An immutable request with the same content.
+    open func copy(with zone: NSZone? = nil) -> Any {
+        type(of: self) == NSURLRequest.self ? self : NSURLRequest(request: request)
+    }
+
+    /// The same as ``mutableCopy(with:)``.
+    open override func mutableCopy() -> Any { mutableCopy(with: nil) }
+
+    /// A mutable request with the same content.
+    open func mutableCopy(with zone: NSZone? = nil) -> Any { NSMutableURLRequest(request: request) }
+
+    /// Whether both load the same in the same way.
+    open override func isEqual(_ object: Any?) -> Bool {
+        (object as? NSURLRequest).map { $0 === self || $0.request == request } ?? false
+    }
+
+    /// Agrees with ``isEqual(_:)``.
+    open override var hash: Int { request.hashValue }
+
+    /// The class and the URL.
+    open override var description: String { "<\(type(of: self))> { URL: \(url?.absoluteString ?? "(null)") }" }
+
+    // MARK: Properties
+
+    /// The URL to load.
+    open var url: URL? { request.url }
+
+    /// The URL of the document that this request belongs to.
+    open var mainDocumentURL: URL? { request.mainDocumentURL }
+
+    /// The method, `GET` unless another was set.
+    open internal(set) var httpMethod: String? {
+        get { request.httpMethod }
+        set { request.httpMethod = newValue }
+    }
+
+    /// The header fields, or nil when none were set.
+    open var allHTTPHeaderFields: [String: String]? { request.allHTTPHeaderFields }
+
+    /// The value of a field, whatever the case of its name, or nil.
+    open func value(forHTTPHeaderField field: String) -> String? { request.value(forHTTPHeaderField: field) }
+
+    /// The body, or nil.
+    open var httpBody: Data? { request.httpBody }
+
+    /// The stream that gives the body, or nil.
+    open var httpBodyStream: InputStream? { request.httpBodyStream }
+
+    /// How the cache is used.
+    open var cachePolicy: CachePolicy { request.cachePolicy }
+
+    /// Seconds without progress after which the load fails.
+    open var timeoutInterval: TimeInterval { request.timeoutInterval }
+
+    /// What kind of traffic the request is.
+    open var networkServiceType: NetworkServiceType { request.networkServiceType }
+
+    /// Whether cookies are sent and kept.
+    open var httpShouldHandleCookies: Bool { request.httpShouldHandleCookies }
+
+    /// Whether the request may share an HTTP/1.1 connection with others before they are answered:
+    /// ``URLRequest/httpShouldUsePipelining``.
+    open var httpShouldUsePipelining: Bool { request.httpShouldUsePipelining }
+
+    /// Whether a cellular network may be used.
+    open var allowsCellularAccess: Bool { request.allowsCellularAccess }
+
+    /// Whether a network may be used whose user asked to save data.
+    open var allowsConstrainedNetworkAccess: Bool { request.allowsConstrainedNetworkAccess }
+
+    /// Whether an expensive network may be used.
+    open var allowsExpensiveNetworkAccess: Bool { request.allowsExpensiveNetworkAccess }
+
+    /// Whether the server is known to speak HTTP/3.
+    open var assumesHTTP3Capable: Bool { request.assumesHTTP3Capable }
+
+    /// Whether the host's name must be resolved with DNSSEC.
+    open var requiresDNSSECValidation: Bool { request.requiresDNSSECValidation }
+
+    /// Whether the program itself or its user makes the request.
+    open var attribution: Attribution { request.attribution }
+}

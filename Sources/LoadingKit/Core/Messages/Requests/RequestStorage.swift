@@ -1,0 +1,81 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// What a `URLRequest` is made of: one allocation, shared by its copies until one of them changes.
+final class RequestStorage: @unchecked Sendable {  // changed only while a single URLRequest refers to it
+    /// A request's body; it has at most one.
+    enum Body {
+        case none
+        case data(Data)
+        case stream(InputStream)
+        /// The file of an upload task.
+        case file(BodyFile)
+    }
+
+    var url: URL?
+    var mainDocumentURL: URL?
+    var method = "GET"
+    var fields = HTTPFields()
+    var body = Body.none
+    var timeoutInterval: TimeInterval = URLRequest.defaultTimeoutInterval
+    var properties: [String: Any] = [:]
+    var options = Options()
+
+    /// The small values, kept together so that they take few bytes.
+    struct Options: Hashable {
+        var cachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
+        var networkServiceType = URLRequest.NetworkServiceType.default
+        var attribution = URLRequest.Attribution.developer
+        var httpShouldHandleCookies = true
+        var httpShouldUsePipelining = false
+        var allowsCellularAccess = true
+        var allowsConstrainedNetworkAccess = true
+        var allowsExpensiveNetworkAccess = true
+        var assumesHTTP3Capable = false
+        var requiresDNSSECValidation = false
+        /// Whether fields were ever set: `allHTTPHeaderFields` is nil before that.
+        var hasSetFields = false
+        /// Whether the timeout is the program's wish rather than the default.
+        var hasExplicitTimeout = false
+    }
+
+    init(url: URL?) { self.url = url }
+
+    init(copying other: RequestStorage) {
+        url = other.url
+        mainDocumentURL = other.mainDocumentURL
+        method = other.method
+        fields = other.fields
+        body = other.body
+        timeoutInterval = other.timeoutInterval
+        properties = other.properties
+        options = other.options
+    }
+}
+
+extension RequestStorage.Body: Equatable {
+    /// Two streams are equal when they are the same object: to compare their bytes, they would have to be read.
+    static func == (a: Self, b: Self) -> Bool {
+        switch (a, b) {
+        case (.none, .none): true
+        case (.data(let a), .data(let b)): a == b
+        case (.stream(let a), .stream(let b)): a === b
+        case (.file(let a), .file(let b)): a == b
+        case (.none, _), (.data, _), (.stream, _), (.file, _): false
+        }
+    }
+}
+
+extension RequestStorage: Equatable {
+    /// Compares all that decides what is sent, and how. The properties are not compared, as they belong to protocol
+    /// handlers.
+    static func == (a: RequestStorage, b: RequestStorage) -> Bool {
+        if a === b { return true }
+        var options = (a.options, b.options)
+        (options.0.hasSetFields, options.0.hasExplicitTimeout) = (false, false)
+        (options.1.hasSetFields, options.1.hasExplicitTimeout) = (false, false)
+        return a.url == b.url && a.method == b.method && options.0 == options.1
+            && a.timeoutInterval == b.timeoutInterval && a.mainDocumentURL == b.mainDocumentURL
+            && a.body == b.body && a.fields.hasSameContent(as: b.fields)
+    }
+}

@@ -1,0 +1,67 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// Keyed archiving, for ``NSURLRequest``.
+extension URLRequest {
+    private enum CodingKey {
+        static let url = "url"
+        static let mainDocumentURL = "mainDocumentURL"
+        static let method = "httpMethod"
+        static let fields = "fields"
+        static let body = "httpBody"
+        static let timeoutInterval = "timeoutInterval"
+        static let hasExplicitTimeout = "hasExplicitTimeout"
+        static let cachePolicy = "cachePolicy"
+        static let networkServiceType = "networkServiceType"
+        static let attribution = "attribution"
+        static let flags = "flags"
+    }
+
+    /// The Boolean properties. The place of each is its bit in an archive, so that new ones are added at the end.
+    private static let flags: [any WritableKeyPath<URLRequest, Bool> & Sendable] = [
+        \.httpShouldHandleCookies, \.httpShouldUsePipelining, \.allowsCellularAccess,
+        \.allowsConstrainedNetworkAccess, \.allowsExpensiveNetworkAccess, \.assumesHTTP3Capable,
+        \.requiresDNSSECValidation,
+    ]
+
+    func encode(with coder: NSCoder) {
+        guard coder.allowsKeyedCoding else { return }
+        coder.encodeURL(url, forKey: CodingKey.url)
+        coder.encodeURL(mainDocumentURL, forKey: CodingKey.mainDocumentURL)
+        coder.encodeString(httpMethod, forKey: CodingKey.method)
+        if storage.options.hasSetFields { fields.encode(with: coder, key: CodingKey.fields) }
+        if let httpBody { coder.encode(NSData(data: httpBody), forKey: CodingKey.body) }
+        coder.encode(NSNumber(value: timeoutInterval), forKey: CodingKey.timeoutInterval)
+        coder.encode(NSNumber(value: hasExplicitTimeout), forKey: CodingKey.hasExplicitTimeout)
+        coder.encode(NSNumber(value: cachePolicy.rawValue), forKey: CodingKey.cachePolicy)
+        coder.encode(NSNumber(value: networkServiceType.rawValue), forKey: CodingKey.networkServiceType)
+        coder.encode(NSNumber(value: attribution.rawValue), forKey: CodingKey.attribution)
+        var bits: UInt32 = 0
+        for (index, flag) in Self.flags.enumerated() where self[keyPath: flag] { bits |= 1 << index }
+        coder.encode(NSNumber(value: bits), forKey: CodingKey.flags)
+    }
+
+    /// Nil when the archive is not keyed; values that are absent or not valid get their defaults.
+    init?(coder: NSCoder) {
+        guard coder.allowsKeyedCoding else { return nil }
+        self.init(storage: RequestStorage(url: coder.decodeURL(forKey: CodingKey.url)))
+        mainDocumentURL = coder.decodeURL(forKey: CodingKey.mainDocumentURL)
+        httpMethod = coder.decodeString(forKey: CodingKey.method)
+        httpBody = coder.decodeIfPresent(NSData.self, forKey: CodingKey.body).map { Data(referencing: $0) }
+        if let interval = coder.decodeNumber(forKey: CodingKey.timeoutInterval) {
+            storage.timeoutInterval = interval.doubleValue
+        }
+        storage.options.hasExplicitTimeout =
+            coder.decodeNumber(forKey: CodingKey.hasExplicitTimeout)?.boolValue ?? false
+        cachePolicy = coder.decodeCase(forKey: CodingKey.cachePolicy) ?? cachePolicy
+        networkServiceType = coder.decodeCase(forKey: CodingKey.networkServiceType) ?? networkServiceType
+        attribution = coder.decodeCase(forKey: CodingKey.attribution) ?? attribution
+        if let bits = coder.decodeNumber(forKey: CodingKey.flags)?.uint32Value {
+            for (index, flag) in Self.flags.enumerated() { self[keyPath: flag] = bits & (1 << index) != 0 }
+        }
+        if let decoded = HTTPFields(coder: coder, key: CodingKey.fields) {
+            fields = decoded
+            storage.options.hasSetFields = true
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// The fields that identify the user. They are for one origin, and are not sent to another one to which it redirects.
+extension URLRequest {
+    package static let credentialFields = ["Authorization", "Proxy-Authorization", "Cookie", "Cookie2"]
+
+    package static func isCredentialField(_ name: String) -> Bool {
+        credentialFields.contains { $0.equalsIgnoringASCIICase(name) }
+    }
+
+    /// Whether the request itself identifies the user, in its fields or its URL.
+    var hasCredentials: Bool {
+        !fields.isEmpty && Self.credentialFields.contains { fields.contains(name: $0) } || url?.hasUser == true
+    }
+
+    /// The request without the credentials of an earlier request to another origin. A program that makes a request from
+    /// an earlier one often changes its URL alone, and the new request still has the earlier one's credentials. Nothing
+    /// is removed for other schemes than `http` and `https`.
+    func withoutCredentials(of earlier: URLRequest) -> URLRequest {
+        guard let url, url.hasScheme("http") || url.hasScheme("https"), earlier.url?.isSameOrigin(as: url) != true
+        else { return self }
+        var request = self
+        for name in Self.credentialFields {
+            guard let value = value(forHTTPHeaderField: name) else { continue }
+            if value == earlier.value(forHTTPHeaderField: name) { request.setValue(nil, forHTTPHeaderField: name) }
+        }
+        return request
+    }
+}
+
+extension SessionSettings {
+    /// Whether the session has credentials that may go with a request.
+    func addsCredentials(to request: URLRequest) -> Bool {
+        guard let httpAdditionalHeaders, let url = request.url, url.hasScheme("http") || url.hasScheme("https") else {
+            return false
+        }
+        return httpAdditionalHeaders.contains { URLRequest.isCredentialField($0.0) }
+    }
+}
+
+extension URL {
+    /// Whether the URL has a user or a password. Most URLs have no `@`, and need not be parsed.
+    fileprivate var hasUser: Bool {
+        absoluteString.utf8.contains(UInt8(ascii: "@")) && (user != nil || password != nil)
+    }
+
+    fileprivate func isSameOrigin(as other: URL) -> Bool {
+        scheme?.lowercased() == other.scheme?.lowercased() && host?.lowercased() == other.host?.lowercased()
+            && (port ?? standardPort) == (other.port ?? standardPort)
+    }
+
+    private var standardPort: Int? { hasScheme("http") ? 80 : hasScheme("https") ? 443 : nil }
+}

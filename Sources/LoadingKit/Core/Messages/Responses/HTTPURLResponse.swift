@@ -1,0 +1,139 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// The head of an HTTP response: status and fields.
+///
+/// Follows Apple's `HTTPURLResponse`. The fields are kept as they were received; strings and dictionaries are made when
+/// they are used.
+open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a Guarded
+    /// The status code (RFC 9110 §15).
+    public let statusCode: Int
+
+    /// The fields as they were received.
+    package let fields: HTTPFields
+
+    /// The version of the protocol, for example `HTTP/1.1`.
+    package let httpVersion: String
+
+    private let dictionary = Guarded<[String: String]?>(nil)
+
+    /// A response from a connection. Its other properties are computed when they are first used.
+    package init(
+        url: URL, statusCode: Int, httpVersion: String, fields: HTTPFields, expectedContentLength: Int64
+    ) {
+        self.statusCode = statusCode
+        self.fields = fields
+        self.httpVersion = httpVersion
+        super.init(url: url, expectedContentLength: expectedContentLength)
+    }
+
+    /// Makes a response.
+    ///
+    /// - Parameters:
+    ///   - url: The request's URL.
+    ///   - statusCode: The status code.
+    ///   - httpVersion: The version of the protocol, `HTTP/1.1` when nil.
+    ///   - headerFields: Names and values of the fields. The expected length is that of `Content-Length`.
+    public init?(url: URL, statusCode: Int, httpVersion: String?, headerFields: [String: String]?) {
+        var fields = HTTPFields()
+        for (name, value) in (headerFields ?? [:]).sorted(by: { $0.key < $1.key }) where !name.isEmpty {
+            fields.append(name: name, value: value)
+        }
+        self.statusCode = statusCode
+        self.httpVersion = httpVersion ?? "HTTP/1.1"
+        self.fields = fields
+        super.init(url: url, expectedContentLength: Self.contentLength(in: fields) ?? -1)
+    }
+
+    /// The fields' names and values, both strings.
+    ///
+    /// Names are capitalised as on Apple's systems: `Content-Type`, `Etag`, `WWW-Authenticate`; those that start with
+    /// `X-` stay as they were received. Values of the same name are joined with commas.
+    /// ``value(forHTTPHeaderField:)`` finds a field whatever its case, and is faster.
+    open var allHeaderFields: [AnyHashable: Any] {
+        if let known = dictionary.withLock({ $0 }) { return known }
+        let made = fields.dictionary(joinedBy: ", ", spelling: Self.capitalized)
+        dictionary.withLock { $0 = made }
+        return made
+    }
+
+    /// The value of a field, whatever the case of `field`; several values are joined with commas. Nil when absent.
+    open func value(forHTTPHeaderField field: String) -> String? { fields[name: field] }
+
+    /// The reason phrase of a status code (RFC 9110 §15 and IANA's registry), or the name of its class.
+    open class func localizedString(forStatusCode statusCode: Int) -> String { reasonPhrase(for: statusCode) }
+
+    override var contentDisposition: String? { fields[.contentDisposition] }
+
+    /// Of several types, the last valid one counts, as the Fetch standard says ("extract a MIME type").
+    override func makeContentType() -> ContentType {
+        let types = fields.values(of: .contentType).flatMap { $0.splitOutsideQuotes(at: ",") }
+        guard let type = types.reversed().lazy.compactMap({ MIMEType($0) }).first(where: { $0.essence != "*/*" })
+        else { return ContentType() }
+        return ContentType(mimeType: type.essence, textEncodingName: type["charset"]?.asciiLowercased)
+    }
+
+    private static func contentLength(in fields: HTTPFields) -> Int64? {
+        guard let value = fields[.contentLength], value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
+            return nil
+        }
+        return Int64(value)
+    }
+
+    private static func capitalized(_ name: String) -> String {
+        if name.utf8.count > 2, name.prefix(2).equalsIgnoringASCIICase("x-") { return name }
+        if name.equalsIgnoringASCIICase("www-authenticate") { return "WWW-Authenticate" }
+        var atStart = true
+        let bytes = name.utf8.map { byte in
+            defer { atStart = !ASCII.isLetterOrDigit(byte) }
+            switch byte {
+            case 0x61...0x7A where atStart: return byte & ~0x20
+            case 0x41...0x5A where !atStart: return byte | 0x20
+            default: return byte
+            }
+        }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    // MARK: NSSecureCoding
+
+    private enum CodingKey {
+        static let statusCode = "statusCode"
+        static let httpVersion = "httpVersion"
+        static let fields = "fields"
+    }
+
+    /// Decodes what ``encode(with:)`` encoded; nil when the archive is not keyed, or lacks what is needed.
+    public required init?(coder aDecoder: NSCoder) {
+        guard aDecoder.allowsKeyedCoding,
+            let status = aDecoder.decodeNumber(forKey: CodingKey.statusCode),
+            let fields = HTTPFields(coder: aDecoder, key: CodingKey.fields)
+        else { return nil }
+        statusCode = status.intValue
+        httpVersion = aDecoder.decodeString(forKey: CodingKey.httpVersion) ?? "HTTP/1.1"
+        self.fields = fields
+        super.init(coder: aDecoder)
+    }
+
+    /// Encodes the response into a keyed archive.
+    open override func encode(with aCoder: NSCoder) {
+        super.encode(with: aCoder)
+        guard aCoder.allowsKeyedCoding else { return }
+        aCoder.encode(NSNumber(value: statusCode), forKey: CodingKey.statusCode)
+        aCoder.encodeString(httpVersion, forKey: CodingKey.httpVersion)
+        fields.encode(with: aCoder, key: CodingKey.fields)
+    }
+
+    /// Whether URL, length, status and fields are the same.
+    open override func isEqual(_ value: Any?) -> Bool {
+        guard super.isEqual(value), let other = value as? HTTPURLResponse else { return false }
+        return statusCode == other.statusCode && fields.hasSameContent(as: other.fields)
+    }
+
+    /// URL, status and fields.
+    open override var description: String {
+        let lines = fields.map { "    \($0.name): \($0.value)\n" }.sorted().joined()
+        return "<\(type(of: self))> { URL: \(url?.absoluteString ?? "(null)") } "
+            + "{ status: \(statusCode), headers {\n\(lines)} }"
+    }
+}

@@ -1,0 +1,238 @@
+import Foundation
+
+/// Reads the parts of a body of the type `multipart/x-mixed-replace`, of which each replaces the one before (RFC 2046
+/// §5.1).
+///
+/// Bytes before the first part and after the last are dropped. Some servers, such as cameras, write the boundary in the
+/// field with the two hyphens of the delimiter: that is understood. No byte is scanned twice, whatever the pieces of
+/// the body are.
+struct MixedReplaceReader {
+    enum Event: Equatable {
+        /// A part begins, with these fields.
+        case part([String: String])
+        case data(Data)
+    }
+
+    private enum State {
+        case preamble
+        /// After a delimiter, before the end of its line.
+        case delimiter
+        case fields
+        case body
+        case over
+    }
+
+    /// The most bytes of a part's fields, with the delimiter's line before them; and the most fields.
+    private static let largestHead = 64 * 1024
+    private static let mostFields = 1000
+
+    private var state = State.preamble
+    private var delimiter: DelimiterScanner
+    /// The bytes that were received. Those before `start` were returned, and those before `scanned` were scanned.
+    private var buffer: [UInt8] = []
+    private var start = 0
+    private var scanned = 0
+    /// The fields of the part whose head is being read.
+    private var fields: [String: String] = [:]
+    private var headBytes = 0
+    private var isComplete = false
+
+    /// How many bytes were scanned so far.
+    private(set) var scannedBytes = 0
+
+    /// - Parameter type: the response's `Content-Type`. Nil for any other type, or one without a boundary.
+    init?(_ type: String?) {
+        guard let type = type.flatMap({ MIMEType($0) }), type.essence == "multipart/x-mixed-replace",
+            let boundary = type["boundary"], !boundary.isEmpty, boundary.utf8.count <= 256
+        else { return nil }
+        delimiter = DelimiterScanner(Array((boundary.hasPrefix("--") ? boundary : "--" + boundary).utf8))
+    }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        if case .over = state { return }
+        // Returned bytes are removed when they are the larger part of the buffer: a byte is moved once on average.
+        if start > buffer.count / 2 {
+            buffer = Array(buffer[start...])
+            scanned -= start
+            start = 0
+        }
+        buffer.append(contentsOf: bytes)
+    }
+
+    /// No more bytes come. Bytes that were held back, as they could have been a delimiter's beginning, belong to the
+    /// part.
+    mutating func finish() { isComplete = true }
+
+    /// The next event; nil when more bytes are needed for it.
+    mutating func next() throws -> Event? {
+        while true {
+            switch state {
+            case .preamble:
+                guard passDelimiter() else {
+                    start = scanned
+                    return nil
+                }
+            case .delimiter:
+                guard try passDelimiterLine() else { return nil }
+            case .fields:
+                guard try readFields() else { return nil }
+                state = .body
+                defer { fields = [:] }
+                return .part(fields)
+            case .body:
+                guard let data = takeBody() else { return nil }
+                if !data.isEmpty { return .data(data) }
+            case .over:
+                buffer = []
+                (start, scanned) = (0, 0)
+                return nil
+            }
+        }
+    }
+
+    /// Looks for a delimiter, and moves to its end.
+    private mutating func passDelimiter() -> Bool {
+        var scanner = delimiter
+        let (count, isFound) = buffer[scanned...].withUnsafeBytes { scanner.scan($0) }
+        delimiter = scanner
+        scanned += count
+        scannedBytes += count
+        guard isFound else { return false }
+        start = scanned
+        (state, headBytes) = (.delimiter, 0)
+        return true
+    }
+
+    private mutating func passDelimiterLine() throws -> Bool {
+        let hyphen = UInt8(ascii: "-")
+        if buffer.count - start >= 2, buffer[start] == hyphen, buffer[start + 1] == hyphen {
+            state = .over
+            return true
+        }
+        guard try takeLine() != nil else {
+            if isComplete { state = .over }
+            return isComplete
+        }
+        state = .fields
+        return true
+    }
+
+    /// Reads fields up to the empty line. False when the line has not been received.
+    private mutating func readFields() throws -> Bool {
+        while let line = try takeLine() {
+            let text = String(decoding: buffer[line], as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines)
+            if text.isEmpty { return true }
+            guard let colon = text.firstIndex(of: ":") else { continue }
+            let name = text[..<colon].trimmingCharacters(in: .whitespaces)
+            fields[name] = text[text.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            guard fields.count <= Self.mostFields else {
+                throw LoadFailure(.cannotParseResponse, "a part has more than \(Self.mostFields) fields")
+            }
+        }
+        return false
+    }
+
+    /// The range of the next complete line, without the line break; nil when the line is not complete.
+    private mutating func takeLine() throws -> Range<Int>? {
+        let end = buffer[scanned...].firstIndex(of: 0x0A)
+        let stop = end.map { $0 + 1 } ?? buffer.count
+        scannedBytes += stop - scanned
+        headBytes += stop - scanned
+        scanned = stop
+        guard headBytes <= Self.largestHead else {
+            throw LoadFailure(.cannotParseResponse, "the fields of a part have more than \(Self.largestHead) bytes")
+        }
+        guard let end else { return nil }
+        defer { start = stop }
+        return start..<end
+    }
+
+    /// The next bytes of a part; empty at the part's end. Nil when all received bytes may belong to the next delimiter.
+    private mutating func takeBody() -> Data? {
+        let (first, found) = (start, passDelimiter())
+        if found {
+            // The line break before a delimiter is the delimiter's.
+            return Data(buffer[first..<withoutLineBreak(first..<(start - delimiter.count))])
+        }
+        let end = isComplete ? buffer.count : withoutLineBreak(first..<(buffer.count - delimiter.matched))
+        guard end > first else { return nil }
+        start = end
+        return Data(buffer[first..<end])
+    }
+
+    /// The end of the range without a line break at its end.
+    private func withoutLineBreak(_ range: Range<Int>) -> Int {
+        var end = range.upperBound
+        if end > range.lowerBound, buffer[end - 1] == 0x0A { end -= 1 }
+        if end > range.lowerBound, buffer[end - 1] == 0x0D { end -= 1 }
+        return end
+    }
+}
+
+/// Looks for a delimiter in bytes that come in pieces. Each byte is scanned once (algorithm of Knuth, Morris and
+/// Pratt).
+private struct DelimiterScanner {
+    private let pattern: [UInt8]
+    /// For each prefix of the pattern, by its length: the length of the longest shorter prefix that it ends with.
+    private let fallbacks: [Int]
+    /// How many of the last scanned bytes match a prefix of the pattern.
+    private(set) var matched = 0
+
+    init(_ pattern: [UInt8]) {
+        var fallbacks = [0, 0]
+        for end in pattern.indices.dropFirst() {
+            var length = fallbacks[end]
+            while length > 0, pattern[length] != pattern[end] { length = fallbacks[length] }
+            fallbacks.append(pattern[length] == pattern[end] ? length + 1 : 0)
+        }
+        self.pattern = pattern
+        self.fallbacks = fallbacks
+    }
+
+    var count: Int { pattern.count }
+
+    /// Scans up to the end of the first delimiter, or all bytes. Returns how many were scanned, and whether it was
+    /// found.
+    mutating func scan(_ bytes: UnsafeRawBufferPointer) -> (count: Int, isFound: Bool) {
+        guard let base = bytes.baseAddress, let first = pattern.first else { return (0, false) }
+        var position = 0
+        while position < bytes.count {
+            if matched == 0 {
+                guard let next = memchr(base + position, Int32(first), bytes.count - position) else { break }
+                position = UnsafeRawPointer(next) - base
+            }
+            let byte = bytes[position]
+            position += 1
+            while matched > 0, pattern[matched] != byte { matched = fallbacks[matched] }
+            if pattern[matched] == byte { matched += 1 }
+            guard matched == pattern.count else { continue }
+            matched = 0
+            return (position, true)
+        }
+        return (bytes.count, false)
+    }
+}
+
+extension URLResponse {
+    /// The response for one part of this one. It has the part's fields, and those of the whole response that the part
+    /// lacks.
+    func part(_ fields: [String: String]) -> URLResponse {
+        guard let url, let whole = self as? HTTPURLResponse else {
+            return URLResponse(
+                url: url ?? URL(fileURLWithPath: "/"), mimeType: fields.value("Content-Type"),
+                expectedContentLength: fields.value("Content-Length").flatMap { Int($0) } ?? -1, textEncodingName: nil)
+        }
+        var own: Set = ["content-length", "content-type"]
+        own.formUnion(fields.keys.map { $0.lowercased() })
+        var all: [String: String] = [:]
+        for case let (name as String, value as String) in whole.allHeaderFields where !own.contains(name.lowercased()) {
+            all[name] = value
+        }
+        return HTTPURLResponse(
+            url: url, statusCode: whole.statusCode, httpVersion: nil, headerFields: all.merging(fields) { $1 }) ?? self
+    }
+}
+
+extension [String: String] {
+    fileprivate func value(_ name: String) -> String? { first { $0.key.lowercased() == name.lowercased() }?.value }
+}

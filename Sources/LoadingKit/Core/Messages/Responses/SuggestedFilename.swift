@@ -1,0 +1,75 @@
+import Foundation
+
+/// Finds a name for a file with a response's content. The name is safe to use, whatever the server has sent.
+struct SuggestedFilename {
+    /// The longest name that file systems allow, in bytes.
+    private static let maximumBytes = 255
+    private static let unknown = "Unknown"
+
+    let string: String
+
+    init(contentDisposition: String?, url: URL?, mimeType: String?) {
+        let candidates: [() -> String?] = [
+            { contentDisposition.flatMap { ContentDisposition($0).filename } },
+            { url.flatMap(Self.lastPathComponent) },
+        ]
+        let name = candidates.lazy.compactMap { $0().flatMap(Self.sanitized) }.first
+        let typeExtension = Self.pathExtension(for: mimeType)
+        if let name {
+            string = Self.join(name, Self.hasExtension(name) ? nil : typeExtension)
+        } else {
+            // The extension is added here: the host's last label is not one.
+            string = Self.join(url?.host.flatMap(Self.sanitized) ?? Self.unknown, typeExtension)
+        }
+    }
+
+    /// Nil for a URL without a hierarchical path, such as a `data:` URL (RFC 3986 §3.3). A URL without a scheme is a
+    /// path.
+    private static func lastPathComponent(of url: URL) -> String? {
+        url.path.hasPrefix("/") || url.scheme == nil ? url.lastPathComponent : nil
+    }
+
+    /// The name's last path component, without characters that would hide the file, lead out of the folder or deceive a
+    /// reader. Nil when nothing is left.
+    private static func sanitized(_ name: String) -> String? {
+        let scalars = name.unicodeScalars
+        let last = scalars.lastIndex { $0 == "/" || $0 == "\\" }.map(scalars.index(after:)) ?? scalars.startIndex
+        var kept = String.UnicodeScalarView(scalars[last...].filter { !isUnsafe($0) })
+        // Leading dots would hide the file, and include "." and "..".
+        while let first = kept.first, first == "." || first.properties.isWhitespace { kept.removeFirst() }
+        while let end = kept.last, end.properties.isWhitespace { kept.removeLast() }
+        return kept.isEmpty ? nil : String(kept)
+    }
+
+    /// Whether it is a control character, or a mark that changes the direction of text: with such a mark, a name that
+    /// ends in "exe" can be displayed as one that ends in "txt".
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        switch scalar.properties.generalCategory {
+        case .control, .lineSeparator, .paragraphSeparator: true
+        default: scalar.properties.isBidiControl
+        }
+    }
+
+    private static func hasExtension(_ name: String) -> Bool {
+        guard let dot = name.lastIndex(of: ".") else { return false }
+        return dot != name.startIndex && name.index(after: dot) != name.endIndex
+    }
+
+    private static func pathExtension(for mimeType: String?) -> String? {
+        // This type says nothing about the content.
+        guard let mimeType, !mimeType.equalsIgnoringASCIICase("application/octet-stream") else { return nil }
+        return MIMEType.preferredExtension(for: mimeType)
+    }
+
+    /// Adds the extension. Shortens the part before the last dot, if the name is too long for a file system.
+    private static func join(_ name: String, _ newExtension: String?) -> String {
+        let full = newExtension.map { "\(name).\($0)" } ?? name
+        guard full.utf8.count > maximumBytes else { return full }
+        let dot = hasExtension(full) ? full.lastIndex(of: ".") : nil
+        var suffix = dot.map { full[$0...] } ?? ""
+        if suffix.utf8.count > maximumBytes / 2 { suffix = "" }
+        var stem = full[..<(suffix.isEmpty ? full.endIndex : suffix.startIndex)]
+        while stem.utf8.count + suffix.utf8.count > maximumBytes { stem.unicodeScalars.removeLast() }
+        return String(stem + suffix)
+    }
+}

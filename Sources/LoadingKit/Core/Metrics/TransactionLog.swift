@@ -1,0 +1,65 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// What a task's metrics are made of. Without a delegate nothing but the redirects is logged.
+struct TransactionLog {
+    /// A load, whose handler may have nothing to log for the metrics: one of a scheme without a network.
+    private struct Load {
+        let request: URLRequest
+        let start: MonotonicTime
+        /// How many transactions were logged before.
+        let firstTransaction: Int
+        var response: URLResponse?
+        var responseStart: MonotonicTime?
+        var responseEnd: MonotonicTime?
+
+        mutating func didReceive(_ response: URLResponse, _ now: MonotonicTime) {
+            self.response = response
+            if responseStart == nil { responseStart = now }
+        }
+
+        var record: TransactionRecord {
+            var timings = TransactionTimings(fetchStart: start)
+            (timings.responseStart, timings.responseEnd) = (responseStart, responseEnd)
+            return TransactionRecord(timings: timings, request: request, response: response)
+        }
+    }
+
+    private(set) var redirectCount = 0
+    private var transactions: [TransactionRecord] = []
+    private var load: Load?
+
+    mutating func append(_ transaction: TransactionRecord) { transactions.append(transaction) }
+
+    mutating func loadDidBegin(_ request: URLRequest, _ now: MonotonicTime) {
+        load = Load(request: request, start: now, firstTransaction: transactions.count)
+    }
+
+    mutating func didReceive(_ response: URLResponse, _ now: MonotonicTime) { load?.didReceive(response, now) }
+
+    mutating func didRedirect(_ response: URLResponse, _ now: MonotonicTime) {
+        redirectCount += 1
+        load?.didReceive(response, now)
+    }
+
+    mutating func loadDidFinish(_ now: MonotonicTime) { load?.responseEnd = now }
+
+    /// Adds a transaction where the handler has logged none.
+    mutating func loadDidEnd() {
+        guard let load = load.take(), transactions.count == load.firstTransaction else { return }
+        transactions.append(load.record)
+    }
+
+    /// - Parameters:
+    ///   - anchor: the present.
+    ///   - created: when the task was made.
+    func metrics(_ anchor: WallClockAnchor, created: Date) -> URLSessionTaskMetrics {
+        URLSessionTaskMetrics(
+            transactionMetrics: transactions.map { record in
+                URLSessionTaskTransactionMetrics(
+                    request: record.request, response: record.response, timings: record.timings, anchor: anchor)
+            },
+            taskInterval: DateInterval(start: min(created, anchor.date), end: anchor.date),
+            redirectCount: redirectCount)
+    }
+}

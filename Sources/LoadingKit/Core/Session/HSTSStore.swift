@@ -1,0 +1,157 @@
+import Foundation
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// Hosts that have announced that they are to be reached by `https` alone (RFC 6797). Any thread may use it.
+///
+/// Two processes may share what is kept on disk. Each sees the hosts that the other has added when it starts the next
+/// time.
+package final class HSTSStore: Sendable {
+    /// The most hosts that are remembered. Beyond that, those whose policies end first are removed.
+    private static let maximumHosts = 10_000
+
+    private struct State {
+        var policies: [String: HSTSPolicy] = [:]
+        /// The policies that are on disk. Not every response of a host changes them: see ``keep(_:of:for:_:)``.
+        var kept: [String: HSTSPolicy] = [:]
+    }
+
+    private let state: Guarded<State>
+    private let persistence: (any HSTSPersistence)?
+    private let now: @Sendable () -> Date
+
+    /// Makes a store with the policies that `persistence` has kept, which are read before the initializer returns.
+    /// Without it, the store is empty, and in memory alone.
+    package init(
+        persistence: (any HSTSPersistence)? = nil, now: @escaping @Sendable () -> Date = { Date() }
+    ) {
+        let date = now()
+        let kept = (persistence?.load() ?? [:]).filter { $0.value.end > date }
+        state = Guarded(State(policies: kept, kept: kept))
+        self.persistence = persistence
+        self.now = now
+    }
+
+    /// Notes a host's `Strict-Transport-Security`. The connection's certificate must have been verified, and `value`
+    /// must be that of the first such field. A value with an error in it is ignored (RFC 6797 §8.1).
+    ///
+    /// - Parameter host: lowercase; an address has no such policy.
+    package func note(_ value: String, from host: String) {
+        guard let field = HSTSField(value), IPAddress(withoutZone: host) == nil else { return }
+        let name = Self.name(host)
+        let now = now()
+        state.withLock { state in
+            guard field.maximumAge > 0 else { return forget(name, &state) }
+            let policy = HSTSPolicy(
+                end: now.addingTimeInterval(field.maximumAge), includesSubdomains: field.includesSubdomains)
+            state.policies[name] = policy
+            keep(policy, of: name, for: field.maximumAge, &state)
+            if state.policies.count > Self.maximumHosts { shrink(&state, now) }
+        }
+    }
+
+    private func forget(_ name: String, _ state: inout State) {
+        state.policies[name] = nil
+        if state.kept.removeValue(forKey: name) != nil { persistence?.save(.forget(host: name)) }
+    }
+
+    /// Keeps a host's policy. A host sends it with each response: it is saved to disk only if it ends later than the
+    /// saved one by more than a hundredth of its age.
+    private func keep(
+        _ policy: HSTSPolicy, of name: String, for age: TimeInterval, _ state: inout State
+    ) {
+        guard let persistence else { return }
+        if let kept = state.kept[name], kept.includesSubdomains == policy.includesSubdomains,
+            abs(policy.end.timeIntervalSince(kept.end)) <= age / 100
+        {
+            return
+        }
+        state.kept[name] = policy
+        persistence.save(.keep(policy, host: name))
+    }
+
+    private func shrink(_ state: inout State, _ now: Date) {
+        for (name, policy) in state.policies where policy.end <= now { forget(name, &state) }
+        guard state.policies.count > Self.maximumHosts,
+            let first = state.policies.min(by: { $0.value.end < $1.value.end })
+        else { return }
+        forget(first.key, &state)
+    }
+
+    /// Whether a host is to be reached by `https` alone: by its own policy, or by that of a domain that contains it.
+    package func requiresSecureConnection(to host: String) -> Bool {
+        let name = Self.name(host)
+        return state.withLock { state in
+            let policies = state.policies
+            if policies.isEmpty { return false }
+            let now = now()
+            var suffix = name[...]
+            while true {
+                let isHostItself = suffix.count == name.count
+                if let policy = policies[String(suffix)], policy.end > now, isHostItself || policy.includesSubdomains {
+                    return true
+                }
+                guard let dot = suffix.firstIndex(of: ".") else { return false }
+                suffix = suffix[suffix.index(after: dot)...]
+            }
+        }
+    }
+
+    package var isEmpty: Bool { state.withLock { $0.policies.isEmpty } }
+
+    /// Forgets all.
+    package func removeAll() {
+        state.withLock { state in
+            state = State()
+            persistence?.save(.forgetAll)
+        }
+    }
+
+    /// Calls back, from any thread, when all that was noted is on disk or could not be written.
+    package func flush(_ completion: @escaping @Sendable () -> Void) {
+        if let persistence { persistence.flush(completion) } else { completion() }
+    }
+
+    private static func name(_ host: String) -> String {
+        (host.hasSuffix(".") ? String(host.dropLast()) : host).lowercased()
+    }
+}
+
+/// A value of `Strict-Transport-Security` (RFC 6797 §6.1).
+package struct HSTSField: Hashable {
+    /// In seconds; 0 ends the policy.
+    package let maximumAge: TimeInterval
+    package let includesSubdomains: Bool
+
+    /// Nil where a directive comes twice, or where `max-age` is missing or no number. Unknown directives are ignored.
+    package init?(_ value: String) {
+        var age: TimeInterval?
+        var includesSubdomains = false
+        var seen: Set<String> = []
+        for directive in value.split(separator: ";") {
+            let parts = directive.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces) }
+            let name = parts[0].lowercased()
+            if name.isEmpty { continue }
+            guard seen.insert(name).inserted else { return nil }
+            switch name {
+            case "max-age":
+                guard parts.count == 2, let seconds = Self.seconds(parts[1]) else { return nil }
+                age = seconds
+            case "includesubdomains": includesSubdomains = true
+            case _: break
+            }
+        }
+        guard let age else { return nil }
+        maximumAge = age
+        self.includesSubdomains = includesSubdomains
+    }
+
+    /// A number of seconds in digits, with or without quotation marks. More than a century counts as a century.
+    private static func seconds(_ text: String) -> TimeInterval? {
+        var digits = text[...]
+        if digits.count >= 2, digits.first == "\"", digits.last == "\"" { digits = digits.dropFirst().dropLast() }
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+        return min(TimeInterval(digits) ?? 0, 100 * 365.25 * 86_400)
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+import LoadingKitTransport
+
+extension TaskEngine {
+    /// The request to load again where the task waits for a network rather than fail; nil where it fails.
+    ///
+    /// A task can wait until the server has received something of it. So a stream that is its body must not be open yet.
+    func requestToRetry(after error: any Error) -> URLRequest? {
+        let isStreamUnread = sentStream.map { $0.streamStatus == .notOpen } ?? true
+        guard core.settings.waitsForConnectivity, task.response == nil, isStreamUnread,
+            URLError(error, url: nil).code == .notConnectedToInternet
+        else { return nil }
+        return task.currentRequest
+    }
+}
+
+/// Has a task's request loaded again some time after a change to the networks. Confined to the task's loop.
+final class NetworkWait {
+    /// How long after a change to the networks the load is tried again, in seconds: changes come in bursts, and an address
+    /// comes before its route.
+    private static let settlingTime = 0.1
+
+    private weak var engine: TaskEngine?
+    private var observer: NetworkMonitor.Observer?
+    private var timer: LoopTimer?
+
+    init(_ engine: TaskEngine) {
+        self.engine = engine
+        observer = engine.core.networks.observe { [weak self] in self?.networksDidChange() }
+    }
+
+    private func networksDidChange() {
+        guard let loop = engine?.loop else { return }
+        timer?.cancel()
+        timer = loop.schedule(at: loop.now.advanced(bySeconds: Self.settlingTime)) { [weak self] in
+            self?.engine?.loadPostponed()
+        }
+    }
+
+    func stop() {
+        timer?.cancel()
+        observer?.cancel()
+        (timer, observer) = (nil, nil)
+    }
+}

@@ -1,0 +1,45 @@
+import Foundation
+
+/// How a sink reports a task's end.
+extension TaskEngine {
+    /// Completes the task and reports its end, on behalf of the sink.
+    ///
+    /// - Parameters:
+    ///   - result: reports what the task has succeeded with, before the metrics.
+    ///   - last: reports the end, with the task's response.
+    func reportEnd(
+        _ error: (any Error)?, to recipient: EndRecipient, result: () -> Void = {}, last: (URLResponse?) -> Void
+    ) {
+        let response = task.loadDidFinish(error, completes: delegates == nil || recipient != .delegate)
+        if error == nil { result() }
+        task.loadDidEnd(error)
+        if let delegates { reportMetrics(error, delegates, isLast: recipient == .caller) }
+        last(response)
+        // Otherwise after the last report, on the delegate queue.
+        if delegates == nil, recipient != .handler { task.letGo() }
+        core.finished(task)
+    }
+
+    private func reportMetrics(_ error: (any Error)?, _ delegates: TaskDelegates, isLast: Bool) {
+        core.mailbox.postEnd(of: task) { [session, task, metrics] in
+            task.settle(error, heedsCancellation: true)
+            delegates.didCollect(metrics, session, task)
+            if isLast { task.letGo() }
+        }
+    }
+
+    /// Reports the end to the delegate, as the last thing.
+    func reportEndToDelegate(_ error: (any Error)?) {
+        guard let delegates else { return }
+        core.mailbox.postEnd(of: task) { [session, task] in
+            delegates.didComplete(task.settle(error, heedsCancellation: true), session, task)
+            task.letGo()
+        }
+    }
+
+    /// Resumes an asynchronous caller, when the delegate, if there is one, was given all that comes before.
+    func resume<Value: Sendable>(_ continuation: LoopContinuation<Value>, with result: Result<Value, any Error>) {
+        guard delegates != nil else { return continuation.resume(with: result, from: loop) }
+        core.mailbox.postEnd(of: task) { continuation.resume(with: result) }
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import LoadingKitTransport
+
+/// What has to be known before a task's request can be loaded.
+extension TaskEngine {
+    /// Loads the request when that is known; or ends the task.
+    func prepare(_ request: URLRequest) {
+        if task.requestsBodyStream {
+            prepareStream(request)
+        } else if let file = request.bodyFile {
+            runOnPool({ try file.measured() }) { [self] file in
+                var request = request
+                request.bodyFile = file
+                task.countOfBytesExpectedToSend = file.size ?? NSURLSessionTransferSizeUnknown
+                task.updateProgress()
+                load(changed: request)
+            }
+        } else {
+            prepareSink(for: request)
+        }
+    }
+
+    /// Loads a request that is not the one that the task began with.
+    func load(changed request: URLRequest) {
+        task.currentRequest = request
+        load(prepared: request)
+    }
+
+    /// The delegate's stream, or the request's own.
+    private func prepareStream(_ request: URLRequest) {
+        requestNewBodyStream { [self] stream in
+            guard !isOver else { return }
+            guard let stream = stream ?? request.httpBodyStream else {
+                return end(
+                    with: LoadFailure(
+                        .requestBodyStreamExhausted,
+                        "the upload has no body: the delegate gave no stream (needNewBodyStream)"))
+            }
+            var request = request
+            request.httpBodyStream = stream
+            load(changed: request)
+        }
+    }
+
+    /// Runs `work`, which may block, on the pool; `next` on the loop, unless the task is over by then.
+    func runOnPool<Value: Sendable>(
+        _ work: @escaping @Sendable () throws -> Value, _ next: @escaping (Value) -> Void
+    ) {
+        let next = LoopTransfer(next)
+        BlockingPool.shared.run { [self] in
+            let result = Result { try work() }
+            loop.perform { [self] in
+                guard !isOver else { return }
+                switch result {
+                case .success(let value): next.value(value)
+                case .failure(let error): end(with: error)
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+
+/// What a task asks its delegate while it loads: whether to follow a redirect, the answer to a challenge, a body.
+extension TaskEngine {
+    /// Redirects that a task follows; one more is `URLError.httpTooManyRedirects`.
+    private static let maximumRedirects = 20
+
+    func redirect(
+        to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
+    ) {
+        let count = noteRedirect(response)
+        guard count <= Self.maximumRedirects else {
+            return end(with: LoadFailure(.httpTooManyRedirects, "the server redirected \(count) times"))
+        }
+        let settle = { [self] (next: URLRequest?) in
+            guard isLoading else { return }
+            guard let next else {
+                release(.undecided)
+                return decide(false)
+            }
+            if let refusal, next.url == request.url { return refuse(next, refusal) }
+            renewBody(of: next) { [self] request in
+                release(.undecided)
+                decide(true)
+                task.currentRequest = request
+                reload(request)
+            }
+        }
+        guard let delegates, let response = response as? HTTPURLResponse else { return settle(request) }
+        hold(for: .undecided)
+        let answer = questions.open(settle)
+        core.mailbox.post(for: task) { [session, task] in
+            delegates.willRedirect(session, task, response, request, answer)
+        }
+    }
+
+    /// A redirect to what no handler loads fails as any task with that URL does; the other refusals are for redirects alone.
+    private func refuse(_ request: URLRequest, _ refusal: LoadFailure) {
+        guard core.registry.find(request, task: nil) == nil else { return end(with: refusal) }
+        task.currentRequest = request
+        end(with: LoadFailure.noHandler(for: request))
+    }
+
+    /// A stream that was read from cannot be the body of the next request. The delegate gives another, unless the program
+    /// has put one into the request.
+    private func renewBody(of request: URLRequest, _ proceed: @escaping (URLRequest) -> Void) {
+        guard let stream = request.httpBodyStream, stream === sentStream else {
+            return proceed(request)
+        }
+        requestNewBodyStream { [self] stream in
+            guard isLoading else { return }
+            guard let stream else {
+                return end(
+                    with: LoadFailure(
+                        .requestBodyStreamExhausted,
+                        "the redirect needs the request's body again, and the delegate gave no new body stream"))
+            }
+            var request = request
+            request.httpBodyStream = stream
+            proceed(request)
+        }
+    }
+
+    var answersChallenges: Bool { delegates != nil }
+
+    var challengeDelegate: AnyObject? { delegates?.ownChallenged(core) }
+
+    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
+        noteActivity()
+        guard let delegates else { return decide(.performDefaultHandling, nil) }
+        let answer = questions.open(about: challenge) { [self] disposition, credential in
+            updateHeld()
+            decide(disposition, credential)
+        }
+        updateHeld()
+        core.mailbox.post(for: task) { [session, task] in
+            delegates.didReceive(challenge, session, task) { answer(($0, $1)) }
+        }
+    }
+
+    func withdraw(_ challenge: URLAuthenticationChallenge) {
+        if openQuestions?.withdraw(challenge) == true { updateHeld() }
+    }
+
+    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
+        guard let delegates else { return give(nil) }
+        let answer = questions.open(give)
+        core.mailbox.post(for: task) { [session, task] in delegates.needNewBodyStream(session, task, answer) }
+    }
+}

@@ -1,0 +1,94 @@
+import Foundation
+
+/// What a task's load reports to it.
+extension TaskEngine: LoadReceiver {
+    func receive(_ response: URLResponse) -> Flow {
+        if let reader = MixedReplaceReader(of: response) { sink = sink.split(response, by: reader) }
+        note(response)
+        perform(sink.receive(response, isPart: false, for: self))
+        return stage.flow()
+    }
+
+    /// A response, or one of its parts that has a head of its own, is the task's response from now on.
+    func note(_ response: URLResponse) {
+        noteActivity()
+        let hasProgress = task.shared.withLock { shared in
+            shared.response = response
+            shared.expectedToReceive = response.expectedContentLength
+            return shared.progress != nil
+        }
+        if hasProgress { task.updateProgress() }
+        log.didReceive(response, loop.now)
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
+        noteReceived(bytes.count)
+        perform(sink.receive(bytes, for: self))
+        return stage.flow()
+    }
+
+    func receive(_ data: Data) -> Flow {
+        noteReceived(data.count)
+        perform(sink.receive(data, for: self))
+        return stage.flow()
+    }
+
+    func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { sink.buffer(atMost: count) }
+
+    func bodyBufferFilled(_ count: Int) -> Flow {
+        noteReceived(count)
+        perform(sink.bufferWasFilled(count, for: self))
+        return stage.flow()
+    }
+
+    private func noteReceived(_ count: Int) {
+        noteActivity()
+        // The notice that the task was suspended may still be on its way here.
+        if task.noteReceived(count) == .suspended { holdSuspended() }
+    }
+
+    func receive(informational response: HTTPURLResponse) {
+        noteActivity()
+        guard let delegates else { return }
+        core.mailbox.post(for: task) { [session, task] in
+            delegates.didReceive(informational: response, session, task)
+        }
+    }
+
+    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
+        sink.willCache(response, for: self, decide: decide)
+    }
+
+    func didSendBody(_ count: Int, expected: Int64) {
+        noteActivity()
+        let (total, _) = task.sentCount.wrappingAdd(Int64(count), ordering: .relaxed)
+        task.countOfBytesExpectedToSend = expected
+        task.updateProgress()
+        guard let delegates else { return }
+        core.mailbox.post(for: task) { [session, task] in
+            delegates.didSend(session, task, Int64(count), total: total &+ Int64(count), expected: expected)
+        }
+    }
+
+    func queueStateDidChange(isQueued: Bool) {
+        clock.isQueued = isQueued
+        noteActivity()
+    }
+
+    func collect(_ transaction: @autoclosure () -> TransactionRecord) {
+        if delegates != nil { log.append(transaction()) }
+    }
+
+    func finish() {
+        log.loadDidFinish(loop.now)
+        endInOrder(.success(()))
+    }
+
+    func fail(_ error: any Error) {
+        if let request = requestToRetry(after: error) {
+            waitForNetwork(with: request)
+        } else {
+            endInOrder(.failure(error))
+        }
+    }
+}

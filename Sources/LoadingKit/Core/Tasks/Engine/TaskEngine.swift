@@ -1,0 +1,343 @@
+import Foundation
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// Runs one task on its session's event loop, whatever the scheme: makes the handler, follows redirects, keeps the time,
+/// and gives what is loaded to the task's sink. It is the one owner of the task's state.
+///
+/// What it does next is a ``TaskStage``'s to say: the engine does that.
+///
+/// The loop calls the engine as a ``LoopDeadline`` when a timeout may be over. Until the load
+/// is over that goes on, also where the load outlives its task, as the body of streams that a program has captured does.
+final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // confined to `core.loop`
+    /// Another task from then on when a data task becomes a download or a stream task.
+    private(set) var task: URLSessionTask
+    let core: SessionCore
+    let session: URLSession
+    /// Nil where neither the task nor the session has a delegate.
+    let delegates: TaskDelegates?
+
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
+    // object: the check costs more than what it guards.
+    @exclusivity(unchecked) var stage = TaskStage()
+    @exclusivity(unchecked) var clock: TaskClock
+    @exclusivity(unchecked) var sink: any TaskSink
+    /// Made when the delegate is first asked something: most tasks ask nothing.
+    private(set) var openQuestions: DelegateQuestions?
+    @exclusivity(unchecked) var log = TransactionLog()
+    /// The stream that the load under way takes its body from.
+    private(set) var sentStream: InputStream?
+    /// From the first wait for a network until the task is over.
+    private var networkWait: NetworkWait?
+
+    init(_ task: URLSessionTask, _ session: URLSession, _ delegates: TaskDelegates?, _ sink: any TaskSink) {
+        self.task = task
+        self.session = session
+        self.delegates = delegates
+        self.sink = sink
+        core = session.core
+        clock = TaskClock(idle: 0, whole: 0, now: core.loop.now)
+        super.init()
+        sink.attach(to: self)
+    }
+
+    var loop: EventLoop { core.loop }
+
+    var isOver: Bool { stage.isOver }
+    var isLoading: Bool { stage.isLoading }
+    /// Why nothing may be reported to the program at the moment.
+    var hold: TaskStage.Hold { stage.hold }
+
+    var isQueued: Bool { clock.isQueued }
+
+    /// Whether the sink may report more to the program.
+    var canDeliver: Bool { stage.canDeliver }
+
+    // MARK: Control
+
+    func start() {
+        guard stage.isNew else { return }
+        let (state, request, date) = task.shared.withLock { shared in
+            (shared.lifecycle.state, shared.currentRequest, shared.earliestBeginDate)
+        }
+        guard let request else { return end(with: LoadFailure(.badURL, "the task has no request")) }
+        if state == .suspended { pause() }
+        begin(request, at: date)
+    }
+
+    /// Holds the load back, or lets it go on, as the task's state says. Of two calls from two threads at once the notices
+    /// may arrive in either order, so it is the state that counts.
+    func followState() {
+        switch task.state {
+        case .suspended: pause()
+        case .running: proceed()
+        case .canceling, .completed: break
+        }
+    }
+
+    private func pause() {
+        clock.pause(loop.now)
+        stage.suspend()?.receiverDidBlock()
+    }
+
+    /// The task is suspended, and the notice of that is on its way here.
+    func holdSuspended() {
+        stage.hold(for: .suspended)
+        clock.pause(loop.now)
+    }
+
+    private func proceed() {
+        guard hold.contains(.suspended) else { return }
+        clock.proceed(loop.now)
+        if !isScheduled { scheduleCheck(at: clock.firstCheck) }
+        perform(sink.flush(for: self))
+        release(.suspended)
+        loadPostponed()
+    }
+
+    func cancel() { end(with: URLError(.cancelled)) }
+
+    /// The handshake of a WebSocket is done: messages have no time limit.
+    func connectionDidEstablish() { clock.endIdleLimit() }
+
+    // MARK: Beginning
+
+    private func begin(_ request: URLRequest, at date: Date?) {
+        guard let delay = date?.timeIntervalSinceNow else { return begin(request) }
+        guard delay > 0 else { return beginDelayed(request) }
+        // The timer holds the engine until it fires or is cancelled at the task's end, which always comes. The loop's time is
+        // that of its turn's begin, so that the date may not quite have come when the timer fires.
+        let timer = loop.schedule(at: loop.now.advanced(bySeconds: delay)) {
+            self.begin(request, at: self.task.earliestBeginDate)
+        }
+        if !stage.waitForBeginDate(timer) { timer.cancel() }
+    }
+
+    /// The program may want another request by now than when it made the task.
+    private func beginDelayed(_ request: URLRequest) {
+        guard let delegates else { return begin(request) }
+        guard stage.prepare() else { return }
+        let answer = questions.open { [self] disposition, other in decide(disposition, request, other) }
+        core.mailbox.post(for: task) { [session, task] in
+            delegates.willBegin(request, session, task) { answer(($0, $1)) }
+        }
+    }
+
+    private func decide(
+        _ disposition: URLSession.DelayedRequestDisposition, _ request: URLRequest, _ other: URLRequest?
+    ) {
+        switch disposition {
+        case .continueLoading: begin(request)
+        case .cancel: cancel()
+        case .useNewRequest:
+            let request = other ?? request
+            task.currentRequest = request
+            task.firstURL = request.url
+            begin(request)
+        }
+    }
+
+    private func begin(_ request: URLRequest) {
+        guard stage.prepare() else { return }
+        clock = TaskClock(
+            idle: core.idleTimeout(of: request), whole: core.settings.timeoutIntervalForResource, now: loop.now)
+        if hold.contains(.suspended) { clock.pause(loop.now) }
+        scheduleCheck(at: clock.firstCheck)
+        prepare(request)
+    }
+
+    /// Lets the sink prepare for what is loaded; the sink then calls ``load(prepared:)``.
+    func prepareSink(for request: URLRequest) { sink.prepare(request, for: self) }
+
+    func load(prepared request: URLRequest) {
+        if stage.requestIsPrepared(request) { load(request) }
+    }
+
+    // MARK: Time
+
+    private func scheduleCheck(at time: MonotonicTime) { if time < .distantFuture { loop.schedule(self, at: time) } }
+
+    /// Ends the task when its time is over.
+    override func deadlineDidPass() {
+        guard !isOver, !clock.isPaused else { return }
+        switch clock.check(loop.now) {
+        case .expired(let failure): end(with: failure)
+        case .checkAgain(let time): scheduleCheck(at: time)
+        }
+    }
+
+    func noteActivity() { clock.noteActivity(loop.now) }
+
+    // MARK: Loading
+
+    private func load(_ request: URLRequest) {
+        do {
+            let handler = try core.makeLoad(request, task: task, isOwnRequest: true, from: 0)
+            guard stage.beginLoading(handler) else { return }
+            if sentStream !== request.httpBodyStream { BodyStreamReader.close(sentStream) }
+            sentStream = request.httpBodyStream
+            if delegates != nil { log.loadDidBegin(request, loop.now) }
+            handler.begin(self)
+        } catch {
+            end(with: error)
+        }
+    }
+
+    /// Loads the request that was postponed, unless the task is suspended: then it is loaded when that ends.
+    func loadPostponed() {
+        guard let request = stage.takePostponed() else { return }
+        clock.isQueued = false
+        noteActivity()
+        load(request)
+    }
+
+    /// Loads another request in place of the one that is being loaded.
+    func reload(_ request: URLRequest) {
+        guard let handler = stage.replaceLoad(by: request) else { return }
+        end(handler)
+        if let request = stage.takePostponed() { load(request) }
+    }
+
+    /// The load has failed for want of a network, and is tried again when there may be one.
+    func waitForNetwork(with request: URLRequest) {
+        guard let handler = stage.waitForNetwork(with: request) else { return }
+        clock.isQueued = true
+        end(handler)
+        guard networkWait == nil, !isOver else { return }
+        networkWait = NetworkWait(self)
+        guard let delegates else { return }
+        core.mailbox.post(for: task) { [session, task] in delegates.didBeginWaiting(session, task) }
+    }
+
+    private func end(_ handler: any LoopHandler) {
+        handler.end()
+        log.loadDidEnd()
+    }
+
+    // MARK: Holding back
+
+    /// Does what the sink needs done after it took something.
+    @inline(__always)
+    func perform(_ action: SinkAction) {
+        if case .proceed = action { return }
+        performNow(action)
+    }
+
+    private func performNow(_ action: SinkAction) {
+        switch action {
+        case .proceed: break
+        case .hold(let reason): if !isOver { hold(for: reason) }
+        case .flushLater: loop.executeAtEndOfTurn { [weak self] in self?.turnDidEnd() }
+        case .reload(let request): reload(request)
+        case .fail(let error): end(with: error)
+        }
+    }
+
+    private func turnDidEnd() { perform(sink.turnDidEnd(for: self)) }
+
+    func hold(for reason: TaskStage.Hold) {
+        stage.hold(for: reason)
+        updateHeld()
+    }
+
+    func updateHeld() {
+        clock.isHeld = !hold.isEmpty || openQuestions?.hasChallenges == true
+        if !clock.isHeld { noteActivity() }
+    }
+
+    func release(_ reason: TaskStage.Hold) {
+        stage.release(reason)
+        guard canDeliver else { return }
+        updateHeld()
+        perform(sink.holdDidEnd(for: self))
+        switch stage.proceed() {
+        case .nothing: break
+        case .proceed(let handler): handler.receiverDidBecomeReady()
+        case .conclude(let result): conclude(result)
+        }
+    }
+
+    // MARK: Questions to the delegate
+
+    var questions: DelegateQuestions {
+        if let openQuestions { return openQuestions }
+        let made = DelegateQuestions(loop)
+        openQuestions = made
+        return made
+    }
+
+    /// Counts a redirect, and gives how many there have been.
+    func noteRedirect(_ response: URLResponse) -> Int {
+        noteActivity()
+        log.didRedirect(response, loop.now)
+        return log.redirectCount
+    }
+
+    // MARK: Another task in place of this one
+
+    /// A data task goes on as another task, which its delegate learns of.
+    func become(
+        _ successor: URLSessionTask, _ sink: any TaskSink,
+        _ report: @escaping @Sendable (TaskDelegates, URLSession) -> Void
+    ) {
+        let old = task
+        core.replace(old, by: successor)
+        task = successor
+        self.sink = self.sink.replaced(by: sink)
+        core.mailbox.postEnd(of: successor) { [delegates, session] in
+            if let delegates { report(delegates, session) }
+            old.letGo()
+        }
+    }
+
+    /// The connection of the load under way, where its response has left it to the program.
+    func takeConnection() throws -> TakenConnection? {
+        try stage.handler?.takeConnection()
+    }
+
+    // MARK: The end
+
+    /// Ends the load at once, whatever is held back.
+    func end(with error: any Error) {
+        if isOver { return }
+        conclude(.failure(error))
+    }
+
+    func endInOrder(_ result: Result<Void, any Error>) {
+        guard stage.loadDidEnd(result) else { return }
+        if task.state == .suspended { holdSuspended() }
+        if case .success = result { perform(sink.finish(for: self)) }
+        if canDeliver { conclude(result) }
+    }
+
+    private func conclude(_ result: Result<Void, any Error>) {
+        stop()
+        switch result {
+        case .success: sink.reportEnd(nil, for: self)
+        case .failure(let error):
+            let error = HandlerError.unwrapped(error, url: task.currentRequest?.url)
+            sink.settle(error, for: self) { [self] in sink.reportEnd($0, for: self) }
+        }
+    }
+
+    /// Ends the load, and reports nothing.
+    func stop() {
+        if isOver { return }
+        let last = stage.end()
+        openQuestions?.closeAll()
+        perform(sink.loadDidStop(self))
+        loop.unschedule(self)
+        networkWait.take()?.stop()
+        switch last {
+        case .loading(let handler, _): end(handler)
+        case .waitingForBeginDate(let timer): timer.cancel()
+        case .new, .preparing, .postponed, .waitingForNetwork, .ended: break
+        }
+        BodyStreamReader.close(sentStream)
+    }
+
+    /// Of the transactions up to now.
+    var metrics: URLSessionTaskMetrics {
+        log.metrics(WallClockAnchor(date: Date(), monotonicTime: loop.now), created: task.created)
+    }
+}

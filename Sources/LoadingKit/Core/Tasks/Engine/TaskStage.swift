@@ -1,0 +1,207 @@
+import Foundation
+import LoadingKitTransport
+
+/// How far a task's load has come, and what holds it back. The engine does what the methods return, when the value is
+/// consistent; so a call back is an ordinary input.
+///
+/// ```
+///     new                  preparing, or waitingForBeginDate where the date is in the future
+///     waitingForBeginDate  preparing, when the date has come
+///     preparing            loading; or postponed where the task is suspended, and preparing again when it is resumed
+///     loading              postponed by a redirect; waitingForNetwork where there is none
+///     waitingForNetwork    preparing, when the networks have changed or the task is resumed
+///     each of them         ended
+/// ```
+struct TaskStage {
+    /// Why nothing may be reported to the program at the moment.
+    struct Hold: OptionSet {
+        let rawValue: UInt8
+        /// The task is suspended.
+        static let suspended = Hold(rawValue: 1)
+        /// The delegate has not yet decided about the response or a redirect.
+        static let undecided = Hold(rawValue: 2)
+        /// The delegate, the file, or the reader of `bytes`, is behind.
+        static let behind = Hold(rawValue: 4)
+        /// All has been received, and the sink has not stored all of it.
+        static let completing = Hold(rawValue: 8)
+    }
+
+    enum Step {
+        case new
+        case waitingForBeginDate(LoopTimer)
+        /// What the load needs is awaited: an answer of the delegate, or a file that is opened.
+        case preparing
+        /// The request is loaded when the task is no longer suspended.
+        case postponed(URLRequest)
+        /// The request is loaded when the networks have changed.
+        case waitingForNetwork(URLRequest)
+        case loading(any LoopHandler, Progress)
+        case ended
+    }
+
+    enum Progress {
+        /// The handler may hand over more.
+        case running
+        /// The handler waits for `receiverDidBecomeReady()`.
+        case blocked
+        /// The load has ended; that is reported when nothing holds it back.
+        case finished(Result<Void, any Error>)
+    }
+
+    /// What is to be done when a hold has ended.
+    enum Release {
+        case nothing
+        /// The handler may hand over more.
+        case proceed(any LoopHandler)
+        /// The load's end is reported.
+        case conclude(Result<Void, any Error>)
+    }
+
+    private(set) var step = Step.new
+    private(set) var hold: Hold = []
+
+    var isNew: Bool { if case .new = step { true } else { false } }
+
+    var isOver: Bool { if case .ended = step { true } else { false } }
+
+    var isLoading: Bool { if case .loading = step { true } else { false } }
+
+    /// What loads the request, also where it has finished.
+    var handler: (any LoopHandler)? { if case .loading(let handler, _) = step { handler } else { nil } }
+
+    /// Whether more may be reported to the program.
+    var canDeliver: Bool { hold.isEmpty && !isOver }
+
+    // MARK: Beginning
+
+    /// The task begins when the timer fires, unless it is over by then: the timer is to be cancelled where this gives false.
+    mutating func waitForBeginDate(_ timer: LoopTimer) -> Bool {
+        switch step {
+        case .new, .waitingForBeginDate:
+            step = .waitingForBeginDate(timer)
+            return true
+        case .preparing, .postponed, .waitingForNetwork, .loading, .ended: return false
+        }
+    }
+
+    /// What the load needs is looked for; false where the task is over, or further.
+    mutating func prepare() -> Bool {
+        switch step {
+        case .new, .waitingForBeginDate, .preparing:
+            step = .preparing
+            return true
+        case .postponed, .waitingForNetwork, .loading, .ended: return false
+        }
+    }
+
+    /// All that the load needs is there. Gives whether to load now: not while the task is suspended.
+    mutating func requestIsPrepared(_ request: URLRequest) -> Bool {
+        switch step {
+        case .preparing:
+            guard hold.contains(.suspended) else { return true }
+            step = .postponed(request)
+            return false
+        case .new, .waitingForBeginDate, .postponed, .waitingForNetwork, .loading, .ended: return false
+        }
+    }
+
+    /// The handler is about to begin; false where it must not.
+    mutating func beginLoading(_ handler: any LoopHandler) -> Bool {
+        switch step {
+        case .preparing:
+            step = .loading(handler, .running)
+            return true
+        case .new, .waitingForBeginDate, .postponed, .waitingForNetwork, .loading, .ended: return false
+        }
+    }
+
+    /// The request that waits to be loaded, where the task is not suspended. It is being prepared from then on.
+    mutating func takePostponed() -> URLRequest? {
+        guard !hold.contains(.suspended) else { return nil }
+        switch step {
+        case .postponed(let request), .waitingForNetwork(let request):
+            step = .preparing
+            return request
+        case .new, .waitingForBeginDate, .preparing, .loading, .ended: return nil
+        }
+    }
+
+    // MARK: Holding back
+
+    @inline(__always)
+    mutating func hold(for reason: Hold) { hold.insert(reason) }
+
+    /// The task is suspended. Gives the handler that is to wait.
+    mutating func suspend() -> (any LoopHandler)? {
+        hold.insert(.suspended)
+        guard case .loading(let handler, .running) = step else { return nil }
+        step = .loading(handler, .blocked)
+        return handler
+    }
+
+    /// The handler has handed something over. Gives whether it may go on; if not, it waits from now on.
+    @inline(__always)
+    mutating func flow() -> Flow {
+        if hold.isEmpty { return isOver ? .wait : .more }
+        block()
+        return .wait
+    }
+
+    private mutating func block() {
+        if case .loading(let handler, .running) = step { step = .loading(handler, .blocked) }
+    }
+
+    /// One reason less; what is to be done then ``proceed()`` gives.
+    mutating func release(_ reason: Hold) { hold.remove(reason) }
+
+    /// Goes on, where nothing holds the task back.
+    mutating func proceed() -> Release {
+        guard hold.isEmpty else { return .nothing }
+        switch step {
+        case .loading(let handler, .blocked):
+            step = .loading(handler, .running)
+            return .proceed(handler)
+        case .loading(_, .finished(let result)): return .conclude(result)
+        case .loading(_, .running), .new, .waitingForBeginDate, .preparing, .postponed, .waitingForNetwork, .ended:
+            return .nothing
+        }
+    }
+
+    // MARK: The end of a load
+
+    /// Another request is loaded in place of the one that is. Gives the handler that is to end.
+    mutating func replaceLoad(by request: URLRequest) -> (any LoopHandler)? {
+        guard case .loading(let handler, _) = step else { return nil }
+        step = .postponed(request)
+        hold.remove(.undecided)
+        return handler
+    }
+
+    /// The load has failed for want of a network. Gives the handler that is to end.
+    mutating func waitForNetwork(with request: URLRequest) -> (any LoopHandler)? {
+        switch step {
+        case .loading(let handler, .running), .loading(let handler, .blocked):
+            step = .waitingForNetwork(request)
+            return handler
+        case .loading(_, .finished), .new, .waitingForBeginDate, .preparing, .postponed, .waitingForNetwork, .ended:
+            return nil
+        }
+    }
+
+    /// The load has ended; false where it had before, or there is none.
+    mutating func loadDidEnd(_ result: Result<Void, any Error>) -> Bool {
+        switch step {
+        case .loading(let handler, .running), .loading(let handler, .blocked):
+            step = .loading(handler, .finished(result))
+            return true
+        case .loading(_, .finished), .new, .waitingForBeginDate, .preparing, .postponed, .waitingForNetwork, .ended:
+            return false
+        }
+    }
+
+    /// The task is over. Gives what it was doing, which is to end.
+    mutating func end() -> Step {
+        defer { step = .ended }
+        return step
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+
+/// Gives an asynchronous caller the response, and then the body as it is read.
+final class BytesSink: PieceSink {
+    @exclusivity(unchecked) var pieces: PieceBuffer
+    private let feed: BodyFeed
+    /// The caller, until it has the response.
+    private var continuation: LoopContinuation<URLResponse>?
+
+    init(_ feed: BodyFeed, _ continuation: LoopContinuation<URLResponse>, _ core: SessionCore) {
+        self.feed = feed
+        self.continuation = continuation
+        pieces = PieceBuffer(core.chunks)
+    }
+
+    func attach(to engine: TaskEngine) {
+        feed.onDemand = { [weak engine] in engine?.release(.behind) }
+        feed.onCancel = { [weak engine] in engine?.cancel() }
+    }
+
+    func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
+        continuation.take()?.resume(with: .success(response), from: engine.loop)
+        return .proceed
+    }
+
+    func deliver(_ piece: Data, for engine: TaskEngine) -> SinkAction {
+        feed.append(piece) == .wait ? .hold(.behind) : .proceed
+    }
+
+    func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
+        engine.reportEnd(error, to: .caller) { _ in
+            guard let continuation = continuation.take() else { return feed.finish(error) }
+            let error = error ?? URLError(LoadFailure.withoutResponse, url: engine.task.currentRequest?.url)
+            continuation.resume(with: .failure(error), from: engine.loop)
+            feed.finish(error)
+        }
+    }
+}

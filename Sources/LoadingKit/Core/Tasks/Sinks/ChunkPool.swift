@@ -1,0 +1,49 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// Memory for pieces of bodies, which is used again: the system has to clear fresh memory page by page, which costs more
+/// than receiving what is put there.
+final class ChunkPool: Sendable {
+    /// The bytes of one chunk.
+    static let chunkBytes = 256 * 1024
+
+    /// Chunks that are kept for later: as many as may wait in a mailbox, and a few that are being filled.
+    private static let mostKept = 8
+
+    private struct Memory: @unchecked Sendable {  // used by no chunk while it is kept here
+        let base: UnsafeMutableRawPointer
+    }
+
+    private struct State {
+        var kept: [Memory] = []
+        var isClosed = false
+    }
+
+    private let state = Guarded(State())
+
+    deinit { close() }
+
+    /// Nil when the system has no memory.
+    func take() -> UnsafeMutableRawPointer? { state.withLock { $0.kept.popLast() }?.base ?? malloc(Self.chunkBytes) }
+
+    /// Nothing is kept any more.
+    func close() {
+        let kept = state.withLock { state in
+            state.isClosed = true
+            defer { state.kept = [] }
+            return state.kept
+        }
+        for memory in kept { free(memory.base) }
+    }
+
+    /// From any thread.
+    func giveBack(_ base: UnsafeMutableRawPointer) {
+        let memory = Memory(base: base)
+        let isKept = state.withLock { state in
+            guard !state.isClosed, state.kept.count < Self.mostKept else { return false }
+            state.kept.append(memory)
+            return true
+        }
+        if !isKept { free(base) }
+    }
+}

@@ -1,0 +1,92 @@
+import Foundation
+
+/// Collects a body, for a completion handler or an asynchronous caller that gets it whole.
+final class CollectingSink: TaskSink {
+    enum Recipient {
+        case completion(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
+        case continuation(LoopContinuation<(Data, URLResponse)>)
+    }
+
+    private let recipient: Recipient
+    /// The most bytes that are collected; nil for no limit.
+    private let limit: Int?
+    @exclusivity(unchecked) private var collector = BodyCollector()
+
+    init(_ recipient: Recipient, _ settings: SessionSettings) {
+        self.recipient = recipient
+        limit = settings.maximumCollectedBodySize.map { max(0, $0) }
+    }
+
+    /// A body that will be too long is not begun. What answers `HEAD`, 204 and 304 announces a body that does not come
+    /// (RFC 9110 §8.6).
+    func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
+        let expected = response.expectedContentLength
+        collector.expect(expected)
+        guard let limit, expected > Int64(limit), !isPart else { return .proceed }
+        let status = (response as? HTTPURLResponse)?.statusCode
+        guard engine.task.currentRequest?.httpMethod != "HEAD", status != 204, status != 304 else { return .proceed }
+        return .fail(LoadFailure.tooLong(limit))
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer, for engine: TaskEngine) -> SinkAction {
+        collector.append(bytes) ? checkSize() : .fail(LoadFailure.outOfMemory)
+    }
+
+    func receive(_ data: Data, for engine: TaskEngine) -> SinkAction {
+        collector.append(data) ? checkSize() : .fail(LoadFailure.outOfMemory)
+    }
+
+    func buffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { collector.space(atMost: count) }
+
+    func bufferWasFilled(_ count: Int, for engine: TaskEngine) -> SinkAction {
+        collector.filled(count)
+        return checkSize()
+    }
+
+    private func checkSize() -> SinkAction {
+        guard let limit, collector.size > limit else { return .proceed }
+        return .fail(LoadFailure.tooLong(limit))
+    }
+
+    func partDidEnd(for engine: TaskEngine) -> SinkAction {
+        _ = collector.take()
+        return .proceed
+    }
+
+    func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
+        let task = engine.task
+        switch recipient {
+        case .completion(let handler):
+            engine.reportEnd(error, to: .handler) { response in
+                let data = error == nil ? collector.take() : nil
+                engine.core.mailbox.post {
+                    handler(data, response, error)
+                    task.letGo()
+                }
+            }
+        case .continuation(let continuation):
+            engine.reportEnd(error, to: .caller) { response in
+                engine.resume(continuation, with: result(error, response, of: task))
+            }
+        }
+    }
+
+    private func result(
+        _ error: (any Error)?, _ response: URLResponse?, of task: URLSessionTask
+    ) -> Result<(Data, URLResponse), any Error> {
+        if let error { return .failure(error) }
+        guard let response else {
+            return .failure(URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url))
+        }
+        return .success((collector.take(), response))
+    }
+}
+
+extension LoadFailure {
+    fileprivate static func tooLong(_ limit: Int) -> LoadFailure {
+        LoadFailure(
+            .dataLengthExceedsMaximum,
+            "the body has more than \(limit) bytes, the most that configuration.maximumCollectedBodySize allows: raise that, "
+                + "or take the body piece by piece, with bytes(for:), a delegate or a download")
+    }
+}

@@ -1,0 +1,145 @@
+import Foundation
+import LoadingKitPrimitives
+import LoadingKitTransport
+import Synchronization
+
+/// Gives a data task's delegate what is loaded, piece by piece.
+final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the task's loop, but for the atomic
+    /// Body bytes that may wait in the delegate's mailbox before the load has to wait.
+    private static let highWater = 1 << 20
+
+    private let task: URLSessionDataTask
+    @exclusivity(unchecked) var pieces: PieceBuffer
+    /// Body bytes in the delegate's mailbox.
+    private let postedBytes = Atomic<Int>(0)
+    /// What the delegate is to be asked to store, once nothing is held back.
+    private var unaskedCaching: (response: CachedURLResponse, decide: @Sendable (CachedURLResponse?) -> Void)?
+
+    init(_ task: URLSessionDataTask, _ core: SessionCore) {
+        self.task = task
+        pieces = PieceBuffer(core.chunks)
+    }
+
+    // MARK: The response
+
+    func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
+        guard let delegates = engine.delegates, delegates.takeData else { return .proceed }
+        let answer = engine.questions.open { [self] in decide($0, engine) }
+        engine.core.mailbox.post(for: task) { [task, session = engine.session] in
+            delegates.didReceive(response, session, task, answer)
+        }
+        return .hold(.undecided)
+    }
+
+    private func decide(_ disposition: URLSession.ResponseDisposition, _ engine: TaskEngine) {
+        // The response may have been loaded anew in the meantime.
+        guard engine.hold.contains(.undecided), !engine.isOver else { return }
+        switch disposition {
+        case .allow: engine.release(.undecided)
+        case .cancel: engine.end(with: URLError(.cancelled))
+        case .becomeDownload: becomeDownload(engine)
+        case .becomeStream: becomeStream(engine)
+        }
+    }
+
+    private func becomeDownload(_ engine: TaskEngine) {
+        let download = URLSessionDownloadTask(engine.session, continuing: task)
+        let sink = FileSink(download, .delegate, engine.core)
+        sink.open(DownloadFile(), for: engine)
+        engine.become(download, sink) { [task] delegates, session in delegates.didBecome(download, session, task) }
+        engine.release(.undecided)
+    }
+
+    private func becomeStream(_ engine: TaskEngine) {
+        let connection: TakenConnection?
+        do { connection = try engine.takeConnection() } catch { return engine.end(with: error) }
+        let stream = URLSessionStreamTask(engine.session, continuing: task, through: connection?.tunnel)
+        let report: @Sendable (TaskDelegates, URLSession) -> Void = { [task] delegates, session in
+            delegates.didBecome(stream, session, task)
+        }
+        if let connection {
+            engine.become(stream, self, report)
+            engine.stop()
+            stream.engine = StreamEngine(stream, continuing: engine, on: StreamConnection(connection))
+        } else {
+            let body = StreamBody(engine)
+            engine.become(stream, body, report)
+            stream.engine = StreamEngine(stream, continuing: engine, on: body)
+            engine.release(.undecided)
+        }
+    }
+
+    // MARK: The body
+
+    func deliver(_ piece: Data, for engine: TaskEngine) -> SinkAction {
+        guard let delegates = engine.delegates, delegates.takeData else { return .proceed }
+        let posted = postedBytes.wrappingAdd(piece.count, ordering: .relaxed).newValue
+        engine.core.mailbox.post(for: task) { [self] in
+            delegates.didReceive(piece, engine.session, task)
+            let (before, after) = postedBytes.wrappingSubtract(piece.count, ordering: .relaxed)
+            guard before >= Self.highWater / 2, after < Self.highWater / 2 else { return }
+            engine.loop.perform { [weak engine] in engine?.release(.behind) }
+        }
+        return posted > Self.highWater ? .hold(.behind) : .proceed
+    }
+
+    // MARK: Storing
+
+    /// A delegate that takes the data decides what is stored of it, after it was given all of it. The task's end is reported
+    /// when the delegate has decided, and what it has allowed is in the cache.
+    func willCache(
+        _ response: CachedURLResponse, for engine: TaskEngine,
+        decide: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        guard engine.delegates?.takeData == true else { return decide(response) }
+        unaskedCaching = (response, decide)
+        if engine.hold.isEmpty { requestCaching(engine) }
+    }
+
+    func holdDidEnd(for engine: TaskEngine) -> SinkAction {
+        requestCaching(engine)
+        return .proceed
+    }
+
+    private func requestCaching(_ engine: TaskEngine) {
+        guard let delegates = engine.delegates, let (response, decide) = unaskedCaching.take() else { return }
+        engine.perform(flush(for: engine))
+        let mailbox = engine.core.mailbox
+        mailbox.post(for: task) { [task, session = engine.session] in
+            let question = CacheQuestion(task, mailbox, decide)
+            delegates.willCache(response, session, task) { question.answer($0) }
+        }
+    }
+
+    // MARK: The end
+
+    func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
+        unaskedCaching = nil
+        engine.reportEnd(error, to: .delegate) { _ in engine.reportEndToDelegate(error) }
+    }
+}
+
+/// Asks a delegate what is stored of a response. Only the first answer counts; a delegate that lets go of the handler without
+/// an answer has declined.
+private final class CacheQuestion: Sendable {
+    private let task: URLSessionTask
+    private let mailbox: DelegateMailbox
+    private let decide: Guarded<(@Sendable (CachedURLResponse?) -> Void)?>
+
+    init(_ task: URLSessionTask, _ mailbox: DelegateMailbox, _ decide: @escaping @Sendable (CachedURLResponse?) -> Void)
+    {
+        self.task = task
+        self.mailbox = mailbox
+        self.decide = Guarded(decide)
+        task.shared.withLock { $0.awaitsCacheAnswer = true }
+    }
+
+    deinit { answer(nil) }
+
+    func answer(_ response: CachedURLResponse?) {
+        guard let decide = decide.withLock({ $0.take() }) else { return }
+        decide(response)
+        task.shared.withLock { $0.awaitsCacheAnswer = false }
+        mailbox.release(task)
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import LoadingKitTransport
+
+/// Puts what a download task loads into its file.
+final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task's loop
+    /// A download that goes on where an earlier one ended, until the server has answered whether it can.
+    private struct Resuming {
+        let data: ResumeData
+        /// Bytes that are in the file.
+        let offset: Int64
+        /// Asks for all of the resource.
+        let whole: URLRequest
+    }
+
+    private let task: URLSessionDownloadTask
+    private let recipient: FileRecipient
+    @exclusivity(unchecked) var pieces: PieceBuffer
+    /// Writes the file, once there is one.
+    private var spool: DownloadSpool?
+    private var resuming: Resuming?
+    /// Where the file is, once it is complete.
+    private var location: URL?
+
+    init(_ task: URLSessionDownloadTask, _ recipient: FileRecipient, _ core: SessionCore) {
+        self.task = task
+        self.recipient = recipient
+        pieces = PieceBuffer(core.chunks)
+    }
+
+    // MARK: Beginning
+
+    func prepare(_ request: URLRequest, for engine: TaskEngine) {
+        guard let resumption = task.resumption else {
+            open(DownloadFile(), for: engine)
+            return engine.load(prepared: request)
+        }
+        engine.runOnPool(
+            {
+                let data = try resumption.get()
+                return (data, try DownloadFile(resuming: data.fileName, count: data.count))
+            },
+            { [self] (data: ResumeData, file: DownloadFile) in
+                open(file, for: engine)
+                guard file.count > 0 else { return engine.load(prepared: request) }
+                resuming = Resuming(data: data, offset: file.count, whole: request)
+                engine.load(changed: data.rest(of: request, from: file.count))
+            })
+    }
+
+    func open(_ file: DownloadFile, for engine: TaskEngine) {
+        let spool = DownloadSpool(engine.loop, file)
+        spool.onWritten = { [weak self, weak engine] count in
+            if let self, let engine { didWrite(count, engine) }
+        }
+        spool.onFailure = { [weak engine] in engine?.end(with: $0) }
+        self.spool = spool
+    }
+
+    /// A file gets the body as it is.
+    func split(_ response: URLResponse, by reader: MixedReplaceReader) -> any TaskSink { self }
+
+    // MARK: Receiving
+
+    /// Decides where the response's bytes go: behind those that are there, or in their place.
+    func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
+        guard let resuming = resuming.take() else { return .proceed }
+        let answer = response as? HTTPURLResponse
+        if let answer, resuming.data.isContinued(by: answer, from: resuming.offset) {
+            goOn(from: resuming.offset, answer, engine)
+            return .proceed
+        }
+        spool?.startOver()
+        // Other bytes than those asked for: all of them are asked for, then.
+        return answer?.statusCode == 206 || answer?.statusCode == 416 ? .reload(resuming.whole) : .proceed
+    }
+
+    private func goOn(from offset: Int64, _ response: HTTPURLResponse, _ engine: TaskEngine) {
+        let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)
+        let rest = response.expectedContentLength
+        let expected = range?.total ?? (rest < 0 ? NSURLSessionTransferSizeUnknown : offset &+ rest)
+        task.receivedCount.store(offset, ordering: .relaxed)
+        task.shared.withLock { $0.expectedToReceive = expected }
+        guard let delegates = engine.delegates else { return }
+        engine.core.mailbox.post(for: task) { [task, session = engine.session] in
+            delegates.didResume(session, task, at: offset, expected: expected)
+        }
+    }
+
+    func deliver(_ piece: Data, for engine: TaskEngine) -> SinkAction {
+        guard let spool else { return .proceed }
+        spool.append(piece, of: task.countOfBytesExpectedToReceive)
+        return spool.isBehind ? .hold(.behind) : .proceed
+    }
+
+    private func didWrite(_ count: Int64, _ engine: TaskEngine) {
+        guard let spool else { return }
+        if count > 0, let delegates = engine.delegates {
+            let (total, expected) = (spool.count, task.countOfBytesExpectedToReceive)
+            engine.core.mailbox.postEnd(of: task) { [task, session = engine.session] in
+                delegates.didWrite(count, session, task, total: total, expected: expected)
+            }
+        }
+        if !spool.isBehind, engine.hold.contains(.behind) { engine.release(.behind) }
+    }
+
+    // MARK: The end
+
+    /// The load has succeeded; the file is complete when all is written.
+    func finish(for engine: TaskEngine) -> SinkAction {
+        guard let spool else { return .proceed }
+        engine.perform(flush(for: engine))
+        spool.finish { [self] result in
+            guard !engine.isOver else { return }
+            switch result {
+            case .success(let location):
+                self.location = location
+                engine.release(.completing)
+            case .failure(let error): engine.end(with: error)
+            }
+        }
+        return .hold(.completing)
+    }
+
+    /// The load has failed, with an error that says what the download can be resumed from; or it was cancelled, by a program
+    /// that has asked for that. Without resume data the file is of no use.
+    func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void) {
+        guard let spool else { return report(error) }
+        spool.settle { [self] in
+            let data = resumeData(spool, error)
+            var error = error
+            if let failure = error as? URLError, let data {
+                var information = failure.userInfo
+                information[NSURLSessionDownloadTaskResumeData] = data
+                error = URLError(failure.code, userInfo: information)
+            }
+            // Not before: the recipient of the report may resume the download at once, or look whether the file is gone.
+            spool.end(keepsFile: data != nil) { [error] in report(error) }
+        }
+    }
+
+    private func resumeData(_ spool: DownloadSpool, _ error: any Error) -> Data? {
+        guard let error = error as? URLError else { return nil }
+        if error.code == .cancelled, !task.isAskedForResumeData { return nil }
+        // Not answered yet: it can be resumed from where this was to go on.
+        if let resuming { return resuming.data.encoded }
+        guard let request = task.currentRequest else { return nil }
+        return ResumeData(
+            request, task.response, firstURL: task.firstURL, fileName: spool.name, count: spool.count)?.encoded
+    }
+
+    func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
+        let location = error == nil ? location : nil
+        switch recipient {
+        case .delegate:
+            engine.reportEnd(error, to: .delegate) {
+                if let location { report(location, engine) }
+            } last: { _ in
+                engine.reportEndToDelegate(error)
+            }
+        case .completion(let handler):
+            engine.reportEnd(error, to: .handler) { response in
+                engine.core.mailbox.post { [task] in
+                    handler(location, response, error)
+                    if let location { Self.remove(location) }
+                    task.letGo()
+                }
+            }
+        case .continuation(let continuation):
+            engine.reportEnd(error, to: .caller) { response in
+                engine.resume(continuation, with: result(location, response, error))
+            }
+        }
+    }
+
+    /// The delegate learns where the file is before anything else of the end.
+    private func report(_ location: URL, _ engine: TaskEngine) {
+        engine.core.mailbox.postEnd(of: task) { [task, session = engine.session, delegates = engine.delegates] in
+            if task.settle(nil, heedsCancellation: true) == nil { delegates?.didFinish(session, task, at: location) }
+            Self.remove(location)
+        }
+    }
+
+    private func result(
+        _ location: URL?, _ response: URLResponse?, _ error: (any Error)?
+    ) -> Result<(URL, URLResponse), any Error> {
+        guard let location, let response else {
+            return .failure(error ?? URLError(LoadFailure.withoutResponse, url: task.currentRequest?.url))
+        }
+        return .success((location, response))
+    }
+
+    /// Unless it was moved meanwhile.
+    private static func remove(_ location: URL) { _ = SystemCalls.unlink(location.path) }
+}

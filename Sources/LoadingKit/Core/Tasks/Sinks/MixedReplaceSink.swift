@@ -1,0 +1,124 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// Takes a response of the type `multipart/x-mixed-replace` apart, for another sink: each part has a response of its own, and
+/// replaces the part before.
+final class MixedReplaceSink: TaskSink {
+    private var base: any TaskSink
+    private var response: URLResponse
+    /// Nil once a response of another type has come in the first one's place.
+    @exclusivity(unchecked) private var reader: MixedReplaceReader?
+    /// Whether all was received, and the other sink does not know that yet.
+    private var awaitsEnd = false
+
+    init(_ base: any TaskSink, _ response: URLResponse, _ reader: MixedReplaceReader) {
+        self.base = base
+        self.response = response
+        self.reader = reader
+    }
+
+    func split(_ response: URLResponse, by reader: MixedReplaceReader) -> any TaskSink {
+        base.split(response, by: reader)
+    }
+
+    func replaced(by sink: any TaskSink) -> any TaskSink {
+        base = base.replaced(by: sink)
+        return self
+    }
+
+    // MARK: Receiving
+
+    func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
+        if response !== self.response { reader = nil }
+        return base.receive(response, isPart: reader != nil, for: engine)
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer, for engine: TaskEngine) -> SinkAction {
+        guard reader != nil else { return base.receive(bytes, for: engine) }
+        reader?.append(bytes)
+        return handOver(to: engine)
+    }
+
+    func receive(_ data: Data, for engine: TaskEngine) -> SinkAction {
+        guard reader != nil else { return base.receive(data, for: engine) }
+        return data.withUnsafeBytes { receive($0, for: engine) }
+    }
+
+    func buffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? {
+        reader == nil ? base.buffer(atMost: count) : nil
+    }
+
+    func bufferWasFilled(_ count: Int, for engine: TaskEngine) -> SinkAction {
+        base.bufferWasFilled(count, for: engine)
+    }
+
+    func holdDidEnd(for engine: TaskEngine) -> SinkAction { proceed(engine) }
+
+    func finish(for engine: TaskEngine) -> SinkAction {
+        reader?.finish()
+        awaitsEnd = true
+        return proceed(engine)
+    }
+
+    private func proceed(_ engine: TaskEngine) -> SinkAction {
+        engine.perform(handOver(to: engine))
+        if engine.canDeliver { engine.perform(base.holdDidEnd(for: engine)) }
+        guard engine.canDeliver, awaitsEnd else { return .proceed }
+        awaitsEnd = false
+        return base.finish(for: engine)
+    }
+
+    /// Hands over parts until there are no more, or the consumer has enough.
+    private func handOver(to engine: TaskEngine) -> SinkAction {
+        do {
+            while engine.canDeliver, let event = try reader?.next() {
+                switch event {
+                case .part(let fields):
+                    engine.perform(base.partDidEnd(for: engine))
+                    let part = response.part(fields)
+                    engine.note(part)
+                    engine.perform(base.receive(part, isPart: true, for: engine))
+                case .data(let data): engine.perform(base.receive(data, for: engine))
+                }
+            }
+            return .proceed
+        } catch {
+            return .fail(error)
+        }
+    }
+
+    // MARK: What the other sink does
+
+    func flush(for engine: TaskEngine) -> SinkAction { base.flush(for: engine) }
+
+    func turnDidEnd(for engine: TaskEngine) -> SinkAction { base.turnDidEnd(for: engine) }
+
+    func willCache(
+        _ response: CachedURLResponse, for engine: TaskEngine,
+        decide: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        base.willCache(response, for: engine, decide: decide)
+    }
+
+    func loadDidStop(_ engine: TaskEngine) -> SinkAction { base.loadDidStop(engine) }
+
+    func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void) {
+        base.settle(error, for: engine, report)
+    }
+
+    func reportEnd(_ error: (any Error)?, for engine: TaskEngine) { base.reportEnd(error, for: engine) }
+}
+
+extension MixedReplaceReader {
+    /// Nil for responses of other types.
+    init?(of response: URLResponse) {
+        guard let fields = (response as? HTTPURLResponse)?.fields else { return nil }
+        var isMultipart = false
+        // Most are not, and no string need be made to see that.
+        fields.forEachValue(of: .contentType) {
+            if $0.first.map({ $0 | 0x20 }) == UInt8(ascii: "m") { isMultipart = true }
+        }
+        guard isMultipart else { return nil }
+        self.init(fields[.contentType])
+    }
+}

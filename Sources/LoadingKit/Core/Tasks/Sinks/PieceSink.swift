@@ -1,0 +1,138 @@
+import Foundation
+
+/// A sink that delivers a body piece by piece. Bytes that arrive together are one piece, up to a chunk: fewer calls of the
+/// consumer.
+protocol PieceSink: TaskSink {
+    var pieces: PieceBuffer { get set }
+    /// Takes a piece, which is not empty.
+    func deliver(_ piece: Data, for engine: TaskEngine) -> SinkAction
+}
+
+extension PieceSink {
+    func receive(_ bytes: UnsafeRawBufferPointer, for engine: TaskEngine) -> SinkAction {
+        var action = SinkAction.proceed
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            engine.perform(action)
+            guard let taken = pieces.append(UnsafeRawBufferPointer(rebasing: rest)) else {
+                return .fail(LoadFailure.outOfMemory)
+            }
+            rest = rest.dropFirst(taken)
+            action = flushSoon(for: engine)
+        }
+        return action
+    }
+
+    func receive(_ data: Data, for engine: TaskEngine) -> SinkAction {
+        engine.perform(flush(for: engine))
+        return data.isEmpty ? .proceed : deliver(data, for: engine)
+    }
+
+    func buffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { pieces.room() }
+
+    func bufferWasFilled(_ count: Int, for engine: TaskEngine) -> SinkAction {
+        pieces.filled(count)
+        return flushSoon(for: engine)
+    }
+
+    /// A chunk that is nearly full is flushed at once, another when all that comes now has come.
+    private func flushSoon(for engine: TaskEngine) -> SinkAction {
+        if pieces.isNearlyFull { return flush(for: engine) }
+        return pieces.requestTurnEnd() ? .flushLater : .proceed
+    }
+
+    func flush(for engine: TaskEngine) -> SinkAction {
+        guard let piece = pieces.take() else { return .proceed }
+        return deliver(piece, for: engine)
+    }
+
+    func turnDidEnd(for engine: TaskEngine) -> SinkAction {
+        pieces.turnDidEnd()
+        // What came just after the task was suspended waits until it is resumed.
+        return engine.hold.contains(.suspended) ? .proceed : flush(for: engine)
+    }
+}
+
+/// Collects bytes of a body until they are a piece.
+struct PieceBuffer {
+    /// Memory that is worth a read of its own.
+    private static let smallestRead = 16 * 1024
+
+    private let pool: ChunkPool
+    private var chunk: BodyChunk?
+    private var awaitsTurnEnd = false
+
+    init(_ pool: ChunkPool) { self.pool = pool }
+
+    var isNearlyFull: Bool { chunk.map { $0.room.count < Self.smallestRead } ?? false }
+
+    /// Memory for the next bytes; nil when the system has none.
+    mutating func room() -> UnsafeMutableRawBufferPointer? { takeChunk()?.room }
+
+    /// Counts bytes that were written to `room`.
+    func filled(_ count: Int) { chunk?.filled(count) }
+
+    /// Copies as many of the bytes as there is room for, and gives how many; nil when the system has no memory.
+    mutating func append(_ bytes: UnsafeRawBufferPointer) -> Int? { takeChunk()?.append(bytes) }
+
+    /// The bytes as a piece; nil where there are none.
+    mutating func take() -> Data? {
+        guard let data = chunk.take()?.data, !data.isEmpty else { return nil }
+        return data
+    }
+
+    /// Asks for the end of the loop's turn: false where that was asked for before, or there are no bytes.
+    mutating func requestTurnEnd() -> Bool {
+        guard chunk != nil, !awaitsTurnEnd else { return false }
+        awaitsTurnEnd = true
+        return true
+    }
+
+    mutating func turnDidEnd() { awaitsTurnEnd = false }
+
+    private mutating func takeChunk() -> BodyChunk? {
+        if chunk == nil { chunk = BodyChunk(pool) }
+        return chunk
+    }
+}
+
+/// Memory that is filled with a body's bytes as they come, and becomes a piece of it.
+final class BodyChunk {
+    private let pool: ChunkPool
+    private let base: UnsafeMutableRawPointer
+    private var count = 0
+
+    /// Nil when the system has no memory.
+    init?(_ pool: ChunkPool) {
+        guard let base = pool.take() else { return nil }
+        self.pool = pool
+        self.base = base
+    }
+
+    deinit { pool.giveBack(base) }
+
+    /// What is not filled.
+    var room: UnsafeMutableRawBufferPointer {
+        UnsafeMutableRawBufferPointer(start: base + count, count: ChunkPool.chunkBytes - count)
+    }
+
+    /// Counts bytes that were written to `room`.
+    func filled(_ count: Int) { self.count += max(0, min(count, ChunkPool.chunkBytes - self.count)) }
+
+    /// Copies as many of the bytes as there is room for, and gives how many.
+    func append(_ bytes: UnsafeRawBufferPointer) -> Int {
+        let taken = min(bytes.count, room.count)
+        room.copyMemory(from: UnsafeRawBufferPointer(rebasing: bytes.prefix(taken)))
+        count += taken
+        return taken
+    }
+
+    /// What was filled; nothing more may be put here.
+    ///
+    /// A chunk that is nearly full is the data's memory without a copy, and goes back to the pool after it. Of another a
+    /// copy is made, so that no memory is kept that is not needed.
+    var data: Data {
+        guard count > ChunkPool.chunkBytes / 2 else { return Data(bytes: base, count: count) }
+        return Data(bytesNoCopy: base, count: count, deallocator: .custom { _, _ in withExtendedLifetime(self) {} })
+    }
+}

@@ -1,0 +1,125 @@
+#if Persistence
+    import Foundation
+    import LoadingKitCore
+    import LoadingKitTransport
+
+    /// Keeps cookies in an SQLite database. A file that is damaged counts as an empty one.
+    package final class CookieDatabase: CookiePersistence {
+        private let database: StoreDatabase
+
+        package var identity: String? { database.url.absoluteString }
+
+        /// - Parameter url: The file; it is made with the first cookie.
+        package init(url: URL, log: StoreLog = StoreLog()) {
+            database = StoreDatabase(url: url, schema: Self.schema, log: log)
+        }
+
+        // Dates are seconds since 2001, in which Foundation counts: they come back as they were.
+        private static let schema = StoreSchema(steps: [
+            """
+            CREATE TABLE IF NOT EXISTS cookie (
+                domain TEXT NOT NULL, isHostOnly INTEGER NOT NULL, path TEXT NOT NULL, name TEXT NOT NULL,
+                value TEXT NOT NULL, expires REAL NOT NULL, creation REAL NOT NULL, stored REAL NOT NULL,
+                isSecure INTEGER NOT NULL, isHTTPOnly INTEGER NOT NULL, sameSite TEXT NOT NULL, legacy BLOB,
+                PRIMARY KEY (domain, isHostOnly, path, name)
+            ) WITHOUT ROWID
+            """
+        ])
+
+        package func load() throws -> [CookieRecord] {
+            do {
+                return try database.read {
+                    try $0.rows("SELECT \(CookieRecord.columns) FROM cookie") { CookieRecord($0) }
+                } ?? []
+            } catch let error where StoreFailure.isDamage(error) {
+                return []
+            } catch {
+                database.report(error, "its cookies cannot be read")
+                throw error
+            }
+        }
+
+        package func write(_ batch: CookieBatch, completion: @escaping @Sendable ((any Error)?) -> Void) {
+            BlockingPool.shared.run { [database] in
+                do {
+                    try database.write { try Self.apply(batch, to: $0) }
+                    completion(nil)
+                } catch {
+                    database.report(error, "cookies are kept in memory alone until it can be written")
+                    completion(error)
+                }
+            }
+        }
+
+        private static func apply(_ batch: CookieBatch, to connection: SQLiteConnection) throws {
+            switch batch {
+            case .edits(let edits):
+                for edit in edits { try apply(edit, to: connection) }
+            case .everything(let records):
+                try connection.run("DELETE FROM cookie")
+                for record in records { try save(record, to: connection) }
+            }
+            // What has ended while the program did not run, and was not read for that.
+            try connection.run("DELETE FROM cookie WHERE expires <= ?", [Date().timeIntervalSinceReferenceDate])
+        }
+
+        private static func apply(_ edit: CookieEdit, to connection: SQLiteConnection) throws {
+            switch edit {
+            case .save(let record):
+                try save(record, to: connection)
+            case .delete(let identity):
+                try connection.run(
+                    "DELETE FROM cookie WHERE domain = ? AND isHostOnly = ? AND path = ? AND name = ?",
+                    [identity.domain, identity.isHostOnly, identity.path, identity.name])
+            }
+        }
+
+        private static func save(_ record: CookieRecord, to connection: SQLiteConnection) throws {
+            guard let values = record.columnValues else { return }
+            try connection.run(
+                "INSERT OR REPLACE INTO cookie (\(CookieRecord.columns)) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                values)
+        }
+    }
+
+    extension CookieRecord {
+        /// The table's columns, in the order in which rows are read and written.
+        static let columns =
+            "domain, isHostOnly, path, name, value, expires, creation, stored, isSecure, isHTTPOnly, sameSite, legacy"
+
+        /// The cookie in a row of the table; nil when the row has something else in a column, or text that cannot be sent,
+        /// as a file may that others have written to.
+        init?(_ row: SQLiteRow) {
+            func date(_ column: Int) -> Date? {
+                row.value(column, Double.self).map { Date(timeIntervalSinceReferenceDate: $0) }
+            }
+            guard let domain = row.value(0, String.self), let isHostOnly = row.value(1, Bool.self),
+                let path = row.value(2, String.self), let name = row.value(3, String.self),
+                let value = row.value(4, String.self), let expires = date(5), let creation = date(6),
+                let stored = date(7), let isSecure = row.value(8, Bool.self), let isHTTPOnly = row.value(9, Bool.self),
+                let sameSite = row.value(10, String.self).flatMap({ SameSite(rawValue: $0) }),
+                name.isCookieText, value.isCookieText
+            else { return nil }
+            self.init(
+                identity: Identity(name: name, domain: domain, isHostOnly: isHostOnly, path: path), value: value,
+                creation: creation)
+            self.expires = expires
+            self.stored = stored
+            self.isSecure = isSecure
+            self.isHTTPOnly = isHTTPOnly
+            self.sameSite = sameSite
+            legacy = row.value(11, Data.self).flatMap { try? JSONDecoder().decode(Legacy.self, from: $0) }
+        }
+
+        /// The values of these columns; nil for a cookie that ends with the session.
+        var columnValues: [(any SQLiteValue)?]? {
+            guard let expires else { return nil }
+            return [
+                identity.domain, identity.isHostOnly, identity.path, identity.name, value,
+                expires.timeIntervalSinceReferenceDate, creation.timeIntervalSinceReferenceDate,
+                stored.timeIntervalSinceReferenceDate, isSecure, isHTTPOnly, sameSite.rawValue,
+                legacy.flatMap { try? JSONEncoder().encode($0) },
+            ]
+        }
+    }
+#endif

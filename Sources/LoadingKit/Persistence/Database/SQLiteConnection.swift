@@ -1,0 +1,188 @@
+#if Persistence
+    import CLoadingKitSQLite
+    import LoadingKitPrimitives
+
+    /// An SQLite database file that threads of this process use in turn.
+    final class SQLiteDatabase: @unchecked Sendable {  // the lock guards the connection
+        private let connection: SQLiteConnection
+        private let turn = Guarded(())
+
+        /// Opens a file, which is made where there is none.
+        ///
+        /// - Parameter busyTimeout: How long a statement waits for another connection that has the file locked, in
+        ///   milliseconds.
+        init(path: String, busyTimeout: Int32) throws {
+            connection = try SQLiteConnection(path: path, busyTimeout: busyTimeout)
+        }
+
+        /// Waits for its turn. `body` is not to use this database in another way than by the connection that it is given.
+        func use<Result: Sendable>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+            try turn.withLock { _ in try body(connection) }
+        }
+    }
+
+    /// A connection to an SQLite database, and the statements that it has prepared. One thread at a time uses it.
+    final class SQLiteConnection {
+        private let handle: OpaquePointer
+        /// Those that are not running, by their text. All texts are the library's own, and few.
+        private var statements: [String: SQLiteStatement] = [:]
+
+        fileprivate init(path: String, busyTimeout: Int32) throws {
+            var opened: OpaquePointer?
+            // Without a mutex of SQLite's: `SQLiteDatabase` has one.
+            let flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX
+            let code = sqlite3_open_v2(path, &opened, flags, nil)
+            guard code == SQLITE_OK, let opened else {
+                defer { sqlite3_close_v2(opened) }
+                throw SQLiteError(code: code, message: String(cString: sqlite3_errmsg(opened)))
+            }
+            handle = opened
+            sqlite3_extended_result_codes(handle, 1)
+            sqlite3_busy_timeout(handle, busyTimeout)
+        }
+
+        /// The last connection to a file puts what is in the log into the database, and removes the log; but not where
+        /// another file has taken the place of the one that was opened.
+        deinit {
+            statements = [:]
+            sqlite3_close_v2(handle)
+        }
+
+        /// Runs statements that have no parameters. Rows that they give are dropped.
+        func execute(_ script: String) throws {
+            let code = sqlite3_exec(handle, script, nil, nil, nil)
+            guard code == SQLITE_OK else { throw SQLiteError(code: code, handle) }
+        }
+
+        /// Runs a statement to its end. Rows that it gives are dropped.
+        func run(_ sql: String, _ values: [(any SQLiteValue)?] = []) throws {
+            try forEach(sql, values) { _ in }
+        }
+
+        /// Calls `body` with each row of a statement's result.
+        func forEach(_ sql: String, _ values: [(any SQLiteValue)?] = [], _ body: (SQLiteRow) throws -> Void) throws {
+            try withStatement(sql, values) { statement in
+                while let row = try statement.step() { try body(row) }
+            }
+        }
+
+        /// What `transform` makes of each row of a statement's result; rows for which it gives nil are passed over.
+        func rows<Element>(
+            _ sql: String, _ values: [(any SQLiteValue)?] = [], _ transform: (SQLiteRow) throws -> Element?
+        ) throws -> [Element] {
+            var elements: [Element] = []
+            try forEach(sql, values) { if let element = try transform($0) { elements.append(element) } }
+            return elements
+        }
+
+        /// The first column of the first row; nil when there is no row, or a value of another type.
+        func first<Value: SQLiteValue>(
+            _ type: Value.Type, _ sql: String, _ values: [(any SQLiteValue)?] = []
+        ) throws -> Value? {
+            try withStatement(sql, values) { try $0.step()?.value(0) }
+        }
+
+        /// Runs `body` in a transaction that may write from its beginning, which is undone when `body` throws.
+        func transaction<Result>(_ body: (SQLiteConnection) throws -> Result) throws -> Result {
+            try execute("BEGIN IMMEDIATE")
+            do {
+                let result = try body(self)
+                try execute("COMMIT")
+                return result
+            } catch {
+                // After some errors, as on a full disk, SQLite has undone it already.
+                if sqlite3_get_autocommit(handle) == 0 { try? execute("ROLLBACK") }
+                throw error
+            }
+        }
+
+        /// A statement that is running is not among those that are kept, so that it can be run again meanwhile.
+        private func withStatement<Result>(
+            _ sql: String, _ values: [(any SQLiteValue)?], _ body: (SQLiteStatement) throws -> Result
+        ) throws -> Result {
+            let statement = try statements.removeValue(forKey: sql) ?? SQLiteStatement(sql, handle)
+            defer {
+                statement.reset()
+                statements[sql] = statement
+            }
+            try statement.bind(values)
+            return try body(statement)
+        }
+    }
+
+    /// A prepared statement. It is used by the thread that uses its connection.
+    private final class SQLiteStatement {
+        private let connection: OpaquePointer
+        private let handle: OpaquePointer
+
+        init(_ sql: String, _ connection: OpaquePointer) throws {
+            var prepared: OpaquePointer?
+            let code = sqlite3_prepare_v3(connection, sql, -1, UInt32(SQLITE_PREPARE_PERSISTENT), &prepared, nil)
+            guard code == SQLITE_OK else { throw SQLiteError(code: code, connection) }
+            // There is none where the text is empty.
+            guard let prepared else { throw SQLiteError(code: SQLITE_MISUSE, message: "no statement") }
+            self.connection = connection
+            handle = prepared
+        }
+
+        deinit { sqlite3_finalize(handle) }
+
+        /// Gives the parameters their values, of which there are as many.
+        func bind(_ values: [(any SQLiteValue)?]) throws {
+            guard values.count == Int(sqlite3_bind_parameter_count(handle)) else {
+                throw SQLiteError(code: SQLITE_RANGE, message: "\(values.count) values for other parameters")
+            }
+            for (index, value) in zip(Int32(1)..., values) {
+                let code = value?.bind(to: handle, at: index) ?? sqlite3_bind_null(handle, index)
+                guard code == SQLITE_OK else { throw SQLiteError(code: code, connection) }
+            }
+        }
+
+        /// The next row, which is valid until the next call of any method; nil when there are no more.
+        func step() throws -> SQLiteRow? {
+            let code = sqlite3_step(handle)
+            switch code {
+            case SQLITE_ROW: return SQLiteRow(statement: handle)
+            case SQLITE_DONE: return nil
+            default: throw SQLiteError(code: code, connection)
+            }
+        }
+
+        /// Makes it ready to be run again. The results of these calls repeat only what `step()` has thrown already.
+        func reset() {
+            sqlite3_reset(handle)
+            sqlite3_clear_bindings(handle)
+        }
+    }
+
+    /// A row of a statement's result, valid while the closure runs that it is given to.
+    struct SQLiteRow {
+        fileprivate let statement: OpaquePointer
+
+        /// A column's value, the first being 0; nil when the file has something else there.
+        func value<Value: SQLiteValue>(_ column: Int, _ type: Value.Type = Value.self) -> Value? {
+            Value(statement, column: Int32(truncatingIfNeeded: column))
+        }
+    }
+
+    /// A failure of SQLite's (https://www.sqlite.org/rescode.html).
+    struct SQLiteError: Error, CustomStringConvertible {
+        /// The extended result code.
+        let code: Int32
+        let message: String
+
+        init(code: Int32, message: String) {
+            self.code = code
+            self.message = message
+        }
+
+        fileprivate init(code: Int32, _ connection: OpaquePointer) {
+            self.init(code: code, message: String(cString: sqlite3_errmsg(connection)))
+        }
+
+        /// What kind of failure it is.
+        var primaryCode: Int32 { code & 0xFF }
+
+        var description: String { "SQLite error \(code): \(message)" }
+    }
+#endif

@@ -1,0 +1,106 @@
+#if Persistence
+    import Foundation
+    import LoadingKitCore
+
+    /// Keeps the hosts of HSTS (RFC 6797) in an SQLite database.
+    package final class HSTSDatabase: HSTSPersistence {
+        private static let schema = StoreSchema(steps: [
+            """
+            CREATE TABLE policy (
+                host TEXT PRIMARY KEY NOT NULL, ends REAL NOT NULL, includesSubdomains INTEGER NOT NULL
+            ) WITHOUT ROWID
+            """
+        ])
+
+        private let database: StoreDatabase
+        /// What is taken over, once.
+        private let former: StoreDatabase?
+        private let writes: WriteBehind<HSTSChange>
+
+        /// - Parameters:
+        ///   - url: The file; it is made with the first host.
+        ///   - former: Another one, whose hosts are taken over the first time that there is one. It is not changed.
+        package init(url: URL, former: URL? = nil, log: StoreLog = StoreLog()) {
+            let database = StoreDatabase(url: url, schema: Self.schema, log: log)
+            self.database = database
+            self.former = former.map { StoreDatabase(url: $0, schema: Self.schema, log: log) }
+            writes = WriteBehind { changes in
+                do {
+                    try database.write { connection in
+                        for change in changes { try Self.apply(change, connection) }
+                    }
+                    return []
+                } catch {
+                    database.report(error, "hosts that are to be reached by https are kept in memory alone")
+                    return WriteBehind.kept(changes)
+                }
+            }
+        }
+
+        package func load() -> [String: HSTSPolicy] {
+            guard let former, former.exists, !hasTakenOver else { return Self.policies(in: database) }
+            let found = Self.policies(in: former)
+            guard !found.isEmpty else { return Self.policies(in: database) }
+            do {
+                try database.write { try Self.takeOver(found, $0) }
+                return Self.policies(in: database)
+            } catch {
+                database.report(error, "hosts that are to be reached by https are kept in memory alone")
+                return Self.policies(in: database).merging(found) { own, _ in own }
+            }
+        }
+
+        private var hasTakenOver: Bool {
+            let mark = try? database.read { try $0.first(Int.self, "PRAGMA application_id") }
+            return mark ?? 0 == 1
+        }
+
+        /// At once for all processes that try, and whole or not at all; what was forgotten since does not come back.
+        private static func takeOver(_ found: [String: HSTSPolicy], _ connection: SQLiteConnection) throws {
+            guard try connection.first(Int.self, "PRAGMA application_id") == 0 else { return }
+            try connection.execute("PRAGMA application_id = 1")
+            for (host, policy) in found {
+                try connection.run(
+                    "INSERT OR IGNORE INTO policy VALUES (?, ?, ?)",
+                    [host, policy.end.timeIntervalSinceReferenceDate, policy.includesSubdomains])
+            }
+        }
+
+        private static func policies(in database: StoreDatabase) -> [String: HSTSPolicy] {
+            do {
+                let policies = try database.read {
+                    try $0.rows("SELECT host, ends, includesSubdomains FROM policy", [], Self.policy)
+                }
+                return Dictionary(policies ?? []) { $1 }
+            } catch {
+                database.report(error, "hosts that are to be reached by https cannot be read")
+                return [:]
+            }
+        }
+
+        private static func policy(_ row: SQLiteRow) -> (String, HSTSPolicy)? {
+            guard let host = row.value(0, String.self), let end = row.value(1, Double.self),
+                let includesSubdomains = row.value(2, Bool.self)
+            else { return nil }
+            let date = Date(timeIntervalSinceReferenceDate: end)
+            return (host, HSTSPolicy(end: date, includesSubdomains: includesSubdomains))
+        }
+
+        package func save(_ change: HSTSChange) { writes.add([change]) }
+
+        package func flush(_ completion: @escaping @Sendable () -> Void) { writes.flush(completion) }
+
+        private static func apply(_ change: HSTSChange, _ connection: SQLiteConnection) throws {
+            switch change {
+            case .keep(let policy, let host):
+                try connection.run(
+                    "INSERT OR REPLACE INTO policy VALUES (?, ?, ?)",
+                    [host, policy.end.timeIntervalSinceReferenceDate, policy.includesSubdomains])
+            case .forget(let host):
+                try connection.run("DELETE FROM policy WHERE host = ?", [host])
+            case .forgetAll:
+                try connection.run("DELETE FROM policy")
+            }
+        }
+    }
+#endif

@@ -1,0 +1,66 @@
+import CLoadingKitShims
+import Foundation
+import LoadingKitTransport
+
+/// Which program this process runs: what distinguishes its stores from those of another program of the same name.
+enum RunningProgram {
+    /// The name that it was started by.
+    static let name = URL(fileURLWithPath: CommandLine.arguments.first ?? "").lastPathComponent
+
+    /// The bundle identifier, where it has one: a name that a program is given to be known by, wherever it is.
+    static let bundleIdentifier = Bundle.main.bundleIdentifier
+
+    /// A name for its stores.
+    static let identifier = bundleIdentifier ?? identifier(name: name, path: path)
+
+    /// 64 bits of the path's SHA-256 are enough: another path with the same ones would gain an attacker nothing.
+    static func identifier(name: String, path: String) -> String {
+        var hash = SHA256()
+        hash.update(path)
+        let digits = (hash.digest() ?? Data()).prefix(8).map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }
+        return "\(name)-\(digits.joined())"
+    }
+
+    /// Where its file is, without symbolic links. Where it was started through the dynamic linker, as some bundles of
+    /// programs are, this is the program and not the linker.
+    private static var path: String {
+        file(at: lk_program_entry(), inMaps: contents("/proc/self/maps"))
+            ?? (try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe"))
+            ?? URL(fileURLWithPath: CommandLine.arguments.first ?? "").resolvingSymlinksInPath().path
+    }
+
+    /// Foundation reads of such a file, which has no size, its beginning alone.
+    static func contents(_ path: String) -> String {
+        let descriptor = Int32(truncatingIfNeeded: SystemCalls.open(path, O_RDONLY))
+        guard descriptor >= 0 else { return "" }
+        defer { SystemCalls.close(descriptor) }
+        var all: [UInt8] = []
+        var buffer = [UInt8](repeating: 0, count: 64 * 1024)
+        while case let count = buffer.withUnsafeMutableBytes({ SystemCalls.read(descriptor, $0) }), count > 0 {
+            all += buffer[..<count]
+        }
+        return String(decoding: all, as: UTF8.self)
+    }
+
+    /// The file that an address is mapped from, as `/proc/self/maps` says.
+    static func file(at address: UInt, inMaps maps: String) -> String? {
+        for line in maps.split(separator: "\n") {
+            // The range, what may be done there, the offset, the device, the number of the file, its path.
+            let fields = line.split(separator: " ", maxSplits: 5)
+            let range = fields.first?.split(separator: "-").compactMap { UInt($0, radix: 16) } ?? []
+            guard fields.count == 6, range.count == 2, range[0] <= address, address < range[1] else { continue }
+            let path = fields[5].drop { $0 == " " }
+            return path.hasPrefix("/") ? withoutNote(String(path)) : nil
+        }
+        return nil
+    }
+
+    /// A program that was built anew while it ran is at the same place all the same.
+    private static func withoutNote(_ path: String) -> String {
+        let note = " (deleted)"
+        return path.hasSuffix(note) && !FileManager.default.fileExists(atPath: path)
+            ? String(path.dropLast(note.count)) : path
+    }
+}

@@ -1,0 +1,87 @@
+#if Persistence
+    import Foundation
+    import LoadingKitTransport
+
+    /// The contents of a cache's responses: a file each, under a number that is never used again.
+    ///
+    /// A file is complete before the database names it, and is not looked for after the database has forgotten it; so it
+    /// needs no other name while it is written. It is not forced to the disk: should the machine lose power, the checksum
+    /// shows what is missing of it, and a cache may lose what it has.
+    struct BodyFolder: Sendable {
+        let url: URL
+
+        /// The number of an empty content, for which there is no file.
+        static let empty: Int64 = 0
+
+        private func path(_ number: Int64) -> String {
+            let digits = String(UInt64(bitPattern: number), radix: 16)
+            return url.path + "/" + String(repeating: "0", count: 16 - digits.count) + digits
+        }
+
+        /// Gives the number of the new file.
+        func write(_ data: Data) throws -> Int64 {
+            if data.isEmpty { return Self.empty }
+            let number = Int64.random(in: 1...Int64.max)
+            let path = path(number)
+            var result = create(path)
+            if result == -Int(ENOENT) {
+                try StoreFolder.make(url)
+                result = create(path)
+            }
+            let descriptor = Int32(try StoreFailure.check("open", path, result))
+            defer { SystemCalls.close(descriptor) }
+            do {
+                try data.withUnsafeBytes { bytes in
+                    var rest = bytes[...]
+                    while !rest.isEmpty {
+                        let count = SystemCalls.write(descriptor, UnsafeRawBufferPointer(rebasing: rest))
+                        rest = rest.dropFirst(try StoreFailure.check("write", path, count))
+                    }
+                }
+            } catch {
+                _ = SystemCalls.unlink(path)
+                throw error
+            }
+            return number
+        }
+
+        private func create(_ path: String) -> Int { SystemCalls.open(path, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600) }
+
+        /// Nil when there is no such file, or one of another length.
+        func read(_ number: Int64, count: Int) -> Data? {
+            if number == Self.empty { return count == 0 ? Data() : nil }
+            let descriptor = Int32(truncatingIfNeeded: SystemCalls.open(path(number), O_RDONLY))
+            guard descriptor >= 0 else { return nil }
+            defer { SystemCalls.close(descriptor) }
+            var status = stat()
+            // The length is looked at first, so that no damage makes it read into more memory than there is.
+            guard SystemCalls.fstat(descriptor, &status) == 0, Int(status.st_size) == count, count > 0,
+                let memory = malloc(count)
+            else { return nil }
+            let bytes = UnsafeMutableRawBufferPointer(start: memory, count: count)
+            var filled = 0
+            while filled < count {
+                let more = SystemCalls.read(descriptor, UnsafeMutableRawBufferPointer(rebasing: bytes[filled...]))
+                guard more > 0 else {
+                    free(memory)
+                    return nil
+                }
+                filled += more
+            }
+            return Data(bytesNoCopy: memory, count: count, deallocator: .free)
+        }
+
+        func remove(_ numbers: some Sequence<Int64>) {
+            for number in numbers where number != Self.empty { _ = SystemCalls.unlink(path(number)) }
+        }
+
+        /// Removes the files of those that the database does not name.
+        func sweep(keeping kept: Set<Int64>) {
+            let names = (try? FileManager.default.contentsOfDirectory(atPath: url.path)) ?? []
+            for name in names {
+                if let number = UInt64(name, radix: 16), kept.contains(Int64(bitPattern: number)) { continue }
+                _ = SystemCalls.unlink(url.path + "/" + name)
+            }
+        }
+    }
+#endif

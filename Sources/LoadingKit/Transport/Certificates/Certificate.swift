@@ -1,0 +1,132 @@
+import CLoadingKitOpenSSL
+
+/// An X.509 certificate.
+package struct Certificate: Sendable, Hashable {
+    /// The certificate as it is on the wire.
+    package var der: [UInt8]
+
+    package init(der: [UInt8]) { self.der = der }
+
+    init?(_ certificate: OpaquePointer) {
+        var pointer: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509(certificate, &pointer)
+        guard count > 0, let pointer else { return nil }
+        der = Array(UnsafeBufferPointer(start: pointer, count: Int(count)))
+        lk_OPENSSL_free(pointer)
+    }
+
+    /// Whose certificate it is, as a distinguished name (RFC 2253); `nil` when it is not a certificate.
+    package var subject: String? {
+        withParsed { X509_get_subject_name($0).map(Self.text(of:)) }
+    }
+
+    /// The name of its issuer.
+    package var issuer: String? {
+        withParsed { X509_get_issuer_name($0).map(Self.text(of:)) }
+    }
+
+    /// The first second at which it is valid, since 1970.
+    package var notBefore: Int64? { withParsed { Self.seconds(X509_get0_notBefore($0)) } }
+
+    /// The last second at which it is valid, since 1970.
+    package var notAfter: Int64? { withParsed { Self.seconds(X509_get0_notAfter($0)) } }
+
+    /// Its hash as the channel binding `tls-server-end-point` has it: by the hash function of the certificate's
+    /// signature, or by SHA-256 where that is MD5 or SHA-1 (RFC 5929 §4.1). `nil` where the signature has none.
+    package var endPointHash: [UInt8]? {
+        withParsed { certificate in
+            var digest: Int32 = 0
+            guard X509_get_signature_info(certificate, &digest, nil, nil, nil) == 1 else { return nil }
+            if digest == NID_md5 || digest == NID_sha1 { digest = NID_sha256 }
+            guard let function = EVP_get_digestbyname(OBJ_nid2sn(digest)) else { return nil }
+            var hash = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
+            var count: UInt32 = 0
+            guard X509_digest(certificate, function, &hash, &count) == 1 else { return nil }
+            return Array(hash.prefix(Int(count)))
+        }
+    }
+
+    func withParsed<R>(_ body: (OpaquePointer) -> R?) -> R? {
+        guard let certificate = parse() else { return nil }
+        defer { X509_free(certificate) }
+        return body(certificate)
+    }
+
+    /// The certificate as OpenSSL has it, for the caller to free; nil when it is malformed.
+    func parse() -> OpaquePointer? {
+        der.withUnsafeBufferPointer { buffer in
+            var pointer = buffer.baseAddress
+            let certificate = d2i_X509(nil, &pointer, buffer.count)
+            if certificate == nil { ERR_clear_error() }
+            return certificate
+        }
+    }
+
+    static func text(of name: OpaquePointer) -> String {
+        guard let bio = BIO_new(BIO_s_mem()) else { return "" }
+        defer { BIO_free(bio) }
+        X509_NAME_print_ex(bio, name, 0, lk_XN_FLAG_RFC2253 & ~UInt(ASN1_STRFLGS_ESC_MSB))
+        var start: UnsafeMutablePointer<CChar>?
+        let count = lk_BIO_get_mem_data(bio, &start)
+        guard count > 0, let start else { return "" }
+        return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
+    }
+
+    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
+        guard let time else { return nil }
+        var days: Int32 = 0
+        var seconds: Int32 = 0
+        guard let epoch = ASN1_TIME_set(nil, 0) else { return nil }
+        defer { ASN1_STRING_free(epoch) }
+        guard ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else { return nil }
+        return Int64(days) * 86_400 + Int64(seconds)
+    }
+}
+
+/// Parsed certificates in a list of OpenSSL's.
+final class CertificateStack {
+    let pointer: OpaquePointer
+
+    /// Nil when memory is out, or one of them is malformed.
+    init?(_ certificates: some Sequence<Certificate>) {
+        guard let pointer = OPENSSL_sk_new_null() else { return nil }
+        self.pointer = pointer
+        for certificate in certificates {
+            guard let parsed = certificate.parse() else { return nil }
+            guard OPENSSL_sk_push(pointer, UnsafeMutableRawPointer(parsed)) > 0 else {
+                X509_free(parsed)
+                return nil
+            }
+        }
+    }
+
+    deinit {
+        while let element = OPENSSL_sk_pop(pointer) { X509_free(OpaquePointer(element)) }
+        OPENSSL_sk_free(pointer)
+    }
+
+    /// The certificates of a list, which stays its owner's.
+    static func certificates(in list: OpaquePointer?) -> [Certificate] {
+        guard let list else { return [] }
+        return (0..<max(0, OPENSSL_sk_num(list))).compactMap { index in
+            OPENSSL_sk_value(list, index).flatMap { Certificate(OpaquePointer($0)) }
+        }
+    }
+}
+
+/// Bytes for OpenSSL to read, such as PEM text.
+enum BytesBIO {
+    /// `body` gets nil when there are more bytes than OpenSSL takes, or memory is out.
+    static func reading<R, Failure>(
+        _ bytes: [UInt8], _ body: (OpaquePointer?) throws(Failure) -> R
+    ) throws(Failure) -> R {
+        // It does not copy them: they have to stay where they are.
+        try bytes.withUnsafeBufferPointer { buffer throws(Failure) in
+            guard let count = Int32(exactly: buffer.count), let base = buffer.baseAddress,
+                let bio = BIO_new_mem_buf(base, count)
+            else { return try body(nil) }
+            defer { BIO_free(bio) }
+            return try body(bio)
+        }
+    }
+}

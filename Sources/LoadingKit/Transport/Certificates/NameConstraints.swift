@@ -1,0 +1,140 @@
+import CLoadingKitOpenSSL
+import LoadingKitPrimitives
+
+/// What the authorities of a chain may not vouch for, or alone may (RFC 5280 §4.2.1.10), held against the host itself.
+///
+/// OpenSSL compares the constraints with the names that stand in the server's certificate. A wildcard escapes that: the name
+/// `*.example.com` is not within `bar.example.com`, so that an authority that excludes the latter may issue it, and yet the
+/// certificate is valid for the host `bar.example.com`.
+struct NameConstraints {
+    /// A subtree of names, as a constraint has it.
+    fileprivate struct Subtree {
+        /// The part of a DNS name, or an address and its mask.
+        let base: [UInt8]
+        let isAddress: Bool
+        /// Whether it gives the distances that RFC 5280 does not let anyone use.
+        let hasDistances: Bool
+    }
+
+    private let permitted: [Subtree]
+    private let excluded: [Subtree]
+
+    /// Why an authority of a chain that was verified may not vouch for a host; nil where each may.
+    ///
+    /// - Parameter chain: OpenSSL's list of certificates, the server's own first.
+    static func failure(of host: PeerName, in chain: OpaquePointer?) -> CertificateFailure? {
+        guard let chain, let leaf = OPENSSL_sk_value(chain, 0).map({ OpaquePointer($0) }) else { return nil }
+        for index in 1..<max(1, OPENSSL_sk_num(chain)) {
+            guard let authority = OPENSSL_sk_value(chain, index).map({ OpaquePointer($0) }),
+                let violation = violation(of: host, by: authority)
+            else { continue }
+            let name = X509_get_subject_name(authority).map(Certificate.text(of:)) ?? "unknown"
+            return CertificateFailure(
+                code: violation.code, subject: X509_get_subject_name(leaf).map(Certificate.text(of:)) ?? "unknown",
+                depth: 0, text: "the name constraints of the authority \(name) \(violation.text) \(host)")
+        }
+        return nil
+    }
+
+    private typealias Violation = (code: Int32, text: String)
+
+    private static func violation(of host: PeerName, by authority: OpaquePointer) -> Violation? {
+        var result: Int32 = 0
+        guard let raw = X509_get_ext_d2i(authority, NID_name_constraints, &result, nil) else {
+            // -1: it has none.
+            return result == -1 ? nil : (X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX, "cannot be read, for the host")
+        }
+        let read = raw.assumingMemoryBound(to: NAME_CONSTRAINTS.self)
+        defer { NAME_CONSTRAINTS_free(read) }
+        return NameConstraints(read.pointee).violation(of: host)
+    }
+
+    private init(_ constraints: NAME_CONSTRAINTS) {
+        permitted = Self.subtrees(constraints.permittedSubtrees)
+        excluded = Self.subtrees(constraints.excludedSubtrees)
+    }
+
+    /// Those of DNS names and addresses.
+    private static func subtrees(_ list: OpaquePointer?) -> [Subtree] {
+        guard let list else { return [] }
+        return (0..<max(0, OPENSSL_sk_num(list))).compactMap { index in
+            guard let subtree = OPENSSL_sk_value(list, index)?.assumingMemoryBound(to: GENERAL_SUBTREE.self).pointee
+            else { return nil }
+            var kind: Int32 = 0
+            guard let base = subtree.base, let value = GENERAL_NAME_get0_value(base, &kind),
+                kind == GEN_DNS || kind == GEN_IPADD
+            else { return nil }
+            let string = value.assumingMemoryBound(to: ASN1_STRING.self)
+            let bytes = UnsafeBufferPointer(
+                start: ASN1_STRING_get0_data(string), count: Int(max(0, ASN1_STRING_length(string))))
+            let minimum = subtree.minimum.map { ASN1_INTEGER_get($0) } ?? 0
+            return Subtree(
+                base: Array(bytes), isAddress: kind == GEN_IPADD,
+                hasDistances: minimum != 0 || subtree.maximum != nil)
+        }
+    }
+
+    private func violation(of host: PeerName) -> Violation? {
+        let excluded = excluded.filter { $0.isAddress == host.isAddress }
+        let permitted = permitted.filter { $0.isAddress == host.isAddress }
+        for subtree in excluded + permitted {
+            if subtree.hasDistances { return (X509_V_ERR_SUBTREE_MINMAX, "have distances, for the host") }
+            // What cannot be understood may be meant for this host.
+            guard subtree.isWellFormed else {
+                return (X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX, "are malformed (\(subtree)), for the host")
+            }
+        }
+        if let subtree = excluded.first(where: { $0.contains(host) || $0.containsV4(of: host) }) {
+            return (X509_V_ERR_EXCLUDED_VIOLATION, "exclude \(subtree), and so the host")
+        }
+        guard !permitted.isEmpty, !permitted.contains(where: { $0.contains(host) }) else { return nil }
+        let names = permitted.prefix(5).map(\.description).joined(separator: ", ")
+        return (X509_V_ERR_PERMITTED_VIOLATION, "permit \(names), and not the host")
+    }
+}
+
+extension NameConstraints.Subtree: CustomStringConvertible {
+    fileprivate var isWellFormed: Bool {
+        isAddress ? base.count == 8 || base.count == 32 : base.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    }
+
+    fileprivate func contains(_ host: PeerName) -> Bool {
+        switch host {
+        case .address(let address): contains(address.bytes)
+        case .domain(let name): containsName(Array(name.utf8))
+        }
+    }
+
+    /// An IPv6 address that stands for an IPv4 one is reached as that (RFC 4291 §2.5.5.2).
+    fileprivate func containsV4(of host: PeerName) -> Bool {
+        guard case .address(let address) = host, let mapped = address.mappedV4 else { return false }
+        return contains(mapped.bytes)
+    }
+
+    private func contains(_ address: [UInt8]) -> Bool {
+        guard base.count == 2 * address.count else { return false }
+        return zip(address, zip(base, base.dropFirst(address.count))).allSatisfy { byte, rule in
+            (byte ^ rule.0) & rule.1 == 0
+        }
+    }
+
+    /// A name and all below it. With a dot before it, which RFC 5280 has for URIs alone, or an asterisk: what is below it.
+    private func containsName(_ host: [UInt8]) -> Bool {
+        var name = base[...]
+        if name.starts(with: "*.".utf8) { name.removeFirst() }
+        if name.last == UInt8(ascii: ".") { name.removeLast() }
+        guard host.count >= name.count,
+            zip(host.suffix(name.count), name).allSatisfy({ ASCII.lowercased($0) == ASCII.lowercased($1) })
+        else { return false }
+        let before = host.dropLast(name.count).last
+        return before == nil || name.isEmpty || name.first == UInt8(ascii: ".") || before == UInt8(ascii: ".")
+    }
+
+    fileprivate var description: String {
+        guard isAddress else { return "DNS:" + String(decoding: base, as: UTF8.self) }
+        guard let address = IPAddress(bytes: base.prefix(base.count / 2)),
+            let mask = IPAddress(bytes: base.suffix(base.count / 2))
+        else { return "an address of \(base.count) bytes" }
+        return "IP:\(address)/\(mask)"
+    }
+}

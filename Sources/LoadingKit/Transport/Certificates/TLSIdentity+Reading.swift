@@ -1,0 +1,198 @@
+import CLoadingKitOpenSSL
+
+extension TLSIdentity {
+    /// From PEM text: certificates, the intermediates included, and a key, which may be encrypted.
+    package convenience init(certificatesPEM: [UInt8], keyPEM: [UInt8], password: String?) throws(IdentityFailure) {
+        guard let certificates = Certificate.all(inPEM: certificatesPEM) else { throw .noCertificate }
+        guard String(decoding: keyPEM, as: UTF8.self).contains("PRIVATE KEY-----") else { throw .noKey }
+        let key = try KeyReader.key(password) { reader in
+            BytesBIO.reading(keyPEM) { bio in
+                bio.flatMap { PEM_read_bio_PrivateKey($0, nil, KeyReader.givePassword, reader) }
+            }
+        }
+        try self.init(key: key, certificates: certificates)
+    }
+
+    /// From certificates, and a key in DER: PKCS#8, encrypted or not, or an algorithm's own form.
+    package convenience init(
+        certificates: [Certificate], keyDER: [UInt8], password: String?
+    ) throws(IdentityFailure) {
+        for certificate in certificates where !certificate.isWellFormed {
+            throw .malformed("a certificate is not X.509 in DER")
+        }
+        let key = try KeyReader.key(password) { reader in
+            if let key = KeyReader.plainKey(keyDER) { return key }
+            return BytesBIO.reading(keyDER) { bio in
+                bio.flatMap { d2i_PKCS8PrivateKey_bio($0, nil, KeyReader.givePassword, reader) }
+            }
+        }
+        try self.init(key: key, certificates: certificates)
+    }
+
+    /// From a PKCS#12 file (`.p12`, `.pfx`; RFC 7292).
+    package convenience init(pkcs12: [UInt8], password: String) throws(IdentityFailure) {
+        let contents: PKCS12File.Contents
+        do throws(IdentityFailure) {
+            contents = try PKCS12File.read(pkcs12, password, nil)
+        } catch .unsupported(let text) {
+            // Files of old programs are encrypted with RC2, which OpenSSL has apart from the rest.
+            guard let legacy = LegacyAlgorithms() else { throw .unsupported(text) }
+            contents = try PKCS12File.read(pkcs12, password, legacy.context)
+        }
+        guard let key = KeyReader.plainKey(contents.key) else { throw .malformed("its key cannot be read") }
+        try self.init(key: key, certificates: contents.certificates)
+    }
+}
+
+/// Reads private keys, with a password where OpenSSL needs one: without a callback it would prompt for it at the terminal.
+private final class KeyReader {
+    private let password: [UInt8]?
+    private var wasAsked = false
+
+    private init(_ password: String?) { self.password = password.map { Array($0.utf8) } }
+
+    static func key(
+        _ password: String?, _ read: (UnsafeMutableRawPointer) -> OpaquePointer?
+    ) throws(IdentityFailure) -> OpaquePointer {
+        let reader = KeyReader(password)
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        let key = withExtendedLifetime(reader) { read(Unmanaged.passUnretained(reader).toOpaque()) }
+        if let key { return key }
+        if reader.wasAsked { throw password == nil ? .passwordNeeded : .wrongPassword }
+        throw .malformed("the private key cannot be read (\(OpenSSLError.text()))")
+    }
+
+    static func plainKey(_ der: [UInt8]) -> OpaquePointer? {
+        defer { ERR_clear_error() }
+        return der.withUnsafeBufferPointer { buffer in
+            var pointer = buffer.baseAddress
+            return d2i_AutoPrivateKey(nil, &pointer, buffer.count)
+        }
+    }
+
+    static let givePassword:
+        @convention(c) (
+            UnsafeMutablePointer<CChar>?, Int32, Int32, UnsafeMutableRawPointer?
+        ) -> Int32 = { buffer, size, _, reader in
+            guard let buffer, let reader else { return -1 }
+            return Unmanaged<KeyReader>.fromOpaque(reader)._withUnsafeGuaranteedRef { $0.give(buffer, size) }
+        }
+
+    private func give(_ buffer: UnsafeMutablePointer<CChar>, _ size: Int32) -> Int32 {
+        wasAsked = true
+        guard let password, let count = Int32(exactly: password.count), count <= size else { return -1 }
+        for (index, byte) in password.enumerated() { buffer[index] = CChar(bitPattern: byte) }
+        return count
+    }
+}
+
+/// OpenSSL's algorithms that are out of use, where the system has them.
+private final class LegacyAlgorithms {
+    let context: OpaquePointer
+    private let providers: [OpaquePointer]
+
+    init?() {
+        guard let context = OSSL_LIB_CTX_new() else { return nil }
+        let providers = [OSSL_PROVIDER_load(context, "default"), OSSL_PROVIDER_load(context, "legacy")].compactMap(
+            \.self)
+        guard providers.count == 2 else {
+            for provider in providers { OSSL_PROVIDER_unload(provider) }
+            OSSL_LIB_CTX_free(context)
+            ERR_clear_error()
+            return nil
+        }
+        self.context = context
+        self.providers = providers
+    }
+
+    deinit {
+        for provider in providers { OSSL_PROVIDER_unload(provider) }
+        OSSL_LIB_CTX_free(context)
+    }
+}
+
+private enum PKCS12File {
+    struct Contents {
+        var certificates: [Certificate]
+        /// Unencrypted, so that it does not belong to the library context that it was read in.
+        var key: [UInt8]
+    }
+
+    /// More rounds than this are not made to derive a key: a file with more is made to waste time.
+    private static let maximumRounds = 10_000_000
+
+    static func read(
+        _ bytes: [UInt8], _ password: String, _ context: OpaquePointer?
+    ) throws(IdentityFailure) -> Contents {
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        guard let file = parse(bytes, context) else { throw .malformed("it is not PKCS#12 (\(OpenSSLError.text()))") }
+        defer { PKCS12_free(file) }
+        guard rounds(file) <= maximumRounds else { throw .malformed("it asks for too many rounds of key derivation") }
+        var key: OpaquePointer?
+        var own: OpaquePointer?
+        var others: OpaquePointer?
+        let result = PKCS12_parse(file, password, &key, &own, &others)
+        defer {
+            EVP_PKEY_free(key)
+            X509_free(own)
+            free(others)
+        }
+        guard result == 1 else { throw failure(password) }
+        guard let key else { throw .noKey }
+        guard let der = encode(key) else { throw .malformed("its key cannot be read (\(OpenSSLError.text()))") }
+        let certificates =
+            (own.flatMap { Certificate($0) }.map { [$0] } ?? []) + CertificateStack.certificates(in: others)
+        return Contents(certificates: certificates, key: der)
+    }
+
+    private static func parse(_ bytes: [UInt8], _ context: OpaquePointer?) -> OpaquePointer? {
+        var file = PKCS12_init_ex(NID_pkcs7_data, context, nil)
+        return bytes.withUnsafeBufferPointer { buffer in
+            var pointer = buffer.baseAddress
+            // Frees what it was given when it fails.
+            return d2i_PKCS12(&file, &pointer, buffer.count)
+        }
+    }
+
+    private static func rounds(_ file: OpaquePointer) -> Int {
+        guard PKCS12_mac_present(file) == 1 else { return 1 }
+        var rounds: UnsafePointer<ASN1_INTEGER>?
+        PKCS12_get0_mac(nil, nil, nil, &rounds, file)
+        guard let rounds else { return 1 }
+        let number = ASN1_INTEGER_get(rounds)
+        return number < 0 ? .max : number
+    }
+
+    private static func failure(_ password: String) -> IdentityFailure {
+        var reasons: [(library: Int32, reason: Int32)] = []
+        let text = OpenSSLError.lastText
+        while true {
+            let code = ERR_get_error()
+            if code == 0 { break }
+            reasons.append((lk_ERR_GET_LIB(code), lk_ERR_GET_REASON(code)))
+        }
+        if reasons.contains(where: { $0.library == ERR_LIB_PKCS12 && $0.reason == PKCS12_R_MAC_VERIFY_FAILURE }) {
+            return password.isEmpty ? .passwordNeeded : .wrongPassword
+        }
+        if reasons.contains(where: { $0.library == ERR_LIB_EVP && $0.reason == lk_ERR_R_UNSUPPORTED }) {
+            return .unsupported(text)
+        }
+        return .malformed("its contents cannot be read (\(text))")
+    }
+
+    private static func encode(_ key: OpaquePointer) -> [UInt8]? {
+        var pointer: UnsafeMutablePointer<UInt8>?
+        let count = i2d_PrivateKey(key, &pointer)
+        guard count > 0, let pointer else { return nil }
+        defer { CRYPTO_clear_free(pointer, Int(count), nil, 0) }
+        return Array(UnsafeBufferPointer(start: pointer, count: Int(count)))
+    }
+
+    private static func free(_ list: OpaquePointer?) {
+        guard let list else { return }
+        while let element = OPENSSL_sk_pop(list) { X509_free(OpaquePointer(element)) }
+        OPENSSL_sk_free(list)
+    }
+}

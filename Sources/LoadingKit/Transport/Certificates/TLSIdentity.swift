@@ -1,0 +1,58 @@
+import CLoadingKitOpenSSL
+
+/// A certificate, its private key, and the certificates between it and its root: what a client authenticates itself with.
+package final class TLSIdentity: @unchecked Sendable {  // OpenSSL counts references atomically; nothing is changed
+    /// The identity's own certificate.
+    package let certificate: Certificate
+    /// The intermediates that are sent along.
+    package let chain: [Certificate]
+    private let key: OpaquePointer
+
+    /// Takes the key's reference over. The certificate is the one of `certificates` that the key is for.
+    init(key: OpaquePointer, certificates: [Certificate]) throws(IdentityFailure) {
+        self.key = key
+        let own = certificates.firstIndex { certificate in
+            defer { ERR_clear_error() }
+            return certificate.withParsed { X509_check_private_key($0, key) == 1 } ?? false
+        }
+        guard let own else {
+            // Nothing frees what an object owns that was not made.
+            (certificate, chain) = (Certificate(der: []), [])
+            throw certificates.isEmpty ? .noCertificate : .keyMismatch
+        }
+        certificate = certificates[own]
+        var others = certificates
+        others.remove(at: own)
+        chain = others
+    }
+
+    deinit { EVP_PKEY_free(key) }
+
+    /// The identity with other intermediates.
+    package func with(chain: [Certificate]) -> TLSIdentity? {
+        guard EVP_PKEY_up_ref(key) == 1 else { return nil }
+        return try? TLSIdentity(key: key, certificates: [certificate] + chain)
+    }
+
+    /// Has a connection identify itself so; `false` when OpenSSL refuses (a key too weak for the system's security level).
+    func use(for ssl: OpaquePointer) -> Bool {
+        guard let leaf = certificate.parse(), let others = CertificateStack(chain) else { return false }
+        defer { X509_free(leaf) }
+        return SSL_use_cert_and_key(ssl, leaf, key, others.pointer, 1) == 1
+    }
+}
+
+/// Why an identity cannot be had from bytes.
+package enum IdentityFailure: Error, Sendable, Hashable {
+    /// It is encrypted, and no password was given.
+    case passwordNeeded
+    case wrongPassword
+    case noCertificate
+    case noKey
+    /// The key is not that of any of the certificates.
+    case keyMismatch
+    /// It has another format than it should have; OpenSSL's text.
+    case malformed(String)
+    /// It is encrypted in a way that this system's OpenSSL does not know; OpenSSL's text.
+    case unsupported(String)
+}

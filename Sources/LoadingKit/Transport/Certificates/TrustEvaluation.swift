@@ -1,0 +1,114 @@
+import CLoadingKitOpenSSL
+
+/// Whether a server's certificates are trusted: what they are, by which rules, and the verdict.
+package struct TrustEvaluation: Sendable {
+    /// The certificates that the server sent, its own first.
+    package var chain: [Certificate]
+    /// The name or address that the first has to be for; nil: any.
+    package var serverName: String?
+    /// When it has to be valid, in seconds since 1970; nil: now.
+    package var time: Int64?
+    /// Authorities that are trusted besides, or instead of, the connection's.
+    package var anchors: [Certificate] = []
+    /// Whether the connection's authorities (the system's, where there was no connection) are trusted.
+    package var trustsSystem = true
+    /// Whether the certificate has to be as strong as App Transport Security wants it.
+    package var requiresStrength = true
+    /// Whether certificates have to be as RFC 5280 says in every detail.
+    package var isStrict = false
+    /// Those of a connection; nil: the system's.
+    private let context: TLSContext?
+
+    package init(chain: [Certificate], serverName: String?) {
+        self.chain = chain
+        self.serverName = serverName
+        context = nil
+    }
+
+    init(chain: [Certificate], serverName: String, context: TLSContext) {
+        self.chain = chain
+        self.serverName = serverName
+        self.context = context
+        requiresStrength = context.options.requiresStrongCertificates
+    }
+
+    /// The chain from the server's certificate to a trusted one, or why there is none. May take milliseconds.
+    package func evaluate() -> Result<[Certificate], CertificateFailure> {
+        var verdict: Result<[Certificate], CertificateFailure>?
+        if !anchors.isEmpty || !trustsSystem {
+            verdict = TrustAnchors(anchors).map(evaluate(against:)) ?? .failure(.unusableAnchors)
+        }
+        if case .success? = verdict { return .success((try? verdict?.get()) ?? []) }
+        guard trustsSystem else { return verdict ?? .failure(.unusableAnchors) }
+        do throws(TransportError) {
+            let system = evaluate(against: try systemAnchors())
+            // Where neither trusts an authority, the failure of the first is reported: the program named its anchors.
+            if case .failure = system, let verdict { return verdict }
+            return system
+        } catch {
+            return .failure(CertificateFailure(noAnchors: error.cause.description))
+        }
+    }
+
+    private func evaluate(against anchors: TrustAnchors) -> Result<[Certificate], CertificateFailure> {
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        guard let leaf = chain.first?.parse() else { return .failure(.malformed) }
+        defer { X509_free(leaf) }
+        guard let others = CertificateStack(chain.dropFirst()), let store = X509_STORE_CTX_new() else {
+            return .failure(.malformed)
+        }
+        defer { X509_STORE_CTX_free(store) }
+        guard X509_STORE_CTX_init(store, anchors.store, leaf, others.pointer) == 1,
+            X509_STORE_CTX_set_default(store, "ssl_server") == 1, let parameters = X509_STORE_CTX_get0_param(store)
+        else { return .failure(.malformed) }
+        if let serverName, !PeerName.demand(serverName, in: parameters) {
+            return .failure(CertificateFailure(code: X509_V_ERR_HOSTNAME_MISMATCH, subject: subject, depth: 0))
+        }
+        if let time { X509_VERIFY_PARAM_set_time(parameters, Int(time)) }
+        if isStrict { X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_X509_STRICT)) }
+        X509_VERIFY_PARAM_set_auth_level(parameters, context?.securityLevel ?? TLSContext.defaultSecurityLevel)
+        if let failure = CertificateFailure.verifying(store, host: serverName, requiresStrength: requiresStrength) {
+            return .failure(failure)
+        }
+        return .success(CertificateStack.certificates(in: X509_STORE_CTX_get0_chain(store)))
+    }
+
+    private func systemAnchors() throws(TransportError) -> TrustAnchors {
+        if let context { return try context.anchors }
+        return try TrustAnchors.system()
+    }
+
+    private var subject: String { chain.first?.subject ?? "unknown" }
+}
+
+/// Trusted certificates.
+final class TrustAnchors: @unchecked Sendable {  // OpenSSL locks a store; it is not changed after it was made
+    let store: OpaquePointer
+
+    init?(sharing store: OpaquePointer?) {
+        guard let store, X509_STORE_up_ref(store) == 1 else { return nil }
+        self.store = store
+    }
+
+    /// Nil when one of them is malformed.
+    init?(_ certificates: [Certificate]) {
+        guard let store = X509_STORE_new() else { return nil }
+        self.store = store
+        TrustStore.allowPartialChains(store)
+        for certificate in certificates {
+            guard let parsed = certificate.parse() else { return nil }
+            defer { X509_free(parsed) }
+            guard X509_STORE_add_cert(store, parsed) == 1 else { return nil }
+        }
+    }
+
+    deinit { X509_STORE_free(store) }
+
+    static func system() throws(TransportError) -> TrustAnchors {
+        guard let anchors = TrustAnchors(sharing: try SharedSystemStore.store()) else {
+            throw TLSContext.misconfigured("no trust store")
+        }
+        return anchors
+    }
+}

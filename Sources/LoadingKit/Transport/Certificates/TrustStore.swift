@@ -1,0 +1,171 @@
+import CLoadingKitOpenSSL
+import Glibc
+import LoadingKitPrimitives
+
+/// The authorities that certificates are verified against.
+enum TrustStore {
+    /// Where the distributions keep the authorities' certificates, in one file.
+    private static let usualFiles = [
+        "/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Alpine, Arch
+        "/etc/pki/tls/certs/ca-bundle.crt",  // Fedora, Red Hat, Amazon Linux
+        "/etc/ssl/ca-bundle.pem",  // SUSE
+        "/etc/pki/ca-trust/extracted/pem/tls-ca-bundle.pem",
+        "/etc/ssl/cert.pem",
+    ]
+    private static let usualDirectories = ["/etc/ssl/certs", "/etc/pki/tls/certs"]
+
+    static func install(_ options: TLSOptions, in context: OpaquePointer) throws(TransportError) {
+        switch options.trustRoots {
+        case .system:
+            if !options.verifiesPeer { return }
+            if options.additionalRoots.isEmpty {
+                // Reading it takes milliseconds, and it does not change afterwards: contexts share it.
+                SSL_CTX_set1_cert_store(context, try SharedSystemStore.store())
+                return
+            }
+            try loadSystem(into: try store(of: context))
+        case .file(let path):
+            guard try read(file: path, into: try store(of: context)) else {
+                throw TLSContext.misconfigured("no certificates can be read from \(path) (\(OpenSSLError.text()))")
+            }
+        case .pem(let text): try add(text, to: try store(of: context))
+        }
+        if !options.additionalRoots.isEmpty { try add(options.additionalRoots, to: try store(of: context)) }
+        allowPartialChains(try store(of: context))
+    }
+
+    private static func store(of context: OpaquePointer) throws(TransportError) -> OpaquePointer {
+        guard let store = SSL_CTX_get_cert_store(context) else { throw TLSContext.misconfigured("no trust store") }
+        return store
+    }
+
+    /// A trusted intermediate is enough; its root need not be known.
+    static func allowPartialChains(_ store: OpaquePointer) {
+        X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
+    }
+
+    /// Adds each certificate of a PEM text; there has to be one.
+    private static func add(_ pem: [UInt8], to store: OpaquePointer) throws(TransportError) {
+        ERR_clear_error()
+        try BytesBIO.reading(pem) { bio throws(TransportError) in try add(bio, to: store) }
+    }
+
+    private static func add(_ bio: OpaquePointer?, to store: OpaquePointer) throws(TransportError) {
+        guard let bio else { throw TLSContext.misconfigured("the trusted certificates are none, or too long") }
+        var added = 0
+        while let certificate = PEM_read_bio_X509_AUX(bio, nil, nil, nil) {
+            defer { X509_free(certificate) }
+            guard X509_STORE_add_cert(store, certificate) == 1 else {
+                throw TLSContext.misconfigured("a trusted certificate cannot be used (\(OpenSSLError.text()))")
+            }
+            added += 1
+        }
+        guard added > 0, OpenSSLError.lastIsEndOfPEM else {
+            throw TLSContext.misconfigured("the trusted certificates are not PEM text (\(OpenSSLError.text()))")
+        }
+        ERR_clear_error()
+    }
+
+    /// What the environment names; else the usual places; else what OpenSSL was built with.
+    ///
+    /// The result is kept for the life of the process, so that what cannot be read now alone is a failure, and not passed
+    /// over.
+    static func loadSystem(into store: OpaquePointer) throws(TransportError) {
+        defer { ERR_clear_error() }
+        let file = environment("SSL_CERT_FILE")
+        let directory = environment("SSL_CERT_DIR")
+        if file != nil || directory != nil {
+            let readsFile = try file.map { path throws(TransportError) in try read(file: path, into: store) } ?? false
+            let readsDirectory = directory.map { X509_STORE_load_path(store, $0) == 1 } ?? false
+            guard readsFile || readsDirectory else {
+                let text = "no certificates can be read from where SSL_CERT_FILE and SSL_CERT_DIR say"
+                throw TLSContext.misconfigured("\(text) (\(OpenSSLError.text()))")
+            }
+            return
+        }
+        // Of a folder whose files are named by their subjects' hashes only what is needed is read: reading all of them
+        // takes longer than a handshake.
+        for path in usualDirectories where try isIndexed(path) && X509_STORE_load_path(store, path) == 1 { return }
+        for path in usualFiles where try read(file: path, into: store) { return }
+        for path in usualDirectories where try canOpen(path) && X509_STORE_load_path(store, path) == 1 { return }
+        _ = X509_STORE_set_default_paths(store)
+    }
+
+    /// False where there are no certificates to be read. Throws where that may be otherwise the next time.
+    private static func read(file path: String, into store: OpaquePointer) throws(TransportError) -> Bool {
+        guard try canOpen(path) else { return false }
+        if X509_STORE_load_file(store, path) == 1 { return true }
+        // The last descriptor may have gone to another thread just now.
+        let error = ERR_peek_error()
+        if lk_ERR_GET_LIB(error) == ERR_LIB_SYS { try check(lk_ERR_GET_REASON(error), path) }
+        return false
+    }
+
+    private static func canOpen(_ path: String) throws(TransportError) -> Bool {
+        let descriptor = SystemCalls.open(path, O_RDONLY)
+        guard descriptor >= 0 else {
+            try check(Int32(truncatingIfNeeded: -descriptor), path)
+            return false
+        }
+        SystemCalls.close(Int32(truncatingIfNeeded: descriptor))
+        return true
+    }
+
+    /// Throws where the error is not the file's: the process or the machine is at a limit.
+    private static func check(_ code: Int32, _ path: String) throws(TransportError) {
+        guard [EMFILE, ENFILE, ENOMEM].contains(code) else { return }
+        throw TransportError(.tls, path, .systemCall(.open, errno: code))
+    }
+
+    /// Whether a folder has names such as `5ed36f99.0`, as `openssl rehash` makes them.
+    private static func isIndexed(_ directory: String) throws(TransportError) -> Bool {
+        guard try canOpen(directory) else { return false }
+        guard let stream = opendir(directory) else {
+            try check(errno, directory)
+            return false
+        }
+        defer { closedir(stream) }
+        while let entry = readdir(stream) {
+            let name = withUnsafeBytes(of: entry.pointee.d_name) { $0.prefix { $0 != 0 }.map(\.self) }
+            if name.count == 10, name[8...].elementsEqual(".0".utf8), name.prefix(8).allSatisfy(ASCII.isHexDigit) {
+                return true
+            }
+        }
+        return false
+    }
+
+    private static func environment(_ name: String) -> String? {
+        guard let value = getenv(name) else { return nil }
+        let text = String(cString: value)
+        return text.isEmpty ? nil : text
+    }
+}
+
+/// The system's authorities, read when they are first needed.
+enum SharedSystemStore {
+    private struct Store: @unchecked Sendable {  // OpenSSL locks a store; it is not changed after it was made
+        let pointer: OpaquePointer
+    }
+
+    private static let shared = Guarded<Store?>(nil)
+
+    static func store() throws(TransportError) -> OpaquePointer {
+        let result = shared.withLock { shared -> Result<Store, TransportError> in
+            if let shared { return .success(shared) }
+            guard let pointer = X509_STORE_new() else {
+                return .failure(TLSContext.misconfigured(OpenSSLError.text()))
+            }
+            do throws(TransportError) {
+                try TrustStore.loadSystem(into: pointer)
+            } catch {
+                X509_STORE_free(pointer)
+                return .failure(error)
+            }
+            TrustStore.allowPartialChains(pointer)
+            let store = Store(pointer: pointer)
+            shared = store
+            return .success(store)
+        }
+        return try result.get().pointer
+    }
+}

@@ -1,0 +1,172 @@
+import Glibc
+import LoadingKitPrimitives
+
+/// Connects to the first of a name's addresses that answers, as ``HappyEyeballs`` decides.
+final class AddressRace {
+    typealias Outcome = Result<(socket: Socket, remote: SocketAddress), TransportError>
+
+    private let loop: EventLoop
+    private let host: String
+    private let port: UInt16
+    private let use: NetworkUse
+    private let completion: (Outcome) -> Void
+    private let note: (Moment) -> Void
+
+    private var machine = HappyEyeballs()
+    private var request: Resolver.Request?
+    private var attempts: [IPAddress: SocketConnect] = [:]
+    private var winner: (address: IPAddress, socket: Socket)?
+    private var resolutionTimer: LoopTimer?
+    private var attemptTimer: LoopTimer?
+    private var resolverFailures: [ResolverFailure] = []
+    private var failedAddresses: [TransportError.FailedAddress] = []
+    private var unanswered = Set(IPAddress.Family.allCases)
+    private var isOver = false
+
+    /// What is worth a note of the time.
+    enum Moment {
+        case resolved, connecting
+    }
+
+    init(
+        host: String, port: UInt16, over use: NetworkUse, on loop: EventLoop, note: @escaping (Moment) -> Void,
+        completion: @escaping (Outcome) -> Void
+    ) {
+        self.host = host
+        self.port = port
+        self.use = use
+        self.loop = loop
+        self.note = note
+        self.completion = completion
+    }
+
+    func start(_ resolver: Resolver) {
+        let request = resolver.resolve(host, on: loop) { [weak self] family, answer in
+            self?.lookupDidEnd(family, answer)
+        }
+        if isOver { request.cancel() } else { self.request = request }
+    }
+
+    func cancel() {
+        isOver = true
+        request?.cancel()
+        resolutionTimer?.cancel()
+        attemptTimer?.cancel()
+        for attempt in attempts.values { attempt.cancel() }
+        attempts.removeAll()
+    }
+
+    /// Whether addresses are known; a time-out is blamed on what was waited for.
+    var isConnecting: Bool { !attempts.isEmpty || !failedAddresses.isEmpty }
+
+    /// What the attempts that failed so far, and those that still run, came to.
+    var addressesSoFar: [TransportError.FailedAddress] {
+        let running = attempts.keys.sorted { $0.description < $1.description }
+        return failedAddresses + running.map { .init(address: .ip($0, port: port), cause: .timedOut) }
+    }
+
+    // MARK: Inputs
+
+    private func lookupDidEnd(_ family: IPAddress.Family, _ answer: Resolver.Answer) {
+        guard !isOver else { return }
+        unanswered.remove(family)
+        switch answer {
+        case .success(let addresses):
+            note(.resolved)
+            receive(.answered(family, addresses))
+        case .failure(let failure):
+            if unanswered.isEmpty { note(.resolved) }
+            resolverFailures.append(failure)
+            receive(.answered(family, []))
+        }
+    }
+
+    private func connectDidEnd(_ address: IPAddress, _ result: Result<Socket, TransportError.Cause>) {
+        guard !isOver else {
+            if case .success(let socket) = result { socket.close() }
+            return
+        }
+        attempts[address] = nil
+        switch result {
+        case .success(let socket):
+            winner = (address, socket)
+            receive(.attemptSucceeded(address))
+        case .failure(let cause):
+            failedAddresses.append(.init(address: .ip(address, port: port), cause: cause))
+            receive(.attemptFailed(address))
+        }
+    }
+
+    // MARK: Actions
+
+    private func receive(_ input: HappyEyeballs.Input) {
+        // An action may call back here, before the ones after it are done: those concern timers that the nested call
+        // has set anew. So attempts are started last.
+        let actions = machine.receive(input)
+        var starts: [IPAddress] = []
+        for action in actions {
+            if case .startAttempt(let address) = action { starts.append(address) } else { perform(action) }
+        }
+        for address in starts where !isOver { startAttempt(address) }
+    }
+
+    private func perform(_ action: HappyEyeballs.Action) {
+        switch action {
+        case .startAttempt(let address): startAttempt(address)
+        case .setResolutionTimer(let delay):
+            resolutionTimer = timer(after: delay, .resolutionDelayPassed)
+        case .cancelResolutionTimer: resolutionTimer?.cancel()
+        case .setAttemptTimer(let delay):
+            attemptTimer?.cancel()
+            attemptTimer = timer(after: delay, .attemptDelayPassed)
+        case .cancelAttemptTimer: attemptTimer?.cancel()
+        case .finish(let address): finish(address)
+        case .giveUp: end(.failure(error))
+        }
+    }
+
+    private func timer(after delay: UInt64, _ input: HappyEyeballs.Input) -> LoopTimer {
+        loop.schedule(at: loop.now.advanced(byNanoseconds: delay)) { [weak self] in self?.receive(input) }
+    }
+
+    private func startAttempt(_ address: IPAddress) {
+        note(.connecting)
+        let attempt = SocketConnect(.ip(address, port: port), over: use, on: loop)
+        attempts[address] = attempt
+        attempt.start { [weak self] result in
+            guard let self else {
+                if case .success(let socket) = result { socket.close() }
+                return
+            }
+            self.connectDidEnd(address, result)
+        }
+    }
+
+    private func finish(_ address: IPAddress) {
+        guard let winner, winner.address == address else { return }
+        end(.success((winner.socket, .ip(address, port: port))))
+    }
+
+    private func end(_ outcome: Outcome) {
+        guard !isOver else { return }
+        cancel()
+        completion(outcome)
+    }
+
+    private var error: TransportError {
+        let endpoint = Endpoint.tcp(host: host, port: port).description
+        guard let last = failedAddresses.last else {
+            return TransportError(.resolve, endpoint, resolverCause)
+        }
+        return TransportError(.connect, endpoint, last.cause, failedAddresses: failedAddresses)
+    }
+
+    /// "Not found" only when both lookups give that; a lookup that failed might have found something.
+    private var resolverCause: TransportError.Cause {
+        for failure in resolverFailures {
+            if case .failed(let text) = failure { return .resolverFailed(text) }
+        }
+        guard case .notFound(let text) = resolverFailures.first else { return .noAddresses }
+        return .nameNotFound(text)
+    }
+}

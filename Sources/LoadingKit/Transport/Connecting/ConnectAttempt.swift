@@ -1,0 +1,220 @@
+import LoadingKitPrimitives
+
+/// A connection that is being made. Confined to its loop; it continues even if its maker lets go of it.
+package final class ConnectAttempt {
+    private enum State {
+        case waiting
+        case racing(AddressRace)
+        case connectingUnix(SocketConnect)
+        case securing(TLSHandshake)
+        case finished
+    }
+
+    private let endpoint: Endpoint
+    private let tls: (context: TLSContext, serverName: String)?
+    private let decider: (any TLSDecider)?
+    private let use: NetworkUse
+    private let loop: EventLoop
+    private var completion: ((Result<ByteStream, TransportError>) -> Void)?
+    private var state = State.waiting
+    private var timeout: UInt64?
+    private var timer: LoopTimer?
+    private var timings = ConnectTimings()
+    /// Keeps this object while it has something to do.
+    private var keepAlive: ConnectAttempt?
+
+    init(
+        _ endpoint: Endpoint, tls: (context: TLSContext, serverName: String)?, asking decider: (any TLSDecider)?,
+        over use: NetworkUse, on loop: EventLoop, completion: @escaping (Result<ByteStream, TransportError>) -> Void
+    ) {
+        self.endpoint = endpoint
+        self.tls = tls
+        self.decider = decider
+        self.use = use
+        self.loop = loop
+        self.completion = completion
+    }
+
+    /// Ends the attempt; its completion is not called. Does nothing once it was.
+    package func cancel() {
+        loop.preconditionCurrent()
+        stop()
+        completion = nil
+    }
+
+    /// What has been measured so far.
+    package var timingsSoFar: ConnectTimings { timings }
+
+    func start(_ resolver: Resolver, timeout: UInt64?) {
+        start(timeout: timeout) { $0.begin(resolver) }
+    }
+
+    func start(over stream: ByteStream, timeout: UInt64?) {
+        timings = stream.info.timings
+        let remote = stream.info.remote
+        guard let (socket, carrier) = stream.handOver() else {
+            start(timeout: nil) { attempt in
+                let cause = TransportError.Cause.configuration("TLS is put on an open connection")
+                attempt.end(.failure(attempt.error(.tls, cause)))
+            }
+            return
+        }
+        start(timeout: timeout) { $0.socketDidConnect(socket, inside: carrier, remote) }
+    }
+
+    private func start(timeout: UInt64?, _ begin: @escaping (ConnectAttempt) -> Void) {
+        keepAlive = self
+        self.timeout = timeout
+        startTimer()
+        // Later, so that the caller has this object before it is notified of the end.
+        loop.executeLater { [weak self] in
+            guard let self, case .waiting = self.state else { return }
+            begin(self)
+        }
+    }
+
+    private func startTimer() {
+        guard let timeout else { return }
+        timer = loop.schedule(at: loop.now.advanced(byNanoseconds: timeout)) { [weak self] in self?.timeoutDidPass() }
+    }
+
+    /// The timeout does not run while a decision about certificates is awaited; it begins anew after that.
+    private func awaitingDecisionDidChange(_ isAwaitingDecision: Bool) {
+        timer?.cancel()
+        timer = nil
+        if !isAwaitingDecision, case .securing = state { startTimer() }
+    }
+
+    // MARK: Steps
+
+    private func begin(_ resolver: Resolver) {
+        switch endpoint {
+        case .tcp(let host, let port):
+            // An address is not looked up.
+            if IPAddress(host) == nil { timings.resolveStart = loop.currentTime }
+            let race = AddressRace(
+                host: host, port: port, over: use, on: loop, note: { [weak self] in self?.note($0) },
+                completion: { [weak self] in self?.raceDidEnd($0) })
+            state = .racing(race)
+            race.start(resolver)
+        case .unix(let path):
+            timings.connectStart = loop.currentTime
+            let address = SocketAddress.unix(path: path)
+            let connect = SocketConnect(address, over: use, on: loop)
+            state = .connectingUnix(connect)
+            connect.start { [weak self] result in
+                self?.raceDidEnd(
+                    result.map { ($0, address) }
+                        .mapError { TransportError(.connect, path, $0) })
+            }
+        }
+    }
+
+    private func note(_ moment: AddressRace.Moment) {
+        switch moment {
+        case .resolved:
+            if timings.resolveStart != nil, timings.resolveEnd == nil { timings.resolveEnd = loop.currentTime }
+        case .connecting:
+            if timings.connectStart == nil { timings.connectStart = loop.currentTime }
+        }
+    }
+
+    private func raceDidEnd(_ outcome: AddressRace.Outcome) {
+        switch outcome {
+        case .success((let socket, let remote)):
+            timings.connectEnd = loop.currentTime
+            socketDidConnect(socket, remote)
+        case .failure(let error): end(.failure(error))
+        }
+    }
+
+    private func socketDidConnect(_ socket: Socket, inside carrier: TLSSession? = nil, _ remote: SocketAddress) {
+        guard let tls else {
+            succeed(socket, carrier, remote)
+            return
+        }
+        secure(socket, inside: carrier, remote, tls)
+    }
+
+    private func secure(
+        _ socket: Socket, inside carrier: TLSSession?, _ remote: SocketAddress,
+        _ tls: (context: TLSContext, serverName: String)
+    ) {
+        timings.tlsStart = loop.currentTime
+        let key = "\(tls.serverName) \(endpoint) \(decider?.partition.map { "\($0)" } ?? "")"
+        guard
+            let session = TLSSession(
+                tls.context, socket: socket, inside: carrier, serverName: tls.serverName, sessionKey: key)
+        else {
+            socket.close()
+            end(.failure(error(.tls, .configuration("“\(tls.serverName)” cannot be a server's name"))))
+            return
+        }
+        session.decider = decider
+        let handshake = TLSHandshake(session, over: socket) { [weak self] outcome in
+            guard let self else { return }
+            switch outcome {
+            case .success(let session):
+                self.timings.tlsEnd = self.loop.currentTime
+                self.succeed(socket, session, remote)
+            case .failure(let cause): self.end(.failure(self.error(.tls, cause)))
+            }
+        }
+        handshake.awaitingDecisionDidChange = { [weak self] in self?.awaitingDecisionDidChange($0) }
+        state = .securing(handshake)
+        handshake.start()
+    }
+
+    // MARK: Ends
+
+    private func succeed(_ socket: Socket, _ session: TLSSession?, _ remote: SocketAddress) {
+        let info = ConnectionInfo(
+            endpoint: endpoint, local: socket.localAddress ?? .unknown, remote: remote, tls: session?.info,
+            timings: timings)
+        let stream = ByteStream(socket: socket, tls: session, info: info)
+        if let failure = stream.start() {
+            stream.close()
+            end(.failure(error(.connect, .init(failure))))
+        } else {
+            state = .finished
+            end(.success(stream))
+        }
+    }
+
+    private func timeoutDidPass() {
+        switch state {
+        case .waiting: end(.failure(error(.connect, .timedOut)))
+        case .racing(let race):
+            var error = error(race.isConnecting ? .connect : .resolve, .timedOut)
+            error.failedAddresses = race.addressesSoFar
+            end(.failure(error))
+        case .connectingUnix: end(.failure(error(.connect, .timedOut)))
+        case .securing: end(.failure(error(.tls, .timedOut)))
+        case .finished: break
+        }
+    }
+
+    private func end(_ result: Result<ByteStream, TransportError>) {
+        guard let completion else { return }
+        self.completion = nil
+        stop()
+        completion(result)
+    }
+
+    private func stop() {
+        timer?.cancel()
+        timer = nil
+        switch state {
+        case .waiting, .finished: break
+        case .racing(let race): race.cancel()
+        case .connectingUnix(let connect): connect.cancel()
+        case .securing(let handshake): handshake.cancel()
+        }
+        state = .finished
+        keepAlive = nil
+    }
+
+    private func error(_ phase: TransportError.Phase, _ cause: TransportError.Cause) -> TransportError {
+        TransportError(phase, endpoint.description, cause)
+    }
+}

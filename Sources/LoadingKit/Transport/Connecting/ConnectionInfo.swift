@@ -1,0 +1,67 @@
+import LoadingKitPrimitives
+
+/// What is known of a connection since it was made.
+package final class ConnectionInfo: Sendable {
+    /// What was to be connected to.
+    package let endpoint: Endpoint
+    package let local: SocketAddress
+    package let remote: SocketAddress
+    /// `nil` for a connection without TLS.
+    package let tls: TLSInfo?
+    package let timings: ConnectTimings
+
+    package init(
+        endpoint: Endpoint, local: SocketAddress, remote: SocketAddress, tls: TLSInfo?, timings: ConnectTimings
+    ) {
+        self.endpoint = endpoint
+        self.local = local
+        self.remote = remote
+        self.tls = tls
+        self.timings = timings
+    }
+}
+
+/// Where to connect to.
+package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
+    /// A name, an IPv4 address, or an IPv6 address without brackets (a zone is allowed: `fe80::1%eth0`).
+    case tcp(host: String, port: UInt16)
+    /// A socket in the file system.
+    case unix(path: String)
+
+    package var description: String {
+        switch self {
+        case .tcp(let host, let port): host.utf8.contains(UInt8(ascii: ":")) ? "[\(host)]:\(port)" : "\(host):\(port)"
+        case .unix(let path): path
+        }
+    }
+}
+
+/// When the steps of making a connection began and ended; `nil` for steps that there were none of.
+package struct ConnectTimings: Sendable, Hashable {
+    package var resolveStart: MonotonicTime?
+    package var resolveEnd: MonotonicTime?
+    package var connectStart: MonotonicTime?
+    package var connectEnd: MonotonicTime?
+    package var tlsStart: MonotonicTime?
+    package var tlsEnd: MonotonicTime?
+
+    package init() {}
+}
+
+/// What a TLS handshake agreed on.
+package struct TLSInfo: Sendable, Hashable {
+    /// The protocol's number on the wire: 0x0303 is TLS 1.2, 0x0304 is TLS 1.3.
+    package var protocolVersion: UInt16
+    /// The cipher suite's number on the wire.
+    package var cipherSuite: UInt16
+    /// The cipher suite's IANA name.
+    package var cipherSuiteName: String
+    /// The application protocol that was chosen by ALPN, when one was.
+    package var alpn: String?
+    /// Whether an earlier session was continued, without certificates on the wire.
+    package var wasResumed: Bool
+    /// The peer's certificates, its own first.
+    package var peerCertificates: [Certificate]
+    /// Why the certificate would not have been trusted, when the options turn its verification off.
+    package var certificateFailure: CertificateFailure?
+}

@@ -1,0 +1,138 @@
+import CLoadingKitShims
+import Glibc
+import LoadingKitPrimitives
+
+/// One attempt to connect a socket to an address.
+final class SocketConnect: EventSource {
+    typealias Completion = (Result<Socket, TransportError.Cause>) -> Void
+
+    private enum State {
+        case idle
+        /// The system had no descriptor; idle connections are being closed.
+        case waitingForDescriptors(Completion)
+        case connecting(Socket, Completion)
+        /// A Unix socket's queue is full. No event comes when it is not full any more.
+        case waitingToRetry(Socket, LoopTimer)
+        case finished
+    }
+
+    /// How long after it found a Unix socket's queue full it looks again.
+    private static let retryDelay: UInt64 = 10_000_000
+
+    /// How many idle connections are closed for one descriptor, as others may want one, too; and how often.
+    private static let closedForDescriptor = 4
+    private static let maximumDescriptorAttempts = 8
+
+    let address: SocketAddress
+    private let use: NetworkUse
+    private let loop: EventLoop
+    private var state = State.idle
+    private var descriptorAttempts = 0
+
+    init(_ address: SocketAddress, over use: NetworkUse, on loop: EventLoop) {
+        self.address = address
+        self.use = use
+        self.loop = loop
+    }
+
+    /// Begins. `completion` may be called at once; never after `cancel()`.
+    func start(_ completion: @escaping Completion) {
+        if use.isRestricted, let interface = NetworkInterface.outgoing(to: address),
+            let exclusion = use.exclusion(of: interface)
+        {
+            return end(completion, .failure(.notAllowed(exclusion, interface: interface.name)))
+        }
+        open(completion)
+    }
+
+    private func open(_ completion: @escaping Completion) {
+        switch Socket.open(for: address, use, on: loop) {
+        case .success(let socket): connect(socket, completion)
+        case .failure(let failure)
+        where failure.isLackOfDescriptors && descriptorAttempts < Self.maximumDescriptorAttempts:
+            closeIdleConnections(completion, failure)
+        case .failure(let failure): fail(completion, failure)
+        }
+    }
+
+    /// Closes connections that nothing uses, and tries again; gives up when there are none.
+    private func closeIdleConnections(_ completion: @escaping Completion, _ failure: SystemCallFailure) {
+        descriptorAttempts += 1
+        state = .waitingForDescriptors(completion)
+        let confined = LoopTransfer(self)
+        loop.idleConnections.closeOldest(Self.closedForDescriptor) { [loop] count in
+            loop.execute { confined.value.idleConnectionsDidClose(count, failure) }
+        }
+    }
+
+    private func idleConnectionsDidClose(_ count: Int, _ failure: SystemCallFailure) {
+        guard case .waitingForDescriptors(let completion) = state else { return }
+        if count > 0 { open(completion) } else { fail(completion, failure) }
+    }
+
+    func cancel() {
+        switch state {
+        case .connecting(let socket, _): socket.close()
+        case .waitingToRetry(let socket, let timer):
+            timer.cancel()
+            socket.close()
+        case .idle, .waitingForDescriptors, .finished: break
+        }
+        state = .finished
+    }
+
+    private func connect(_ socket: Socket, _ completion: @escaping Completion) {
+        let result = address.withSystemAddress { SystemCalls.connect(socket.descriptor, $0, $1) }
+        let code = result.map { $0 < 0 ? Int32(-$0) : 0 } ?? ENAMETOOLONG
+        if code == EAGAIN, case .unix = address {
+            retryLater(socket, completion)
+            return
+        }
+        guard code == 0 || code == EINPROGRESS else {
+            socket.close()
+            fail(completion, SystemCallFailure(name: .connect, code: code))
+            return
+        }
+        state = .connecting(socket, completion)
+        if let failure = socket.watch(by: self) {
+            socket.close()
+            fail(completion, failure)
+        } else if code == 0 {
+            end(completion, .success(socket))
+        }
+    }
+
+    private func retryLater(_ socket: Socket, _ completion: @escaping Completion) {
+        let timer = loop.schedule(at: loop.now.advanced(byNanoseconds: Self.retryDelay)) { [weak self] in
+            self?.connect(socket, completion)
+        }
+        state = .waitingToRetry(socket, timer)
+    }
+
+    func handle(events: UInt32) {
+        guard case .connecting(let socket, let completion) = state else { return }
+        socket.note(events)
+        let code = SystemCalls.pendingError(socket.descriptor)
+        if code == 0, events & EPOLLOUT.rawValue == 0 { return }
+        if code != 0 || events & EPOLLHUP.rawValue != 0 && events & EPOLLIN.rawValue == 0 {
+            socket.close()
+            fail(completion, SystemCallFailure(name: .connect, code: code == 0 ? ECONNRESET : Int32(abs(code))))
+        } else if socket.localAddress == address {
+            // No server listened, and the system gave the socket the very port that it connects to: it is connected to
+            // itself.
+            socket.close()
+            fail(completion, SystemCallFailure(name: .connect, code: ECONNREFUSED))
+        } else {
+            end(completion, .success(socket))
+        }
+    }
+
+    private func fail(_ completion: Completion, _ failure: SystemCallFailure) {
+        end(completion, .failure(.init(failure)))
+    }
+
+    private func end(_ completion: Completion, _ result: Result<Socket, TransportError.Cause>) {
+        state = .finished
+        completion(result)
+    }
+}

@@ -1,0 +1,179 @@
+import Glibc
+
+/// Why a connection could not be made or used.
+package struct TransportError: Error, Sendable, Hashable {
+    /// What was being done.
+    package enum Phase: Sendable, Hashable {
+        case resolve, connect, tls, read, write
+    }
+
+    /// What happened.
+    package enum Cause: Error, Sendable, Hashable {
+        /// A system call failed with this `errno`.
+        case systemCall(SystemCalls.Name, errno: Int32)
+        /// The name has no address; the resolver's text.
+        case nameNotFound(String)
+        /// The resolver failed; its text.
+        case resolverFailed(String)
+        /// The name exists and has no address of a family that can be used.
+        case noAddresses
+        /// No server listens there (`ECONNREFUSED`).
+        case refused
+        case timedOut
+        case cancelled
+        /// The way there leads over a network that is not to be used.
+        case notAllowed(NetworkUse.Exclusion, interface: String)
+        /// The peer's certificate is not to be trusted.
+        case certificate(CertificateFailure)
+        /// The TLS handshake or a TLS record was not right; OpenSSL's text.
+        case handshake(String)
+        /// The peer ended TLS with this alert.
+        case alert(TLSAlert, ClientCertificateUse)
+        /// The peer does not speak TLS on this port.
+        case plainTextPeer
+        /// The connection ended without TLS's closing message: bytes may be missing.
+        case truncated
+        /// The options cannot be used (a trust store that cannot be read, a wrong protocol name).
+        case configuration(String)
+    }
+
+    /// An address that was tried, and why in vain.
+    package struct FailedAddress: Sendable, Hashable {
+        package var address: SocketAddress
+        package var cause: Cause
+
+        package init(address: SocketAddress, cause: Cause) {
+            self.address = address
+            self.cause = cause
+        }
+    }
+
+    package var phase: Phase
+    /// Host and port, or path.
+    package var endpoint: String
+    package var cause: Cause
+    /// The addresses that were tried, in order.
+    package var failedAddresses: [FailedAddress] = []
+
+    package init(_ phase: Phase, _ endpoint: String, _ cause: Cause, failedAddresses: [FailedAddress] = []) {
+        self.phase = phase
+        self.endpoint = endpoint
+        self.cause = cause
+        self.failedAddresses = failedAddresses
+    }
+}
+
+extension TransportError.Cause {
+    init(_ failure: SystemCallFailure) {
+        switch failure.code {
+        case ECONNREFUSED: self = .refused
+        case ETIMEDOUT: self = .timedOut
+        case _: self = .systemCall(failure.name, errno: failure.code)
+        }
+    }
+}
+
+extension TransportError: CustomStringConvertible {
+    package var description: String {
+        var text = "\(doing) \(endpoint): \(cause)"
+        if !failedAddresses.isEmpty {
+            let tried = failedAddresses.map { "\($0.address) (\($0.cause))" }
+            text += "; tried \(tried.joined(separator: ", "))"
+        }
+        return text
+    }
+
+    private var doing: String {
+        switch phase {
+        case .resolve: "Looking up"
+        case .connect: "Connecting to"
+        case .tls: "Securing the connection to"
+        case .read: "Reading from"
+        case .write: "Writing to"
+        }
+    }
+}
+
+extension TransportError.Cause: CustomStringConvertible {
+    package var description: String {
+        switch self {
+        case .systemCall(let name, EMFILE):
+            "the process has as many files and connections open as it may (\(name.rawValue): RLIMIT_NOFILE, ulimit -n)"
+        case .systemCall(let name, let code): "\(SystemCalls.text(ofError: code)) (\(name.rawValue))"
+        case .nameNotFound(let text): "the name was not found (\(text))"
+        case .resolverFailed(let text): "the name could not be looked up (\(text))"
+        case .noAddresses: "the name has no address"
+        case .refused: "connection refused: nothing listens there"
+        case .timedOut: "timed out"
+        case .cancelled: "cancelled"
+        case .notAllowed(.cellular, let interface):
+            "the way there leads over \(interface), which is cellular, and allowsCellularAccess is false"
+        case .notAllowed(.expensive, let interface):
+            "the way there leads over \(interface), which costs, and allowsExpensiveNetworkAccess is false"
+        case .certificate(let failure): failure.description
+        case .handshake(let text): "the TLS exchange failed (\(text))"
+        case .alert(let alert, let use): Self.text(alert, use)
+        case .plainTextPeer: "the peer answered in plain text, not TLS"
+        case .truncated: "the peer ended the connection without TLS's closing message; bytes may be missing"
+        case .configuration(let text): text
+        }
+    }
+}
+
+extension TransportError.Cause {
+    private static func text(_ alert: TLSAlert, _ use: ClientCertificateUse) -> String {
+        let said = "the peer ended TLS: \(alert.name) (alert \(alert.code))"
+        switch use {
+        case .sent where alert.isAboutCertificate || alert.isHandshakeFailure:
+            return "\(said); it does not accept the client certificate that was sent"
+        case .notSent where alert.wantsCertificate || alert.isAboutCertificate || alert.isHandshakeFailure:
+            return "\(said); it asked for a client certificate and got none: answer the challenge "
+                + "NSURLAuthenticationMethodClientCertificate with URLCredential(identity:certificates:persistence:)"
+        case .notAsked where alert.isHandshakeFailure:
+            return
+                "\(said); it has no cipher suite in common with those that are offered. Those without forward secrecy are "
+                + "only offered where configuration.appTransportSecurity.exceptionDomains says so "
+                + "(requiresForwardSecrecy = false)"
+        case .notAsked, .notSent, .sent: return said
+        }
+    }
+}
+
+extension CertificateFailure: CustomStringConvertible {
+    package var description: String {
+        "\(summary) (certificate \(depth) of the chain, \(subject): \(text)); \(advice)"
+    }
+
+    private var summary: String {
+        switch reason {
+        case .expired: "the certificate has expired"
+        case .notYetValid: "the certificate is not valid yet"
+        case .selfSigned: "the certificate is self-signed and not trusted"
+        case .unknownAuthority: "the certificate was not issued by a trusted authority"
+        case .hostMismatch: "the certificate is for another host"
+        case .revoked: "the certificate was revoked"
+        case .weak: "the certificate is too weak"
+        case .refused: "the program refused the certificate"
+        case .other: "the certificate is not to be trusted"
+        }
+    }
+
+    /// What to do about it.
+    package var advice: String {
+        switch reason {
+        case .expired: "it must be renewed on the server, unless this machine's clock is wrong"
+        case .notYetValid: "check this machine's clock and the certificate's dates"
+        case .selfSigned, .unknownAuthority:
+            "where it is to be trusted, install its authority in the system's store or name it in "
+                + "configuration.tlsTrustRoots; a server must also send the intermediates of its certificate"
+        case .hostMismatch: "use a name that the certificate has, or have the certificate name this host"
+        case .revoked: "the server needs a new certificate"
+        case .weak:
+            "the server needs a stronger certificate, or an entry in "
+                + "configuration.appTransportSecurity.exceptionDomains (requiresStrongCertificates = false) where OpenSSL's "
+                + "security level allows the weak one"
+        case .refused: "the delegate decided so"
+        case .other: "the server needs another certificate"
+        }
+    }
+}

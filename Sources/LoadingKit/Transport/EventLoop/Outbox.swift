@@ -1,0 +1,51 @@
+/// What an event loop hands over to other threads: calls, and tasks to resume. That is done when a turn of the loop ends, in
+/// one burst: to wake a thread costs more than most of what it is woken for. Confined to its loop.
+final class Outbox {
+    /// Kept in a struct: a bare function in an array is wrapped once more, which costs an allocation.
+    private struct Call {
+        let run: () -> Void
+    }
+
+    private var calls: [Call] = []
+    /// Tasks that continue elsewhere.
+    private var resumptions: [ResumptionPool.Resumption] = []
+    /// Whether more than one task was resumed last time. Several give the loop more to do with one wake-up than each of them
+    /// would by taking its turn.
+    private(set) var isCrowded = false
+
+    var isEmpty: Bool { calls.isEmpty && resumptions.isEmpty }
+
+    func append(_ call: @escaping () -> Void) { calls.append(Call(run: call)) }
+
+    /// Resumes a task that runs elsewhere.
+    func append(resumption: @escaping @Sendable () -> Void) {
+        resumptions.append(ResumptionPool.Resumption(run: resumption))
+    }
+
+    /// Resumes the tasks, and makes the calls.
+    func flush() {
+        resumeTasks()
+        makeCalls()
+    }
+
+    private func makeCalls() {
+        guard !calls.isEmpty else { return }
+        var batch: [Call] = []
+        swap(&batch, &calls)
+        for call in batch { call.run() }
+        guard calls.isEmpty else { return }
+        // Keeps the memory for the next turn.
+        batch.removeAll(keepingCapacity: true)
+        swap(&batch, &calls)
+    }
+
+    private func resumeTasks() {
+        guard !resumptions.isEmpty else { return }
+        isCrowded = resumptions.count > 1
+        // Alone, it needs no other thread.
+        guard isCrowded else { return resumptions.removeLast().run() }
+        ResumptionPool.shared.run(resumptions)
+        // Keeps the memory for the next.
+        resumptions.removeAll(keepingCapacity: true)
+    }
+}

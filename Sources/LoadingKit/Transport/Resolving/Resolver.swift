@@ -1,0 +1,289 @@
+import Glibc
+import LoadingKitPrimitives
+import Synchronization
+
+/// Finds the addresses of names.
+///
+/// Each family is a lookup of its own, so that the first to answer can be used (RFC 8305 §3). Answers are kept for a
+/// short time; a request for a name that is being looked up shares that lookup, so that no name has more than one thread
+/// for each family.
+///
+/// Name servers that do not answer hold up the threads that wait for them, and no others: while a lookup takes long another
+/// thread is started for the next one, up to a bound. At the bound lookups wait in order, as long as a request waits for
+/// them.
+package final class Resolver: Sendable {
+    package typealias Family = IPAddress.Family
+    package typealias Answer = Result<[IPAddress], ResolverFailure>
+    /// Finds a name's addresses of a family. May block; runs on the pool.
+    package typealias Lookup = @Sendable (String, Family) -> Answer
+
+    /// A question that may be taken back.
+    package final class Request {
+        private let resolver: Resolver
+        fileprivate let number: UInt64
+        fileprivate private(set) var isCancelled = false
+        /// The lookups that it waits for.
+        fileprivate var keys: [Key] = []
+        /// While a lookup has not begun for want of a thread.
+        fileprivate var timer: LoopTimer?
+
+        fileprivate init(_ resolver: Resolver, _ number: UInt64) {
+            self.resolver = resolver
+            self.number = number
+        }
+
+        /// No answers any more. On the loop of the request.
+        package func cancel() {
+            isCancelled = true
+            for key in keys { resolver.withdraw(self, key) }
+            keys = []
+            stopTimer()
+        }
+
+        fileprivate func stopTimer() {
+            timer?.cancel()
+            timer = nil
+        }
+    }
+
+    fileprivate struct Key: Hashable {
+        var name: String
+        var family: Family
+    }
+
+    private struct Pending {
+        let work: BlockingPool.Work
+        /// By the request's number.
+        var waiting: [UInt64: @Sendable (Answer) -> Void]
+    }
+
+    private struct Known {
+        let answer: Answer
+        let until: MonotonicTime
+    }
+
+    private struct Names {
+        var pending: [Key: Pending] = [:]
+        var known: [Key: Known] = [:]
+    }
+
+    /// How long an answer is used. The system's interface does not give the record's time to live.
+    package static let lifetime: UInt64 = 60_000_000_000
+    /// How long a failure is kept as an answer.
+    package static let failureLifetime: UInt64 = 3_000_000_000
+    /// More names than this are not kept.
+    package static let maximumNames = 256
+
+    /// Threads of its own, so that a name server that hangs does not keep files waiting. A lookup of the system's takes some
+    /// milliseconds where it is answered, and up to about half a minute where it is not.
+    package static let limits = BlockingPool.Limits(
+        usualThreads: 32, maximumThreads: 128, slowAfter: 500_000_000, maximumWaiting: 2048)
+
+    /// The process's own, with the system's lookup.
+    package static let shared = Resolver()
+
+    /// Those that wait look this often whether another thread may be started, in nanoseconds.
+    package static let interval: UInt64 = 250_000_000
+
+    private let pool: BlockingPool
+    private let time: TimeSource
+    private let lookup: Lookup
+    private let names = Guarded(Names())
+    private let lastNumber = Atomic<UInt64>(0)
+
+    package init(
+        limits: BlockingPool.Limits = Resolver.limits, time: TimeSource = .system,
+        lookup: @escaping Lookup = Resolver.systemLookup
+    ) {
+        pool = BlockingPool(name: "LoadingKit-name", limits, time: time)
+        self.time = time
+        self.lookup = lookup
+    }
+
+    /// How many threads look names up.
+    package var threadCount: Int { pool.threadCount }
+
+    /// How many lookups wait for a thread.
+    package var waitingCount: Int { pool.waitingCount }
+
+    /// Calls `answer` once for each family, on `loop`, which is the caller's: at once for literals, `localhost` and what
+    /// is known, else later.
+    package func resolve(
+        _ host: String, on loop: EventLoop, answer: @escaping (Family, Answer) -> Void
+    ) -> Request {
+        loop.preconditionCurrent()
+        let request = Request(self, lastNumber.wrappingAdd(1, ordering: .relaxed).newValue)
+        if let known = Self.addressesWithoutLookup(of: host) {
+            for family in Family.allCases where !request.isCancelled {
+                let addresses = known.filter { $0.family == family }
+                answer(family, addresses.isEmpty ? .failure(.notFound("no such address")) : .success(addresses))
+            }
+            return request
+        }
+        guard !host.isEmpty, !host.utf8.contains(0), host.utf8.count <= 255 else {
+            for family in Family.allCases { answer(family, .failure(.notFound("not a name"))) }
+            return request
+        }
+        let box = LoopTransfer(Waiter(request: request, answer: answer))
+        for family in Family.allCases where !request.isCancelled {
+            lookUp(Key(name: host.lowercased(), family: family), box, loop)
+        }
+        return request
+    }
+
+    private struct Waiter {
+        let request: Request
+        let answer: (Family, Answer) -> Void
+
+        func deliver(_ key: Key, _ result: Answer) {
+            request.keys.removeAll { $0 == key }
+            if request.keys.isEmpty { request.stopTimer() }
+            if !request.isCancelled { answer(key.family, result) }
+        }
+    }
+
+    private enum Standing {
+        case known(Answer)
+        /// Another request has begun the lookup.
+        case pending
+        case asked(BlockingPool.Work)
+    }
+
+    private func lookUp(_ key: Key, _ waiter: LoopTransfer<Waiter>, _ loop: EventLoop) {
+        let request = waiter.value.request
+        let standing = note(key, request.number) { result in
+            loop.execute { waiter.value.deliver(key, result) }
+        }
+        if case .known(let answer) = standing { return waiter.value.deliver(key, answer) }
+        request.keys.append(key)
+        if case .asked(let work) = standing { pool.run(work) }
+        if pool.waitingCount > 0 { lookAgain(request, loop) }
+    }
+
+    private func note(_ key: Key, _ number: UInt64, _ deliver: @escaping @Sendable (Answer) -> Void) -> Standing {
+        let now = time.now
+        return names.withLock { names in
+            if let known = names.known[key], now < known.until { return .known(known.answer) }
+            if names.pending[key] != nil {
+                names.pending[key]?.waiting[number] = deliver
+                return .pending
+            }
+            let work = BlockingPool.Work(
+                { self.finish(key, self.lookup(key.name, key.family)) }, orElse: { self.refuse(key, $0) })
+            names.pending[key] = Pending(work: work, waiting: [number: deliver])
+            return .asked(work)
+        }
+    }
+
+    /// As long as lookups wait for a thread, and this request for one of them perhaps.
+    private func lookAgain(_ request: Request, _ loop: EventLoop) {
+        request.timer?.cancel()
+        let next = loop.now.advanced(byNanoseconds: Self.interval)
+        request.timer = loop.schedule(at: next) { [weak self, weak request] in
+            guard let self, let request, pool.lookAfterWaiting() else { return }
+            lookAgain(request, loop)
+        }
+    }
+
+    /// A request does not wait for a lookup any more. A lookup that no request waits for does not begin. One that has begun
+    /// cannot be stopped: it counts as the others, and its answer is kept.
+    private func withdraw(_ request: Request, _ key: Key) {
+        names.withLock { [number = request.number] names in
+            guard var pending = names.pending[key] else { return }
+            pending.waiting[number] = nil
+            // In the lock: no request may begin to wait for a lookup that is just being cancelled.
+            let isOver = pending.waiting.isEmpty && pool.cancel(pending.work)
+            names.pending[key] = isOver ? nil : pending
+        }
+    }
+
+    private func finish(_ key: Key, _ answer: Answer) {
+        let lifetime: UInt64
+        switch answer {
+        case .success: lifetime = Self.lifetime
+        case .failure: lifetime = Self.failureLifetime
+        }
+        let until = time.now.advanced(byNanoseconds: lifetime)
+        answerWaiters(key, answer, Known(answer: answer, until: until))
+    }
+
+    /// The lookup does not take place: the cause may be gone at the next request for the name.
+    private func refuse(_ key: Key, _ refusal: BlockingPool.Refusal) {
+        answerWaiters(key, .failure(.failed("the lookup cannot begin: \(refusal)")), nil)
+    }
+
+    private func answerWaiters(_ key: Key, _ answer: Answer, _ known: Known?) {
+        let pending = names.withLock { names in
+            if let known {
+                names.known[key] = known
+                Self.trim(&names.known)
+            }
+            return names.pending.removeValue(forKey: key)
+        }
+        guard let pending else { return }
+        for waiter in pending.waiting.values { waiter(answer) }
+    }
+
+    /// Keeps the number of names bounded: what is over soonest goes first.
+    private static func trim(_ known: inout [Key: Known]) {
+        let limit = maximumNames * Family.allCases.count
+        guard known.count > limit else { return }
+        // A quarter more than needed, so that this is not done for each new name.
+        let excess = known.count - limit + limit / 4
+        for (key, _) in known.sorted(by: { $0.value.until < $1.value.until }).prefix(excess) { known[key] = nil }
+    }
+
+    /// Literals, and the names that mean this machine (RFC 6761 §6.3).
+    private static func addressesWithoutLookup(of host: String) -> [IPAddress]? {
+        if let literal = IPAddress(host) { return [literal] }
+        let name = host.utf8.last == UInt8(ascii: ".") ? host.dropLast().lowercased() : host.lowercased()
+        return name == "localhost" || name.hasSuffix(".localhost") ? [.loopback6, .loopback4] : nil
+    }
+}
+
+/// Why a name could not be resolved.
+package enum ResolverFailure: Error, Sendable, Hashable {
+    /// The name does not exist, or has no address of the family; the resolver's text.
+    case notFound(String)
+    /// The resolver failed; its text.
+    case failed(String)
+}
+
+extension Resolver {
+    /// Looks up with the system's resolver (`getaddrinfo`), which sorts the addresses by RFC 6724. Blocks.
+    package static let systemLookup: Lookup = { name, family in
+        var hints = addrinfo()
+        hints.ai_family = family.number
+        hints.ai_socktype = Int32(SOCK_STREAM.rawValue)
+        var list: UnsafeMutablePointer<addrinfo>?
+        let result = getaddrinfo(name, nil, &hints, &list)
+        guard result == 0 else { return .failure(failure(of: result)) }
+        defer { freeaddrinfo(list) }
+        var addresses: [IPAddress] = []
+        var next = list
+        while let info = next {
+            next = info.pointee.ai_next
+            if let address = address(in: info.pointee), !addresses.contains(address) { addresses.append(address) }
+        }
+        return addresses.isEmpty ? .failure(.notFound("no address")) : .success(addresses)
+    }
+
+    private static func address(in info: addrinfo) -> IPAddress? {
+        guard let pointer = info.ai_addr, info.ai_addrlen <= socklen_t(MemoryLayout<sockaddr_storage>.size) else {
+            return nil
+        }
+        var storage = sockaddr_storage()
+        withUnsafeMutableBytes(of: &storage) { buffer in
+            buffer.copyMemory(from: UnsafeRawBufferPointer(start: pointer, count: Int(info.ai_addrlen)))
+        }
+        guard case .ip(let address, _) = SocketAddress(storage) else { return nil }
+        return address
+    }
+
+    private static func failure(of code: Int32) -> ResolverFailure {
+        // Glibc's EAI_NODATA and EAI_ADDRFAMILY: the name exists without such an address.
+        let absent: Set<Int32> = [EAI_NONAME, -5, -9]
+        let text = code == EAI_SYSTEM ? SystemCalls.text(ofError: errno) : String(cString: gai_strerror(code))
+        return absent.contains(code) ? .notFound(text) : .failed(text)
+    }
+}

@@ -1,0 +1,176 @@
+import CLoadingKitShims
+import Glibc
+
+/// A stream socket that an event loop watches. Confined to its loop.
+///
+/// It remembers what epoll reported, so that no call is made that could only answer "try again". Its event source passes
+/// each event to ``note(_:)`` first.
+final class Socket {
+    let loop: EventLoop
+    private(set) var descriptor: Int32
+    private var token: UInt64?
+
+    /// Whether there may be something to read.
+    private(set) var isReadable = false
+    /// Whether there may be room to write.
+    private(set) var isWritable = true
+    /// The peer has ended its side, or the connection failed: reading goes on until a read reports that.
+    private var sawHangUp = false
+
+    private static let hangUp = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
+    private static let readable = EPOLLIN.rawValue | hangUp
+    private static let writable = EPOLLOUT.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
+
+    /// A new socket for an address.
+    static func open(
+        for address: SocketAddress, _ use: NetworkUse, on loop: EventLoop
+    ) -> Result<Socket, SystemCallFailure> {
+        let descriptor = SystemCalls.streamSocket(address.family)
+        guard descriptor >= 0 else { return .failure(SystemCallFailure(name: .socket, code: Int32(-descriptor))) }
+        let socket = Socket(descriptor: Int32(descriptor), loop: loop)
+        if case .ip = address {
+            SystemCalls.enable(socket.descriptor, level: Int32(IPPROTO_TCP), option: TCP_NODELAY)
+            SystemCalls.enable(socket.descriptor, level: SOL_SOCKET, option: SO_KEEPALIVE)
+            if use.codePoint != 0 { socket.mark(use.codePoint, address) }
+        }
+        return .success(socket)
+    }
+
+    /// The two lowest bits of the field are not the code point's (RFC 3168).
+    private func mark(_ codePoint: UInt8, _ address: SocketAddress) {
+        let value = Int32(codePoint) << 2
+        if address.family == AF_INET6 {
+            SystemCalls.set(descriptor, level: Int32(IPPROTO_IPV6), option: IPV6_TCLASS, to: value)
+        } else {
+            SystemCalls.set(descriptor, level: Int32(IPPROTO_IP), option: IP_TOS, to: value)
+        }
+    }
+
+    private init(descriptor: Int32, loop: EventLoop) {
+        self.descriptor = descriptor
+        self.loop = loop
+    }
+
+    deinit {
+        guard descriptor >= 0 else { return }
+        let (loop, descriptor, token) = (loop, descriptor, token)
+        if loop.isCurrent || token == nil {
+            Self.release(descriptor, token, loop)
+        } else if !loop.submit(.closure { Self.release(descriptor, token, loop) }) {
+            SystemCalls.close(descriptor)
+        }
+    }
+
+    private static func release(_ descriptor: Int32, _ token: UInt64?, _ loop: EventLoop) {
+        if let token { loop.sources.remove(token) }
+        SystemCalls.close(descriptor)
+    }
+
+    var isClosed: Bool { descriptor < 0 }
+
+    func close() {
+        guard descriptor >= 0 else { return }
+        Self.release(descriptor, token, loop)
+        token = nil
+        descriptor = -1
+    }
+
+    /// Gives the descriptor to a new object; this one is as good as closed.
+    func handOver() -> Socket {
+        let socket = Socket(descriptor: descriptor, loop: loop)
+        socket.token = token
+        socket.isReadable = isReadable
+        socket.isWritable = isWritable
+        socket.sawHangUp = sawHangUp
+        descriptor = -1
+        token = nil
+        return socket
+    }
+
+    /// Sends the socket's events to `source`, from now on.
+    func watch(by source: any EventSource) -> SystemCallFailure? {
+        if let token {
+            loop.sources.replace(token, by: source)
+            return nil
+        }
+        switch loop.register(descriptor, source) {
+        case .success(let token):
+            self.token = token
+            return nil
+        case .failure(let failure): return failure
+        }
+    }
+
+    /// Remembers what epoll reported of the socket.
+    @inline(__always)
+    func note(_ events: UInt32) {
+        if events & Self.readable != 0 { isReadable = true }
+        if events & Self.writable != 0 { isWritable = true }
+        if events & Self.hangUp != 0 { sawHangUp = true }
+    }
+
+    /// Whether the peer has ended its side, or the connection failed.
+    static func meansHangUp(_ events: UInt32) -> Bool { events & hangUp != 0 }
+
+    static func means(readable events: UInt32) -> Bool { events & readable != 0 }
+
+    /// The number of bytes read, 0 at the end, or a negated `errno`. The buffer may not be empty.
+    @inline(__always)
+    func receive(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        guard isReadable else { return -Int(EAGAIN) }
+        let result = SystemCalls.recv(descriptor, buffer, count)
+        if result < 0 {
+            if result == -Int(EAGAIN) { isReadable = false }
+        } else if result < count, result > 0, !sawHangUp, !SystemCalls.hasFaults {
+            // The kernel had no more; what comes later raises another event (epoll(7), question 9).
+            isReadable = false
+        }
+        return result
+    }
+
+    /// Sends until all is taken or the system takes no more, so that there is an event when it does again: the number of
+    /// bytes taken, or a negated `errno`.
+    func send(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard isWritable else { return -Int(EAGAIN) }
+        var sent = 0
+        repeat {
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[sent...])
+            let result = SystemCalls.send(descriptor, rest.baseAddress, rest.count)
+            guard result > 0 else {
+                if result == -Int(EAGAIN) { isWritable = false }
+                // A failure after some bytes is reported by the next call.
+                return sent > 0 ? sent : result
+            }
+            sent += result
+        } while sent < bytes.count
+        return sent
+    }
+
+    /// As `send(_:)`, both together with one call.
+    func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+        guard isWritable else { return -Int(EAGAIN) }
+        let result = SystemCalls.send(descriptor, first, second)
+        if result == -Int(EAGAIN) { isWritable = false }
+        guard result > 0, result < first.count &+ second.count else { return result }
+        let rest =
+            result < first.count
+            ? send(UnsafeRawBufferPointer(rebasing: first[result...]), second)
+            : send(UnsafeRawBufferPointer(rebasing: second[(result - first.count)...]))
+        return result + max(rest, 0)
+    }
+
+    /// Looks for bytes, the end or a failure without taking anything: the number seen (at most one), 0 at the end, or a
+    /// negated `errno`. Does not rely on what epoll has reported so far.
+    func peek() -> Int {
+        var byte: UInt8 = 0
+        return SystemCalls.recv(descriptor, &byte, 1, flags: Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
+    }
+
+    /// Lets the next read make its system call, whatever epoll has reported so far.
+    func assumeReadable() { isReadable = true }
+
+    var localAddress: SocketAddress? {
+        var storage = sockaddr_storage()
+        return SystemCalls.localAddress(descriptor, &storage) >= 0 ? SocketAddress(storage) : nil
+    }
+}

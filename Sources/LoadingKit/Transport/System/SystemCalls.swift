@@ -1,0 +1,334 @@
+import CLoadingKitShims
+import Glibc
+
+/// Every system call that the library makes.
+///
+/// A function gives the call's result, or the negated `errno` when the call failed; interrupted calls are made again. A
+/// test can make the n-th call of a name fail or be short, with a ``FaultPlan``; without one, that costs a load from
+/// thread-local memory.
+package enum SystemCalls {
+    /// The names by which a fault plan refers to calls.
+    package enum Name: String, Sendable, CaseIterable {
+        case socket, connect, recv, send, sendmsg, shutdown, close, getsockopt, setsockopt, getsockname
+        case epollCreate, epollControl, epollWait, eventfd
+        case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fallocate, fsync, unlink, rename, mkdir,
+            rmdir, poll
+        case flock, link
+        case createThread
+    }
+
+    /// Whether a fault plan is attached to this thread: then a short result need not be the system's.
+    @inline(__always)
+    static var hasFaults: Bool { lk_thread_fault_plan() != nil }
+
+    /// Calls `body` until it is not interrupted, unless a fault plan has another result for this call.
+    @inline(__always)
+    private static func call(_ name: Name, _ body: () -> Int) -> Int {
+        while true {
+            let result: Int
+            if let plan = lk_thread_fault_plan() {
+                result = performFaulted(plan, name, count: 0) { _ in body() }
+            } else {
+                let value = body()
+                result = value >= 0 ? value : -Int(errno)
+            }
+            if result != -Int(EINTR) { return result }
+        }
+    }
+
+    /// As `call`, for calls that move at most `count` bytes, which a plan can make short.
+    @inline(__always)
+    private static func transfer(_ name: Name, _ count: Int, _ body: (Int) -> Int) -> Int {
+        while true {
+            let result: Int
+            if let plan = lk_thread_fault_plan() {
+                result = performFaulted(plan, name, count: count, body)
+            } else {
+                let value = body(count)
+                result = value >= 0 ? value : -Int(errno)
+            }
+            if result != -Int(EINTR) { return result }
+        }
+    }
+
+    @inline(never)
+    private static func performFaulted(
+        _ plan: UnsafeMutableRawPointer, _ name: Name, count: Int, _ body: (Int) -> Int
+    ) -> Int {
+        let fault = Unmanaged<FaultPlan>.fromOpaque(plan).takeUnretainedValue().next(name)
+        let value: Int
+        switch fault {
+        case .fail(let code): return -Int(code)
+        case .short(let limit): value = body(min(count, max(limit, 0)))
+        case nil: value = body(count)
+        }
+        return value >= 0 ? value : -Int(errno)
+    }
+}
+
+// MARK: - Sockets
+
+extension SystemCalls {
+    /// A stream socket that does not block and is closed on exec.
+    static func streamSocket(_ family: Int32) -> Int {
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        return call(.socket) { Int(Glibc.socket(family, type, 0)) }
+    }
+
+    static func datagramSocket(_ family: Int32) -> Int {
+        let type = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        return call(.socket) { Int(Glibc.socket(family, type, 0)) }
+    }
+
+    /// A socket that receives changes to the system's networks (rtnetlink).
+    static func routeSocket() -> Int { call(.socket) { Int(lk_route_socket()) } }
+
+    static func connect(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int {
+        call(.connect) { Int(Glibc.connect(descriptor, address, length)) }
+    }
+
+    @inline(__always)
+    static func recv(
+        _ descriptor: Int32, _ buffer: UnsafeMutableRawPointer?, _ count: Int, flags: Int32 = 0
+    ) -> Int {
+        transfer(.recv, count) { Glibc.recv(descriptor, buffer, $0, flags) }
+    }
+
+    /// Never raises SIGPIPE.
+    @inline(__always)
+    static func send(_ descriptor: Int32, _ buffer: UnsafeRawPointer?, _ count: Int) -> Int {
+        transfer(.send, count) { Glibc.send(descriptor, buffer, $0, Int32(MSG_NOSIGNAL)) }
+    }
+
+    /// Both parts with one call. Never raises SIGPIPE.
+    static func send(_ descriptor: Int32, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
+        let (total, overflow) = first.count.addingReportingOverflow(second.count)
+        return transfer(.sendmsg, overflow ? .max : total) { limit in
+            let head = min(first.count, limit)
+            let vectors = (
+                iovec(iov_base: UnsafeMutableRawPointer(mutating: first.baseAddress), iov_len: head),
+                iovec(
+                    iov_base: UnsafeMutableRawPointer(mutating: second.baseAddress),
+                    iov_len: min(second.count, limit - head))
+            )
+            return withUnsafePointer(to: vectors) { pointer in
+                pointer.withMemoryRebound(to: iovec.self, capacity: 2) { iov in
+                    var message = msghdr()
+                    message.msg_iov = UnsafeMutablePointer(mutating: iov)
+                    message.msg_iovlen = 2
+                    return Glibc.sendmsg(descriptor, &message, Int32(MSG_NOSIGNAL))
+                }
+            }
+        }
+    }
+
+    static func shutdownWriting(_ descriptor: Int32) -> Int {
+        call(.shutdown) { Int(Glibc.shutdown(descriptor, Int32(SHUT_WR))) }
+    }
+
+    /// Closes a descriptor. Linux frees it even when the call was interrupted, so this is never made again.
+    @discardableResult
+    package static func close(_ descriptor: Int32) -> Int {
+        if let plan = lk_thread_fault_plan() {
+            return performFaulted(plan, .close, count: 0) { _ in Int(Glibc.close(descriptor)) }
+        }
+        return Int(Glibc.close(descriptor)) == 0 ? 0 : -Int(errno)
+    }
+
+    /// The error that the socket has pending (and clears by this), or the call's own failure negated.
+    static func pendingError(_ descriptor: Int32) -> Int {
+        var code: Int32 = 0
+        var length = socklen_t(MemoryLayout<Int32>.size)
+        let result = call(.getsockopt) { Int(Glibc.getsockopt(descriptor, SOL_SOCKET, SO_ERROR, &code, &length)) }
+        return result < 0 ? result : Int(code)
+    }
+
+    @discardableResult
+    static func enable(_ descriptor: Int32, level: Int32, option: Int32) -> Int {
+        set(descriptor, level: level, option: option, to: 1)
+    }
+
+    @discardableResult
+    static func set(_ descriptor: Int32, level: Int32, option: Int32, to value: Int32) -> Int {
+        var value = value
+        return call(.setsockopt) {
+            Int(Glibc.setsockopt(descriptor, level, option, &value, socklen_t(MemoryLayout<Int32>.size)))
+        }
+    }
+
+    static func localAddress(_ descriptor: Int32, _ storage: inout sockaddr_storage) -> Int {
+        call(.getsockname) {
+            var length = socklen_t(MemoryLayout<sockaddr_storage>.size)
+            return withUnsafeMutablePointer(to: &storage) { pointer in
+                pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
+                    Int(Glibc.getsockname(descriptor, $0, &length))
+                }
+            }
+        }
+    }
+}
+
+// MARK: - Limits
+
+extension SystemCalls {
+    /// Gives memory that was freed back to the system. May take milliseconds, during which other threads that allocate
+    /// wait.
+    package static func releaseFreeMemory() { lk_release_free_memory() }
+
+    /// How many descriptors the process may have at once.
+    static func descriptorLimit() -> Int {
+        var limit = rlimit()
+        guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
+        return Int(clamping: limit.rlim_cur)
+    }
+}
+
+// MARK: - Readiness and time
+
+extension SystemCalls {
+    static func epollCreate() -> Int { call(.epollCreate) { Int(epoll_create1(Int32(EPOLL_CLOEXEC))) } }
+
+    static func eventfd() -> Int {
+        call(.eventfd) { Int(CLoadingKitShims.eventfd(0, Int32(EFD_CLOEXEC | EFD_NONBLOCK))) }
+    }
+
+    static func epollAdd(_ epoll: Int32, _ descriptor: Int32, events: UInt32, data: UInt64) -> Int {
+        var event = epoll_event(events: events, data: epoll_data_t(u64: data))
+        return call(.epollControl) { Int(epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event)) }
+    }
+
+    /// Unlike the others it gives an interruption back, since the caller has a deadline.
+    static func epollWait(
+        _ epoll: Int32, _ events: UnsafeMutablePointer<epoll_event>, _ count: Int32, milliseconds: Int32
+    ) -> Int {
+        if let plan = lk_thread_fault_plan() {
+            return performFaulted(plan, .epollWait, count: 0) { _ in Int(epoll_wait(epoll, events, count, milliseconds))
+            }
+        }
+        let result = Int(epoll_wait(epoll, events, count, milliseconds))
+        return result >= 0 ? result : -Int(errno)
+    }
+
+    /// Waits for time alone.
+    package static func pause(nanoseconds: UInt64) {
+        var time = timespec(tv_sec: 0, tv_nsec: Int(clamping: min(nanoseconds, 999_999_999)))
+        nanosleep(&time, nil)
+    }
+
+    static func monotonicNanoseconds() -> UInt64 {
+        var time = timespec()
+        clock_gettime(CLOCK_MONOTONIC, &time)
+        return UInt64(truncatingIfNeeded: time.tv_sec) &* 1_000_000_000 &+ UInt64(truncatingIfNeeded: time.tv_nsec)
+    }
+
+    static func wakeUp(_ eventDescriptor: Int32) {
+        var one: UInt64 = 1
+        // Cannot be short, and fails only when the counter is full, when the loop is awake anyway.
+        _ = Glibc.write(eventDescriptor, &one, 8)
+    }
+}
+
+// MARK: - Threads
+
+extension SystemCalls {
+    static func createThread(
+        _ handle: inout pthread_t, _ main: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer?,
+        _ argument: UnsafeMutableRawPointer
+    ) -> Int {
+        call(.createThread) {
+            let code = pthread_create(&handle, nil, main, argument)
+            // It gives the error instead of setting it.
+            if code != 0 { errno = code }
+            return code == 0 ? 0 : -1
+        }
+    }
+}
+
+// MARK: - Files (all of them may block: on the blocking pool only)
+
+extension SystemCalls {
+    /// Opens a file, closed on exec. `mode` counts when the file is created.
+    package static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) -> Int {
+        call(.open) { Int(Glibc.open(path, flags | O_CLOEXEC, mode)) }
+    }
+
+    package static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer) -> Int {
+        transfer(.read, buffer.count) { Glibc.read(descriptor, buffer.baseAddress, $0) }
+    }
+
+    package static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
+        transfer(.write, bytes.count) { Glibc.write(descriptor, bytes.baseAddress, $0) }
+    }
+
+    package static func read(_ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, at offset: Int64) -> Int {
+        transfer(.pread, buffer.count) { Glibc.pread(descriptor, buffer.baseAddress, $0, off_t(offset)) }
+    }
+
+    package static func write(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, at offset: Int64) -> Int {
+        transfer(.pwrite, bytes.count) { Glibc.pwrite(descriptor, bytes.baseAddress, $0, off_t(offset)) }
+    }
+
+    package static func fstat(_ descriptor: Int32, _ status: inout stat) -> Int {
+        call(.fstat) { Int(Glibc.fstat(descriptor, &status)) }
+    }
+
+    package static func stat(_ path: String, _ status: inout stat) -> Int {
+        call(.stat) { Int(fstatat(AT_FDCWD, path, &status, 0)) }
+    }
+
+    package static func seek(_ descriptor: Int32, to offset: Int64) -> Int {
+        call(.lseek) { Int(Glibc.lseek(descriptor, off_t(offset), SEEK_SET)) }
+    }
+
+    package static func truncate(_ descriptor: Int32, to length: Int64) -> Int {
+        call(.ftruncate) { Int(Glibc.ftruncate(descriptor, off_t(length))) }
+    }
+
+    /// Has the file system set aside room for bytes to come; the file's size stays what it is.
+    package static func reserve(_ descriptor: Int32, from offset: Int64, count: Int64) -> Int {
+        call(.fallocate) { Int(lk_reserve(descriptor, offset, count)) }
+    }
+
+    package static func synchronize(_ descriptor: Int32) -> Int { call(.fsync) { Int(Glibc.fsync(descriptor)) } }
+
+    package static func unlink(_ path: String) -> Int { call(.unlink) { Int(Glibc.unlink(path)) } }
+
+    package static func rename(_ old: String, _ new: String) -> Int { call(.rename) { Int(Glibc.rename(old, new)) } }
+
+    /// Fails where the new name is taken.
+    package static func link(_ old: String, _ new: String) -> Int { call(.link) { Int(Glibc.link(old, new)) } }
+
+    /// Locks an open file against other openings of it, until the descriptor is closed.
+    package static func lock(_ descriptor: Int32, _ operation: Int32) -> Int {
+        call(.flock) { Int(lk_flock(descriptor, operation)) }
+    }
+
+    package static func makeDirectory(_ path: String, mode: UInt32 = 0o700) -> Int {
+        call(.mkdir) { Int(Glibc.mkdir(path, mode)) }
+    }
+
+    package static func removeDirectory(_ path: String) -> Int { call(.rmdir) { Int(Glibc.rmdir(path)) } }
+
+    /// The text that belongs to an `errno`.
+    package static func text(ofError code: Int32) -> String {
+        withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
+            guard let base = buffer.baseAddress, strerror_r(code, base, buffer.count) == 0 else {
+                return "error \(code)"
+            }
+            return String(cString: base)
+        }
+    }
+}
+
+/// A system call that failed.
+package struct SystemCallFailure: Error, Sendable, Hashable, CustomStringConvertible {
+    /// Which call.
+    package var name: SystemCalls.Name
+    /// Its `errno`.
+    package var code: Int32
+
+    /// Whether the process, or the system, has as many descriptors open as it may.
+    var isLackOfDescriptors: Bool { code == EMFILE || code == ENFILE }
+
+    package var description: String { "\(name.rawValue): \(SystemCalls.text(ofError: code))" }
+}

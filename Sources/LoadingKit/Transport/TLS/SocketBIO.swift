@@ -1,0 +1,176 @@
+import CLoadingKitOpenSSL
+import Glibc
+
+/// OpenSSL's way to the socket, or to another TLS connection that carries this one: one to a proxy over TLS.
+///
+/// It makes no call that would be in vain by what epoll has reported, never raises SIGPIPE, and goes through
+/// ``SystemCalls``. What the socket does not take it keeps, so that a record that OpenSSL has made counts as written, and
+/// no caller has to repeat a write with the same bytes. OpenSSL's own BIO offers none of this, and costs the same.
+final class SocketBIO {
+    /// More than this is not kept: a record, and alerts or key updates after it.
+    private static let maximumKept = 65_536
+
+    private(set) var socket: Socket
+    /// The connection that carries this one; `nil` where the socket does itself.
+    let carrier: TLSSession?
+    /// Bytes for the socket or the carrier, from `keptStart` on.
+    private var kept: [UInt8] = []
+    private var keptStart = 0
+    /// Why the last call failed, when it did for another reason than that it would block.
+    private(set) var failure: TransportError.Cause?
+    /// The peer has ended its side.
+    private(set) var sawEnd = false
+    /// The first byte that the peer sent.
+    private(set) var firstByte: UInt8?
+
+    init(socket: Socket, carrier: TLSSession?) {
+        self.socket = socket
+        self.carrier = carrier
+    }
+
+    /// The descriptor has a new object.
+    func move(to socket: Socket) {
+        self.socket = socket
+        carrier?.move(to: socket)
+    }
+
+    var hasKept: Bool { keptStart < kept.count }
+
+    /// Whether a read may give something.
+    var mayHaveInput: Bool { socket.isReadable || carrier?.hasPendingInput == true }
+
+    /// Sends what was kept; `false` when some is left.
+    func flush() -> Bool {
+        if let carrier, !carrier.flush() { return false }
+        while hasKept {
+            let result = kept.withUnsafeBytes { send(UnsafeRawBufferPointer(rebasing: $0[keptStart...])) }
+            guard result > 0 else { return false }
+            keptStart += result
+        }
+        if !kept.isEmpty {
+            kept.removeAll(keepingCapacity: false)
+            keptStart = 0
+        }
+        return true
+    }
+
+    /// The number of bytes read, 0 at the end, or a negated `errno`.
+    fileprivate func read(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        let result = receive(buffer, count)
+        if result > 0, firstByte == nil { firstByte = buffer.load(as: UInt8.self) }
+        if result == 0 { sawEnd = true }
+        return result
+    }
+
+    private func receive(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
+        guard let carrier else {
+            let result = socket.receive(buffer, count)
+            return result < 0 ? failed(.recv, result) : result
+        }
+        switch carrier.read(buffer, count) {
+        case .bytes(let count): return count
+        case .wouldBlock: return -Int(EAGAIN)
+        case .end: return 0
+        case .failed(let cause): return failed(cause)
+        }
+    }
+
+    /// The number of bytes taken, all of them unless too much is kept; or a negated `errno`.
+    fileprivate func write(_ bytes: UnsafeRawBufferPointer) -> Int {
+        if failure != nil { return -Int(EIO) }
+        var sent = 0
+        if !hasKept {
+            let result = send(bytes)
+            if result < 0, result != -Int(EAGAIN) { return result }
+            sent = max(result, 0)
+        }
+        let rest = bytes[sent...]
+        guard !rest.isEmpty else { return bytes.count }
+        guard kept.count - keptStart + rest.count <= Self.maximumKept else { return sent > 0 ? sent : -Int(EAGAIN) }
+        kept.append(contentsOf: rest)
+        return bytes.count
+    }
+
+    /// The number of bytes that the socket or the carrier has taken, or a negated `errno`.
+    private func send(_ bytes: UnsafeRawBufferPointer) -> Int {
+        guard let carrier else {
+            let result = socket.send(bytes)
+            return result < 0 ? failed(.send, result) : result
+        }
+        switch carrier.write(bytes) {
+        case .bytes(let count): return count
+        case .wouldBlock: return -Int(EAGAIN)
+        case .failed(let cause): return failed(cause)
+        }
+    }
+
+    private func failed(_ name: SystemCalls.Name, _ result: Int) -> Int {
+        guard result != -Int(EAGAIN) else { return result }
+        failure = .systemCall(name, errno: Int32(truncatingIfNeeded: -result))
+        return result
+    }
+
+    private func failed(_ cause: TransportError.Cause) -> Int {
+        failure = cause
+        return -Int(EIO)
+    }
+
+    // MARK: What OpenSSL calls
+
+    private struct Method: @unchecked Sendable {  // not changed after it was made
+        let pointer: OpaquePointer
+    }
+
+    private static let method: Method? = {
+        guard let method = BIO_meth_new(BIO_get_new_index() | BIO_TYPE_SOURCE_SINK, "LoadingKit socket") else {
+            return nil
+        }
+        BIO_meth_set_read(method, readForOpenSSL)
+        BIO_meth_set_write(method, writeForOpenSSL)
+        BIO_meth_set_ctrl(method, controlForOpenSSL)
+        return Method(pointer: method)
+    }()
+
+    /// A BIO that uses this object, which has to outlive it.
+    func makeBIO() -> OpaquePointer? {
+        guard let method = Self.method, let bio = BIO_new(method.pointer) else { return nil }
+        BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())
+        BIO_set_init(bio, 1)
+        return bio
+    }
+}
+
+private func socketBIO(_ bio: OpaquePointer?) -> Unmanaged<SocketBIO>? {
+    BIO_get_data(bio).map { Unmanaged.fromOpaque($0) }
+}
+
+private func readForOpenSSL(
+    _ bio: OpaquePointer?, _ buffer: UnsafeMutablePointer<CChar>?, _ count: Int32
+) -> Int32 {
+    guard let bio, let buffer, count > 0, let target = socketBIO(bio) else { return 0 }
+    lk_BIO_clear_retry_flags(bio)
+    let result = target._withUnsafeGuaranteedRef { $0.read(buffer, Int(count)) }
+    if result >= 0 { return Int32(truncatingIfNeeded: result) }
+    if result == -Int(EAGAIN) { lk_BIO_set_retry_read(bio) }
+    return -1
+}
+
+private func writeForOpenSSL(_ bio: OpaquePointer?, _ buffer: UnsafePointer<CChar>?, _ count: Int32) -> Int32 {
+    guard let bio, let buffer, count > 0, let target = socketBIO(bio) else { return 0 }
+    lk_BIO_clear_retry_flags(bio)
+    let bytes = UnsafeRawBufferPointer(start: buffer, count: Int(count))
+    let result = target._withUnsafeGuaranteedRef { $0.write(bytes) }
+    if result >= 0 { return Int32(truncatingIfNeeded: result) }
+    if result == -Int(EAGAIN) { lk_BIO_set_retry_write(bio) }
+    return -1
+}
+
+private func controlForOpenSSL(
+    _ bio: OpaquePointer?, _ command: Int32, _ number: Int, _ pointer: UnsafeMutableRawPointer?
+) -> Int {
+    switch command {
+    case BIO_CTRL_FLUSH: 1
+    case BIO_CTRL_EOF: socketBIO(bio)?._withUnsafeGuaranteedRef { $0.sawEnd } == true ? 1 : 0
+    case _: 0
+    }
+}

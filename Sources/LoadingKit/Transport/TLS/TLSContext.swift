@@ -1,0 +1,222 @@
+import CLoadingKitOpenSSL
+import CLoadingKitOpenSSLStart
+import CLoadingKitShims
+import Glibc
+
+/// What TLS connections of the same options share: the trusted authorities, and sessions to continue.
+package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_CTX; `sessions` has a lock
+    package let options: TLSOptions
+    let context: OpaquePointer
+    let sessions = TLSSessionStore()
+    let keyLog: KeyLog?
+
+    package init(_ options: TLSOptions) throws(TransportError) {
+        lk_openssl_start()
+        ERR_clear_error()
+        guard let context = SSL_CTX_new(TLS_client_method()) else { throw Self.misconfigured(OpenSSLError.text()) }
+        self.context = context
+        self.options = options
+        keyLog = KeyLog.open(options.keyLogFile)
+        try setUp()
+    }
+
+    deinit { SSL_CTX_free(context) }
+
+    static func misconfigured(_ text: String) -> TransportError { TransportError(.tls, "TLS", .configuration(text)) }
+
+    /// The authorities that its connections trust.
+    var anchors: TrustAnchors {
+        get throws(TransportError) {
+            // A context that verifies nothing has not read the system's.
+            if options.trustRoots == .system, !options.verifiesPeer { return try TrustAnchors.system() }
+            guard let anchors = TrustAnchors(sharing: SSL_CTX_get_cert_store(context)) else {
+                throw Self.misconfigured("no trust store")
+            }
+            return anchors
+        }
+    }
+
+    /// OpenSSL's measure of the weakest algorithms that it lets pass.
+    var securityLevel: Int32 { SSL_CTX_get_security_level(context) }
+
+    /// The same where there is no connection: that of the system's configuration.
+    static let defaultSecurityLevel: Int32 = {
+        guard let context = SSL_CTX_new(TLS_client_method()) else { return 2 }
+        defer { SSL_CTX_free(context) }
+        return SSL_CTX_get_security_level(context)
+    }()
+
+    private func setUp() throws(TransportError) {
+        guard lk_SSL_CTX_set_min_proto_version(context, Int32(options.minimumVersion)) == 1,
+            lk_SSL_CTX_set_max_proto_version(context, Int32(options.maximumVersion)) == 1,
+            options.minimumVersion <= options.maximumVersion
+        else { throw Self.misconfigured("the TLS versions asked for cannot be used") }
+        let modes = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS
+        _ = lk_SSL_CTX_set_mode(context, Int(modes))
+        // A server that starts anew in the middle is refused, as HTTP/2 demands (RFC 9113 §9.2.1).
+        SSL_CTX_set_options(context, lk_SSL_OP_NO_RENEGOTIATION)
+        // Several records with one call, where the socket has them.
+        lk_SSL_CTX_set_read_ahead(context, 1)
+        SSL_CTX_set_default_read_buffer_len(context, 32_768)
+        try setUpALPN()
+        try TrustStore.install(options, in: context)
+        if options.requiresForwardSecrecy, !ForwardSecrecy.require(in: context) {
+            throw Self.misconfigured("no cipher suite with forward secrecy can be used (\(OpenSSLError.text()))")
+        }
+        // The callback accepts the certificate where the options turn verification off.
+        SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
+        SSL_CTX_set_cert_verify_callback(context, verifyPeer, nil)
+        SSL_CTX_set_cert_cb(context, provideCertificate, nil)
+        lk_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
+        SSL_CTX_sess_set_new_cb(context, keepSession)
+        if keyLog != nil { SSL_CTX_set_keylog_callback(context, logKeys) }
+    }
+
+    /// RFC 7301 §3.1: each name with its length in a byte before it.
+    private func setUpALPN() throws(TransportError) {
+        guard !options.alpn.isEmpty else { return }
+        var wire: [UInt8] = []
+        for name in options.alpn {
+            guard let length = UInt8(exactly: name.utf8.count), length > 0 else {
+                throw Self.misconfigured("an application protocol's name has 1 to 255 bytes, unlike “\(name)”")
+            }
+            wire.append(length)
+            wire += name.utf8
+        }
+        // The list's length has two bytes.
+        guard let count = UInt16(exactly: wire.count).map(UInt32.init),
+            SSL_CTX_set_alpn_protos(context, wire, count) == 0
+        else {
+            throw Self.misconfigured("the application protocols' names are too long")
+        }
+    }
+}
+
+// MARK: - What OpenSSL calls
+
+/// The connection that OpenSSL calls for.
+private func session(of ssl: OpaquePointer?) -> TLSSession? {
+    guard let ssl, let pointer = SSL_get_ex_data(ssl, 0) else { return nil }
+    return Unmanaged<TLSSession>.fromOpaque(pointer).takeUnretainedValue()
+}
+
+private func verifyPeer(_ store: OpaquePointer?, _: UnsafeMutableRawPointer?) -> Int32 {
+    let index = SSL_get_ex_data_X509_STORE_CTX_idx()
+    guard let store, let ssl = X509_STORE_CTX_get_ex_data(store, index).map({ OpaquePointer($0) }),
+        let session = session(of: ssl)
+    else { return 0 }
+    switch session.verify(store) {
+    case .yes: return 1
+    case .no: return 0
+    case .later: return lk_SSL_set_retry_verify(ssl)
+    }
+}
+
+private func provideCertificate(_ ssl: OpaquePointer?, _: UnsafeMutableRawPointer?) -> Int32 {
+    guard let session = session(of: ssl) else { return 1 }
+    switch session.provideCertificate() {
+    case .yes: return 1
+    case .no: return 0
+    case .later: return -1
+    }
+}
+
+private func keepSession(_ ssl: OpaquePointer?, _ resumable: OpaquePointer?) -> Int32 {
+    guard let resumable, let session = session(of: ssl) else { return 0 }
+    session.keep(resumable)
+    return 1  // the reference is ours now
+}
+
+private func logKeys(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
+    guard let line else { return }
+    session(of: ssl)?.context.keyLog?.append(String(cString: line))
+}
+
+/// How TLS connections are made.
+package struct TLSOptions: Sendable, Hashable {
+    /// Which authorities are trusted.
+    package enum TrustRoots: Sendable, Hashable {
+        /// The system's; `SSL_CERT_FILE` and `SSL_CERT_DIR` are respected.
+        case system
+        /// Those in a PEM file, instead of the system's.
+        case file(path: String)
+        /// Those in PEM text, instead of the system's.
+        case pem([UInt8])
+    }
+
+    package static let tls12: UInt16 = 0x0303
+    package static let tls13: UInt16 = 0x0304
+
+    /// The oldest version that is used, by its number on the wire.
+    package var minimumVersion = tls12
+    /// The newest version that is used.
+    package var maximumVersion = tls13
+    /// Whether the peer's certificate and name are verified. When not, ``TLSInfo/certificateFailure`` has what was found.
+    package var verifiesPeer = true
+    package var trustRoots = TrustRoots.system
+    /// Authorities that are trusted besides those, as PEM text.
+    package var additionalRoots: [UInt8] = []
+    /// The application protocols that are offered, the most wanted first.
+    package var alpn: [String] = []
+    /// Whether only cipher suites with forward secrecy are offered: a server's key that becomes known later does not
+    /// disclose recorded connections.
+    package var requiresForwardSecrecy = true
+    /// Whether the server's certificate has to have an RSA key of at least 2048 bits or an elliptic one of at least 256,
+    /// and a signature with SHA-256 or better.
+    package var requiresStrongCertificates = true
+    /// A file to which the connections' keys are appended, for tools that decrypt captures. `nil`: the file that the
+    /// environment variable `SSLKEYLOGFILE` names, if any.
+    package var keyLogFile: String?
+
+    package init() {}
+}
+
+/// The cipher suites of TLS 1.2 and before with forward secrecy: a server's key that becomes known later does not disclose
+/// recorded connections (all of TLS 1.3's have it).
+enum ForwardSecrecy {
+    /// Takes all others from what a context offers. What the system's configuration took already stays away.
+    static func require(in context: OpaquePointer) -> Bool {
+        let names = suites(of: context).filter(hasForwardSecrecy).compactMap { SSL_CIPHER_get_name($0) }.map {
+            String(cString: $0)
+        }
+        return !names.isEmpty && SSL_CTX_set_cipher_list(context, names.joined(separator: ":")) == 1
+    }
+
+    private static func suites(of context: OpaquePointer) -> [OpaquePointer] {
+        guard let list = SSL_CTX_get_ciphers(context) else { return [] }
+        return (0..<max(0, OPENSSL_sk_num(list))).compactMap { OPENSSL_sk_value(list, $0).map { OpaquePointer($0) } }
+    }
+
+    private static func hasForwardSecrecy(_ suite: OpaquePointer) -> Bool {
+        switch SSL_CIPHER_get_kx_nid(suite) {
+        case NID_kx_ecdhe, NID_kx_dhe: true
+        // TLS 1.3's are chosen elsewhere, and not named with these.
+        case _: false
+        }
+    }
+}
+
+/// The file that connections' keys are appended to, a line each (draft-ietf-tls-keylogfile), for tools that decrypt
+/// captures. Only where a user wants it.
+final class KeyLog: Sendable {
+    private let descriptor: Int32
+
+    private init(descriptor: Int32) { self.descriptor = descriptor }
+
+    deinit { SystemCalls.close(descriptor) }
+
+    /// The log at `path`, or where `SSLKEYLOGFILE` of the environment names it; `nil` when there is none, or where it
+    /// cannot be opened.
+    static func open(_ path: String?) -> KeyLog? {
+        guard let path = path ?? getenv("SSLKEYLOGFILE").map({ String(cString: $0) }), !path.isEmpty else { return nil }
+        let descriptor = SystemCalls.open(path, O_WRONLY | O_APPEND | O_CREAT)
+        return descriptor >= 0 ? KeyLog(descriptor: Int32(descriptor)) : nil
+    }
+
+    /// One call a line, which `O_APPEND` keeps whole among threads and processes.
+    func append(_ line: String) {
+        var text = line
+        text += "\n"
+        text.withUTF8 { _ = SystemCalls.write(descriptor, UnsafeRawBufferPointer($0)) }
+    }
+}

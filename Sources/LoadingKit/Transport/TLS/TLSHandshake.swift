@@ -1,0 +1,91 @@
+/// Carries a TLS handshake through. Confined to the socket's loop.
+final class TLSHandshake: EventSource {
+    enum Outcome {
+        case success(TLSSession)
+        case failure(TransportError.Cause)
+    }
+
+    private let socket: Socket
+    private let session: TLSSession
+    private var completion: ((Outcome) -> Void)?
+    /// Whether an answer of the decider's is waited for.
+    private(set) var isAwaitingDecision = false {
+        didSet { if isAwaitingDecision != oldValue { awaitingDecisionDidChange?(isAwaitingDecision) } }
+    }
+    /// Hears of it when the handshake begins and ceases to wait for an answer.
+    var awaitingDecisionDidChange: ((Bool) -> Void)?
+
+    init(_ session: TLSSession, over socket: Socket, completion: @escaping (Outcome) -> Void) {
+        self.session = session
+        self.socket = socket
+        self.completion = completion
+    }
+
+    /// Begins; `completion` may be called at once, and never after `cancel()`.
+    func start() {
+        if let failure = socket.watch(by: self) { end(.failure(TransportError.Cause(failure))) } else { proceed() }
+    }
+
+    func cancel() {
+        completion = nil
+        socket.close()
+    }
+
+    func handle(events: UInt32) {
+        guard completion != nil else { return }
+        socket.note(events)
+        guard !isAwaitingDecision else { return noteWhileAwaitingDecision(events) }
+        guard !socket.isWritable || session.flush() else { return }
+        proceed()
+    }
+
+    private func proceed() {
+        switch session.handshake() {
+        case .done: end(.success(session))
+        case .wouldBlock: break
+        case .needsTrustDecision(let trust):
+            awaitDecision { [session] in
+                session.decider?.decide(trust, $0)
+            } then: { [session] in
+                session.decide($0)
+            }
+        case .needsIdentity(let authorities):
+            awaitDecision { [session] in
+                session.decider?.chooseIdentity(authorities, $0)
+            } then: { [session] in
+                session.decide($0)
+            }
+        case .failed(let cause):
+            socket.close()
+            end(.failure(cause))
+        }
+    }
+
+    /// Waits for the first answer, which may come at once.
+    private func awaitDecision<Answer>(
+        _ question: (@escaping (Answer) -> Void) -> Void, then decide: @escaping (Answer) -> Void
+    ) {
+        isAwaitingDecision = true
+        var isAnswered = false
+        question { [weak self] answer in
+            guard let self, completion != nil, !isAnswered else { return }
+            isAnswered = true
+            isAwaitingDecision = false
+            decide(answer)
+            proceed()
+        }
+    }
+
+    private func noteWhileAwaitingDecision(_ events: UInt32) {
+        guard Socket.meansHangUp(events) else { return }
+        socket.close()
+        end(.failure(.handshake("the peer closed the connection while the program decided about the handshake")))
+    }
+
+    private func end(_ outcome: Outcome) {
+        guard let completion else { return }
+        self.completion = nil
+        session.decider = nil
+        completion(outcome)
+    }
+}

@@ -1,0 +1,307 @@
+import CLoadingKitOpenSSL
+import Glibc
+
+/// One TLS connection over a socket, or inside another TLS connection. Confined to the socket's loop.
+final class TLSSession {
+    enum ReadResult {
+        case bytes(Int)
+        case wouldBlock
+        case end
+        case failed(TransportError.Cause)
+    }
+
+    enum WriteResult {
+        case bytes(Int)
+        case wouldBlock
+        case failed(TransportError.Cause)
+    }
+
+    enum HandshakeResult {
+        case done
+        case wouldBlock
+        /// It goes on once it was decided whether the server is trusted.
+        case needsTrustDecision(TrustEvaluation)
+        /// It goes on once an identity was chosen. The names of the authorities that the server accepts, in DER.
+        case needsIdentity([[UInt8]])
+        case failed(TransportError.Cause)
+    }
+
+    /// The answer to a callback of OpenSSL's.
+    enum Reply {
+        case yes, no, later
+    }
+
+    let context: TLSContext
+    /// Decides about certificates; nil where the rules decide alone.
+    var decider: (any TLSDecider)?
+    var decisions = TLSDecisions()
+    /// What the verification of the peer's certificate found.
+    var certificateFailure: CertificateFailure?
+
+    private let bio: SocketBIO
+    let ssl: OpaquePointer
+    private let sessionKey: String
+    let serverName: String
+    /// A failure that was found after bytes had been read, and is reported by the next read.
+    private var deferred: TransportError.Cause?
+    private var failed = false
+    private var sentCloseNotify = false
+
+    static let maximumRecord = 16_384
+
+    /// `nil` when memory is out, or when the name cannot be one.
+    ///
+    /// - Parameter carrier: the connection that this one goes through, over the same socket.
+    init?(
+        _ context: TLSContext, socket: Socket, inside carrier: TLSSession? = nil, serverName: String, sessionKey: String
+    ) {
+        self.context = context
+        self.sessionKey = sessionKey
+        self.serverName = serverName
+        bio = SocketBIO(socket: socket, carrier: carrier)
+        ERR_clear_error()
+        guard let ssl = SSL_new(context.context) else { return nil }
+        self.ssl = ssl
+        guard let pointer = bio.makeBIO() else { return nil }
+        SSL_set_bio(ssl, pointer, pointer)
+        SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
+        SSL_set_connect_state(ssl)
+        guard name(serverName) else { return nil }
+        if let resumable = context.sessions.take(for: sessionKey) { SSL_set_session(ssl, resumable.session) }
+    }
+
+    deinit { SSL_free(ssl) }
+
+    /// RFC 6066 §3: literal addresses are not sent as names.
+    private func name(_ serverName: String) -> Bool {
+        guard PeerName.demand(serverName, in: SSL_get0_param(ssl)) else { return false }
+        return IPAddress(serverName) != nil || lk_SSL_set_tlsext_host_name(ssl, PeerName.withoutRoot(serverName)) == 1
+    }
+
+    /// The descriptor has a new object, which this goes on over.
+    func move(to socket: Socket) { bio.move(to: socket) }
+
+    // MARK: Handshake
+
+    func handshake() -> HandshakeResult {
+        ERR_clear_error()
+        let result = SSL_do_handshake(ssl)
+        if result == 1 { return afterHandshake() }
+        switch SSL_get_error(ssl, result) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE:
+            _ = bio.flush()
+            return .wouldBlock
+        case SSL_ERROR_WANT_RETRY_VERIFY: return .needsTrustDecision(evaluation)
+        case SSL_ERROR_WANT_X509_LOOKUP: return .needsIdentity(acceptedAuthorities)
+        case let code:
+            failed = true
+            _ = bio.flush()  // the alert
+            return .failed(handshakeCause(code))
+        }
+    }
+
+    private func handshakeCause(_ code: Int32) -> TransportError.Cause {
+        if case .systemCall(let name, let code) = bio.failure {
+            return TransportError.Cause(SystemCallFailure(name: name, code: code))
+        }
+        if let failure = bio.failure { return failure }
+        if let failure = decisions.failure(certificateFailure, context.options, peerCertificates.first) {
+            return failure
+        }
+        // A record begins with 20 to 24 (RFC 8446 §5.1); a line of text does not.
+        if let byte = bio.firstByte, (0x20...0x7E).contains(byte) { return .plainTextPeer }
+        if bio.sawEnd { return .handshake("the peer closed the connection during the handshake") }
+        return tlsFailure()
+    }
+
+    /// OpenSSL's last failure: often the reason for which the peer refused.
+    private func tlsFailure() -> TransportError.Cause {
+        guard let alert = TLSAlert(error: ERR_peek_error()) else { return .handshake(OpenSSLError.text()) }
+        ERR_clear_error()
+        return .alert(alert, decisions.clientCertificate)
+    }
+
+    // MARK: Reading
+
+    /// Reads as many records as are there and `count` holds.
+    func read(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> ReadResult {
+        if let deferred { return .failed(deferred) }
+        // Once for all records: it costs a tenth of what a small one does.
+        ERR_clear_error()
+        var total = 0
+        while total < count {
+            switch readOnce(buffer + total, count - total) {
+            case .bytes(let read): total += read
+            case .wouldBlock: return total > 0 ? .bytes(total) : .wouldBlock
+            case .end:
+                // OpenSSL remembers it, and reports it again.
+                return total > 0 ? .bytes(total) : .end
+            case .failed(let cause):
+                deferred = cause
+                return total > 0 ? .bytes(total) : .failed(cause)
+            }
+            // No call that could only answer "try again".
+            if SSL_has_pending(ssl) == 0, !bio.mayHaveInput { break }
+        }
+        return .bytes(total)
+    }
+
+    /// OpenSSL's list of errors is empty.
+    private func readOnce(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> ReadResult {
+        var read = 0
+        let result = SSL_read_ex(ssl, buffer, count, &read)
+        if result == 1 { return .bytes(read) }
+        switch SSL_get_error(ssl, result) {
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+        case SSL_ERROR_ZERO_RETURN: return .end
+        case _:
+            failed = true
+            return .failed(cause())
+        }
+    }
+
+    private func cause() -> TransportError.Cause {
+        if TLSAlert(error: ERR_peek_error()) != nil { return tlsFailure() }
+        if let failure = bio.failure { return failure }
+        return bio.sawEnd ? .truncated : .handshake(OpenSSLError.text())
+    }
+
+    /// Whether bytes wait that epoll does not know of.
+    var hasPendingInput: Bool {
+        deferred != nil || SSL_has_pending(ssl) == 1 || bio.carrier?.hasPendingInput == true
+    }
+
+    /// Whether the peer has sent nothing but what concerns TLS alone.
+    func checkIsQuiet() -> Bool {
+        guard deferred == nil, !failed else { return false }
+        bio.socket.assumeReadable()
+        ERR_clear_error()
+        var byte: UInt8 = 0
+        var read = 0
+        let result = SSL_peek_ex(ssl, &byte, 1, &read)
+        guard result != 1 else { return false }
+        switch SSL_get_error(ssl, result) {
+        // The first bytes of a record may be there.
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return !hasPendingInput
+        case SSL_ERROR_ZERO_RETURN: return false
+        case _:
+            deferred = cause()
+            failed = true
+            return false
+        }
+    }
+
+    // MARK: Writing
+
+    /// Writes records until the socket is full.
+    func write(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
+        var total = 0
+        while total < bytes.count {
+            guard flush() else { break }
+            var written = 0
+            ERR_clear_error()
+            let rest = UnsafeRawBufferPointer(rebasing: bytes[total...])
+            let result = SSL_write_ex(ssl, rest.baseAddress, rest.count, &written)
+            guard result == 1 else {
+                let code = SSL_get_error(ssl, result)
+                if code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE { break }
+                failed = true
+                return .failed(refusal() ?? cause())
+            }
+            total += written
+        }
+        if total > 0 { return .bytes(total) }
+        guard let failure = bio.failure else { return .wouldBlock }
+        return .failed(refusal() ?? failure)
+    }
+
+    /// Why a peer refuses the client. In TLS 1.3 that alert comes when the client's handshake is over: a write then may
+    /// meet the end of the connection before the alert was read.
+    private func refusal() -> TransportError.Cause? {
+        guard decisions.clientCertificate != .notAsked, bio.failure != nil else { return nil }
+        bio.socket.assumeReadable()
+        ERR_clear_error()
+        var byte: UInt8 = 0
+        var read = 0
+        SSL_peek_ex(ssl, &byte, 1, &read)
+        defer { ERR_clear_error() }
+        guard TLSAlert(error: ERR_peek_error()) != nil else { return nil }
+        // OpenSSL does not report it again to the next read.
+        deferred = tlsFailure()
+        return deferred
+    }
+
+    /// As one record, as far as they fit in one.
+    func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> WriteResult {
+        guard first.count < Self.maximumRecord else {
+            let result = write(first)
+            guard case .bytes(first.count) = result else { return result }
+            return sum(first.count, write(second))
+        }
+        let record = bio.socket.loop.recordBuffer
+        let joined = min(second.count, Self.maximumRecord - first.count)
+        record.copyMemory(from: first)
+        UnsafeMutableRawBufferPointer(rebasing: record[first.count...])
+            .copyMemory(from: UnsafeRawBufferPointer(rebasing: second[..<joined]))
+        let count = first.count + joined
+        let result = write(UnsafeRawBufferPointer(rebasing: record[..<count]))
+        guard case .bytes(count) = result, joined < second.count else { return result }
+        return sum(count, write(UnsafeRawBufferPointer(rebasing: second[joined...])))
+    }
+
+    /// What came of a second write after one that took `count` bytes. A failure is reported by the next.
+    private func sum(_ count: Int, _ result: WriteResult) -> WriteResult {
+        switch result {
+        case .bytes(let more): .bytes(count + more)
+        case .wouldBlock, .failed: .bytes(count)
+        }
+    }
+
+    /// Sends what the socket did not take before; `false` when it still does not. A failure is reported by the next write.
+    func flush() -> Bool { bio.flush() || bio.failure != nil }
+
+    /// Sends `close_notify`: nothing more comes (RFC 8446 §6.1). Does not wait for the socket.
+    func sendCloseNotify() {
+        guard !failed, !sentCloseNotify, SSL_is_init_finished(ssl) == 1 else { return }
+        sentCloseNotify = true
+        ERR_clear_error()
+        SSL_shutdown(ssl)
+        ERR_clear_error()
+    }
+
+    /// The same, then to the peer of the connection that carries this one.
+    func sendLastCloseNotify() {
+        sendCloseNotify()
+        bio.carrier?.sendLastCloseNotify()
+    }
+
+    // MARK: Sessions and information
+
+    /// A session that this connection gave, for a later one. Takes the reference.
+    func keep(_ resumable: OpaquePointer) {
+        let session = ResumableSession(owning: resumable)
+        // A session of a peer that was not trusted is not kept: continuing it would verify nothing. Nor is one in which the
+        // client's certificate was requested: continuing it would answer as before, whatever the program decides now.
+        guard certificateFailure == nil, decisions.clientCertificate == .notAsked,
+            SSL_SESSION_is_resumable(resumable) == 1
+        else { return }
+        context.sessions.put(session, for: sessionKey)
+    }
+
+    /// What the handshake agreed on.
+    var info: TLSInfo {
+        var alpn: UnsafePointer<UInt8>?
+        var length: UInt32 = 0
+        SSL_get0_alpn_selected(ssl, &alpn, &length)
+        let chosen = alpn.map { String(decoding: UnsafeBufferPointer(start: $0, count: Int(length)), as: UTF8.self) }
+        let cipher = SSL_get_current_cipher(ssl)
+        let name = SSL_CIPHER_standard_name(cipher).map { String(cString: $0) }
+        return TLSInfo(
+            protocolVersion: UInt16(truncatingIfNeeded: SSL_version(ssl)),
+            cipherSuite: SSL_CIPHER_get_protocol_id(cipher), cipherSuiteName: name ?? "unknown", alpn: chosen,
+            wasResumed: SSL_session_reused(ssl) == 1, peerCertificates: peerCertificates,
+            certificateFailure: certificateFailure)
+    }
+
+    var peerCertificates: [Certificate] { CertificateStack.certificates(in: SSL_get_peer_cert_chain(ssl)) }
+}

@@ -1,0 +1,55 @@
+import Glibc
+import LoadingKitPrimitives
+
+extension TransportError: LayerError {
+    package var category: LayerErrorCategory {
+        switch cause {
+        case .nameNotFound, .noAddresses: Networks.exist ? .hostNotFound : .noNetwork
+        case .resolverFailed: Networks.exist ? .nameLookupFailed : .noNetwork
+        case .notAllowed: .noNetwork
+        case .systemCall(.connect, ENETUNREACH), .systemCall(.connect, ENETDOWN), .systemCall(.connect, EHOSTUNREACH),
+            .systemCall(.connect, EADDRNOTAVAIL):
+            .noNetwork
+        case .timedOut: .timedOut
+        case .cancelled: .cancelled
+        case .refused, .configuration: .cannotConnect
+        case .certificate(let failure): failure.category
+        case .alert(let alert, let use): alert.category(use)
+        case .handshake, .plainTextPeer: .secureConnectionFailed
+        case .truncated: .connectionLost
+        case .systemCall:
+            switch phase {
+            case .resolve, .connect: .cannotConnect
+            case .tls: .secureConnectionFailed
+            case .read, .write: .connectionLost
+            }
+        }
+    }
+}
+
+extension TLSAlert {
+    /// Before TLS 1.3 there is no alert for a missing certificate: a server that requests one and gets none sends
+    /// `handshake_failure`.
+    fileprivate func category(_ use: ClientCertificateUse) -> LayerErrorCategory {
+        switch use {
+        case .notAsked: wantsCertificate ? .clientCertificateRequired : .secureConnectionFailed
+        case .notSent:
+            wantsCertificate || isAboutCertificate || isHandshakeFailure
+                ? .clientCertificateRequired : .secureConnectionFailed
+        case .sent:
+            isAboutCertificate || isHandshakeFailure || wantsCertificate
+                ? .clientCertificateRejected : .secureConnectionFailed
+        }
+    }
+}
+
+extension CertificateFailure {
+    package var category: LayerErrorCategory {
+        switch reason {
+        case .expired: .certificateExpired
+        case .notYetValid: .certificateNotYetValid
+        case .unknownAuthority: .unknownCertificateAuthority
+        case .selfSigned, .hostMismatch, .revoked, .weak, .refused, .other: .untrustedCertificate
+        }
+    }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import LoadingKit
+
+/// Makes the connections of an event stream.
+struct EventStreamConnector: Sendable {
+    enum Response: Sendable {
+        case stream(URLSession.AsyncBytes)
+        case noContent
+        /// A status that is tried again.
+        case unavailable(EventStreamError, retryAfter: Double?)
+    }
+
+    private let session: URLSession
+    private let request: URLRequest
+    private let retriedStatuses: Set<Int>
+    private let delegate: (any URLSessionTaskDelegate)?
+
+    init(
+        _ session: URLSession, _ request: URLRequest, _ options: EventStreamOptions,
+        _ delegate: (any URLSessionTaskDelegate)?
+    ) {
+        var request = request
+        request.setValue("text/event-stream", forHTTPHeaderField: "Accept")
+        if request.value(forHTTPHeaderField: "Cache-Control") == nil {
+            request.setValue("no-store", forHTTPHeaderField: "Cache-Control")
+        }
+        request.cachePolicy = .reloadIgnoringLocalCacheData
+        if request.timeoutInterval == 60 { request.timeoutInterval = options.idleTimeout }
+        self.request = request
+        self.session = session
+        self.delegate = delegate
+        retriedStatuses = options.reconnection.retriedStatuses
+    }
+
+    var method: String { request.httpMethod ?? "GET" }
+
+    /// - Throws: `EventStreamError` for a response that is no event stream; `URLError`.
+    func connect(lastEventID: String) async throws -> Response {
+        var request = request
+        if !lastEventID.isEmpty { request.setValue(lastEventID, forHTTPHeaderField: "Last-Event-ID") }
+        let (bytes, response) = try await session.bytes(for: request, delegate: delegate)
+        guard let http = response as? HTTPURLResponse else {
+            return try await checked(bytes, response)
+        }
+        switch http.statusCode {
+        case 200: return try await checked(bytes, response)
+        case 204: return .noContent
+        default:
+            let error = EventStreamError.status(http.statusCode, firstBytes: await FirstBytes.read(bytes))
+            guard retriedStatuses.contains(http.statusCode) else { throw error }
+            let seconds = http.value(forHTTPHeaderField: "Retry-After").flatMap { UInt32($0) }
+            return .unavailable(error, retryAfter: seconds.map { Double($0) })
+        }
+    }
+
+    private func checked(_ bytes: URLSession.AsyncBytes, _ response: URLResponse) async throws -> Response {
+        guard response.mimeType?.lowercased() == "text/event-stream" else {
+            throw EventStreamError.mimeType(response.mimeType, firstBytes: await FirstBytes.read(bytes))
+        }
+        return .stream(bytes)
+    }
+}
+
+extension URLError {
+    /// Whether to connect again may help: the request may be as it is, and the network or the server was not.
+    var mayPass: Bool {
+        switch code {
+        case .cancelled, .badURL, .unsupportedURL, .userAuthenticationRequired, .userCancelledAuthentication,
+            .httpTooManyRedirects, .redirectToNonExistentLocation, .appTransportSecurityRequiresSecureConnection,
+            .secureConnectionFailed, .serverCertificateHasBadDate, .serverCertificateUntrusted,
+            .serverCertificateHasUnknownRoot, .serverCertificateNotYetValid, .clientCertificateRejected,
+            .clientCertificateRequired, .requestBodyStreamExhausted, .cannotParseResponse, .dataLengthExceedsMaximum,
+            .cannotDecodeRawData, .cannotDecodeContentData, .fileDoesNotExist, .noPermissionsToReadFile:
+            false
+        default: true
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+import LoadingKit
+
+/// Why an event stream has ended for good. Errors of the network are `URLError`s, and limits ``EventStreamParseError``s.
+public enum EventStreamError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
+    /// The response has another status than 200, and the first bytes of its body (1,024 at most).
+    case status(Int, firstBytes: Data)
+    /// The response is no event stream: its type, and the first bytes of its body (1,024 at most).
+    case mimeType(String?, firstBytes: Data)
+
+    /// In plain words.
+    public var description: String {
+        switch self {
+        case .status(let status, let bytes): "the server answers with status \(status), not 200\(Self.quote(bytes))"
+        case .mimeType(let type, let bytes):
+            "the response is of \(type ?? "no type"), not of text/event-stream\(Self.quote(bytes))"
+        }
+    }
+
+    /// The description.
+    public var errorDescription: String? { description }
+
+    private static func quote(_ bytes: Data) -> String {
+        bytes.isEmpty ? "" : ": " + FirstBytes.text(bytes)
+    }
+}
+
+/// The beginning of a body that is not what it should be, for an error.
+enum FirstBytes {
+    static let limit = 1024
+
+    /// Reads until there are enough; what fails meanwhile is not the error that the caller has.
+    static func read(_ bytes: URLSession.AsyncBytes) async -> Data {
+        var first = Data()
+        do {
+            for try await piece in bytes.chunks {
+                first.append(piece.prefix(limit - first.count))
+                if first.count >= limit { break }
+            }
+        } catch {
+            return first
+        }
+        return first
+    }
+
+    /// As text without control characters, at most 200 bytes of it.
+    static func text(_ bytes: Data) -> String {
+        String(decoding: bytes.prefix(200), as: UTF8.self).unicodeScalars
+            .map { $0.value < 0x20 || $0.value == 0x7f ? " " : String($0) }.joined()
+    }
+}

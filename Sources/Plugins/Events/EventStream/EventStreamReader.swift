@@ -1,0 +1,140 @@
+import Foundation
+import LoadingKit
+
+/// Reads one event after the other, and connects where there is no connection. Used by one task at a time.
+final class EventStreamReader {
+    private enum Connection {
+        case none
+        case open(LoadedBody.Iterator, EventStreamParser)
+        /// The events that are left are the last; the error comes behind them.
+        case over((any Error)?)
+    }
+
+    private let connector: EventStreamConnector
+    private let options: EventStreamOptions
+    private let monitor: EventStreamMonitor
+    private var policy: ReconnectionPolicy
+    private var connection = Connection.none
+    private var attempt = 0
+    /// Seconds to wait before the next connection.
+    private var pause: Double?
+    /// Received and not yet given, in order; those before `given` were.
+    private var events: [ServerSentEvent] = []
+    private var given = 0
+
+    init(connector: EventStreamConnector, options: EventStreamOptions, monitor: EventStreamMonitor) {
+        self.connector = connector
+        self.options = options
+        self.monitor = monitor
+        policy = ReconnectionPolicy(options.reconnection, method: connector.method)
+        if let time = monitor.reconnectionTime { policy.setReconnectionTime(milliseconds: time) }
+    }
+
+    deinit { monitor.change(to: .closed) }
+
+    func next(isolation actor: isolated (any Actor)?) async throws -> ServerSentEvent? {
+        while true {
+            if let event = takeEvent() { return event }
+            switch connection {
+            case .over(let error):
+                connection = .over(nil)
+                if let error { throw error }
+                return nil
+            case .none: try await connect(isolation: actor)
+            case .open(let body, let parser): await receive(body, parser, isolation: actor)
+            }
+        }
+    }
+
+    /// What the program has not got does not count as received: the next request asks for it again.
+    private func takeEvent() -> ServerSentEvent? {
+        guard given < events.count else { return nil }
+        let event = events[given]
+        given += 1
+        if given == events.count {
+            events.removeAll(keepingCapacity: given <= 1024)
+            given = 0
+            if case .open(_, let parser) = connection {
+                monitor.note(lastEventID: parser.lastEventID, reconnectionTime: parser.reconnectionTime)
+                return event
+            }
+        }
+        monitor.note(lastEventID: event.id, reconnectionTime: event.retry)
+        return event
+    }
+
+    // MARK: Connecting
+
+    private func connect(isolation actor: isolated (any Actor)?) async throws {
+        do {
+            if let seconds = pause.take() {
+                monitor.change(to: .waiting(seconds: seconds))
+                try await options.reconnection.sleep(seconds)
+            }
+            guard !Task.isCancelled else { return end(URLError(.cancelled)) }
+            attempt += 1
+            monitor.change(to: .connecting(attempt: attempt))
+            take(try await connector.connect(lastEventID: monitor.lastEventID))
+        } catch let error as URLError where error.mayPass && !Task.isCancelled {
+            settle(.attemptFailed(retryAfter: nil), error)
+        } catch {
+            end(error is CancellationError ? URLError(.cancelled) : error)
+        }
+    }
+
+    private func take(_ response: EventStreamConnector.Response) {
+        switch response {
+        case .stream(let bytes):
+            policy.connectionDidOpen()
+            monitor.change(to: .open)
+            let parser = EventStreamParser(lastEventID: monitor.lastEventID, limits: options.limits)
+            connection = .open(bytes.chunks.makeAsyncIterator(), parser)
+        case .noContent: settle(.noContent, nil)
+        case .unavailable(let error, let retryAfter): settle(.attemptFailed(retryAfter: retryAfter), error)
+        }
+    }
+
+    // MARK: Receiving
+
+    private func receive(
+        _ body: LoadedBody.Iterator, _ parser: EventStreamParser, isolation actor: isolated (any Actor)?
+    ) async {
+        var (body, parser) = (body, parser)
+        connection = .none  // the parser's buffers are not to be copied
+        do {
+            guard let piece = try await body.next(isolation: actor) else { return streamDidEnd(.streamEnded, nil) }
+            defer { learn(from: parser) }
+            try parser.receive(piece, into: &events)
+            connection = .open(body, parser)
+        } catch let error as URLError where error.mayPass && !Task.isCancelled {
+            streamDidEnd(.connectionLost, error)
+        } catch {
+            end(error)
+        }
+    }
+
+    private func learn(from parser: EventStreamParser) {
+        if let time = parser.reconnectionTime { policy.setReconnectionTime(milliseconds: time) }
+        // Without events the ID may have changed, too.
+        if events.isEmpty {
+            monitor.note(lastEventID: parser.lastEventID, reconnectionTime: parser.reconnectionTime)
+        }
+    }
+
+    private func streamDidEnd(_ outcome: ReconnectionPolicy.Outcome, _ error: (any Error)?) { settle(outcome, error) }
+
+    private func settle(_ outcome: ReconnectionPolicy.Outcome, _ error: (any Error)?) {
+        switch policy.decide(after: outcome, random: options.reconnection.random()) {
+        case .reconnect(let seconds):
+            pause = seconds
+            connection = .none
+        case .finish: end(nil)
+        case .fail: end(error)
+        }
+    }
+
+    private func end(_ error: (any Error)?) {
+        connection = .over(error)
+        monitor.change(to: .closed)
+    }
+}

@@ -1,0 +1,68 @@
+import Foundation
+import Synchronization
+
+/// Where an event stream stands.
+public enum EventStreamState: Sendable, Hashable {
+    /// A request is under way; which one it is, from 1.
+    case connecting(attempt: Int)
+    /// The server has answered, and events may come.
+    case open
+    /// The stream has ended or failed, and is connected to again after so many seconds.
+    case waiting(seconds: Double)
+    /// The stream is over, or is not read any more.
+    case closed
+}
+
+/// What the iterators of one sequence share. Used from any thread.
+final class EventStreamMonitor: Sendable {
+    private struct Shared {
+        var state = EventStreamState.closed
+        var lastEventID: String
+        /// Milliseconds.
+        var reconnectionTime: Int?
+        var observers: [UInt64: AsyncStream<EventStreamState>.Continuation] = [:]
+        var nextObserver: UInt64 = 0
+    }
+
+    private let shared: Mutex<Shared>
+
+    init(lastEventID: String) { shared = Mutex(Shared(lastEventID: lastEventID)) }
+
+    var state: EventStreamState { shared.withLock { $0.state } }
+    var lastEventID: String { shared.withLock { $0.lastEventID } }
+    var reconnectionTime: Int? { shared.withLock { $0.reconnectionTime } }
+
+    func change(to state: EventStreamState) {
+        let observers = shared.withLock { shared -> [AsyncStream<EventStreamState>.Continuation] in
+            guard shared.state != state else { return [] }
+            shared.state = state
+            return Array(shared.observers.values)
+        }
+        for observer in observers { observer.yield(state) }
+    }
+
+    func note(lastEventID: String, reconnectionTime: Int?) {
+        shared.withLock { shared in
+            shared.lastEventID = lastEventID
+            if let reconnectionTime { shared.reconnectionTime = reconnectionTime }
+        }
+    }
+
+    /// Begins with the state of now. A reader that is more than 64 changes behind misses the oldest.
+    func observe() -> AsyncStream<EventStreamState> {
+        AsyncStream(bufferingPolicy: .bufferingNewest(64)) { continuation in
+            let number = shared.withLock { shared -> UInt64 in
+                let number = shared.nextObserver
+                shared.nextObserver &+= 1
+                shared.observers[number] = continuation
+                continuation.yield(shared.state)
+                return number
+            }
+            continuation.onTermination = { [weak self] _ in
+                self?.shared.withLock { _ = $0.observers.removeValue(forKey: number) }
+            }
+        }
+    }
+
+    deinit { for observer in shared.withLock({ Array($0.observers.values) }) { observer.finish() } }
+}

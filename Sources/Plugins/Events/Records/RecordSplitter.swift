@@ -1,0 +1,129 @@
+import Foundation
+
+/// How records are marked.
+public enum JSONRecordFraming: Sendable, Hashable {
+    /// One on each line (NDJSON, JSON Lines): LF ends it, and a CR before that is white space. Empty lines are passed over,
+    /// and the last record needs no end.
+    case lines
+    /// JSON text sequences (RFC 7464): RS begins a record, and LF ends it. A record without LF is cut off, unless it is an
+    /// object, an array or a string, which show their end themselves.
+    case sequence
+
+    var separator: UInt8 {
+        switch self {
+        case .lines: 0x0a
+        case .sequence: 0x1e
+        }
+    }
+}
+
+/// Cuts bytes into records, wherever the pieces are cut. Pure.
+struct RecordSplitter: Splitter, Sendable {
+    struct Record: Sendable, Hashable {
+        let number: Int
+        let bytes: Data
+        var isTruncated = false
+    }
+
+    private static let byteOrderMark: [UInt8] = [0xef, 0xbb, 0xbf]
+
+    private let framing: JSONRecordFraming
+    private let limit: Int
+    /// What has been received of a record that is not complete.
+    private var record: [UInt8] = []
+    private var count = 0
+    private var isFirst = true
+    /// Of a text sequence: whether an RS was there.
+    private var hasBegun = false
+
+    init(_ framing: JSONRecordFraming, limit: Int) {
+        self.framing = framing
+        self.limit = limit
+    }
+
+    mutating func receive(_ bytes: Data, into records: inout [Record]) throws(JSONRecordError) {
+        let result = bytes.withUnsafeBytes { buffer in
+            Result { () throws(JSONRecordError) in try split(buffer, &records) }
+        }
+        try result.get()
+    }
+
+    mutating func finish() throws(JSONRecordError) -> Record? { try takeRecord() }
+
+    private mutating func split(
+        _ bytes: UnsafeRawBufferPointer, _ records: inout [Record]
+    ) throws(JSONRecordError) {
+        guard let base = bytes.baseAddress else { return }
+        var start = 0
+        while let found = memchr(base + start, Int32(framing.separator), bytes.count - start) {
+            let end = base.distance(to: UnsafeRawPointer(found))
+            let run = UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+            try checkSize(run)
+            if record.isEmpty {
+                if let next = try take(run) { records.append(next) }
+            } else {
+                record.append(contentsOf: run)
+                if let next = try takeRecord() { records.append(next) }
+            }
+            hasBegun = true
+            start = end + 1
+        }
+        let rest = UnsafeRawBufferPointer(rebasing: bytes[start...])
+        try checkSize(rest)
+        record.append(contentsOf: rest)
+    }
+
+    /// What is passed over at both ends does not count, as far as it is usual.
+    private func checkSize(_ run: UnsafeRawBufferPointer) throws(JSONRecordError) {
+        let (size, overflows) = limit.addingReportingOverflow(isFirst ? 5 : 2)
+        guard !overflows, record.count + run.count > size else { return }
+        throw JSONRecordError(
+            .tooLong(limit: limit), record: count + 1, Data(record.prefix(1024)) + Data(run.prefix(1024)))
+    }
+
+    private mutating func takeRecord() throws(JSONRecordError) -> Record? {
+        var whole: [UInt8] = []
+        swap(&whole, &record)
+        let result = whole.withUnsafeBytes { buffer in
+            Result { () throws(JSONRecordError) in try take(buffer) }
+        }
+        whole.removeAll(keepingCapacity: whole.capacity <= 64 << 10)
+        swap(&whole, &record)
+        return try result.get()
+    }
+
+    private mutating func take(_ bytes: UnsafeRawBufferPointer) throws(JSONRecordError) -> Record? {
+        let hasMark = isFirst && bytes.starts(with: Self.byteOrderMark)
+        isFirst = false
+        let text = Self.trimmed(UnsafeRawBufferPointer(rebasing: bytes[(hasMark ? 3 : 0)...]))
+        guard !text.isEmpty else { return nil }
+        count += 1
+        guard text.count <= limit else {
+            throw JSONRecordError(.tooLong(limit: limit), record: count, Data(text.prefix(FirstBytes.limit)))
+        }
+        let isTruncated: Bool
+        switch framing {
+        case .lines: isTruncated = false
+        // What stands before the first RS is no record (§2.1), and a number may have lost its last digits (§2.4).
+        case .sequence: isTruncated = !hasBegun || (bytes.last != 0x0a && !Self.showsEnd(text))
+        }
+        return Record(number: count, bytes: Data(text), isTruncated: isTruncated)
+    }
+
+    private static func showsEnd(_ bytes: UnsafeRawBufferPointer) -> Bool {
+        switch (bytes.first, bytes.last) {
+        case (0x7b, 0x7d), (0x5b, 0x5d): true
+        case (0x22, 0x22): bytes.count > 1
+        default: false
+        }
+    }
+
+    /// Without JSON's white space at both ends.
+    private static func trimmed(_ bytes: UnsafeRawBufferPointer) -> UnsafeRawBufferPointer {
+        func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x09 || byte == 0x0a || byte == 0x0d }
+        var (start, end) = (0, bytes.count)
+        while start < end, isSpace(bytes[start]) { start += 1 }
+        while end > start, isSpace(bytes[end - 1]) { end -= 1 }
+        return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+    }
+}

@@ -1,0 +1,51 @@
+import Foundation
+
+/// Replaces what others must not see.
+struct SecretHiding {
+    private let isOff: Bool
+    private let placeholder: String
+    private let fields: Set<String>
+    private let names: Set<String>
+
+    init(_ options: CurlOptions) {
+        isOff = options.showsSecrets
+        placeholder = options.placeholder
+        fields = Set(options.secretFields.map { $0.lowercased() })
+        names = Set(options.secretNames.map { $0.lowercased() })
+    }
+
+    /// A field's value. Of a URL in `Referer` the same is hidden as of the request's.
+    func field(_ name: String, _ value: String) -> String {
+        if isOff { return value }
+        if fields.contains(name.lowercased()) { return placeholder }
+        return name.lowercased() == "referer" ? url(text: value) : value
+    }
+
+    /// The URL, without its fragment, which is never sent.
+    func url(_ url: URL) -> String {
+        let text = url.absoluteString.prefix { $0 != "#" }
+        return isOff ? String(text) : self.url(text: String(text))
+    }
+
+    private func url(text: String) -> String {
+        var text = text
+        if let query = text.firstIndex(of: "?") {
+            text.replaceSubrange(text.index(after: query)..., with: pairs(String(text[text.index(after: query)...])))
+        }
+        guard let start = text.range(of: "://")?.upperBound else { return text }
+        let end = text[start...].firstIndex { "/?#".contains($0) } ?? text.endIndex
+        guard let at = text[start..<end].lastIndex(of: "@") else { return text }
+        text.replaceSubrange(start..<at, with: "\(placeholder):\(placeholder)")
+        return text
+    }
+
+    /// A query, or a form's body: as it is, but for the values of secret names.
+    func pairs(_ text: String) -> String {
+        if isOff { return text }
+        return text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+            guard let equals = pair.firstIndex(of: "=") else { return String(pair) }
+            let name = PercentCoding.decoded(pair[..<equals].utf8).lowercased()
+            return names.contains(name) ? "\(pair[...equals])\(placeholder)" : String(pair)
+        }.joined(separator: "&")
+    }
+}

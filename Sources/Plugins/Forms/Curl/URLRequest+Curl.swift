@@ -1,0 +1,136 @@
+import Foundation
+import LoadingKit
+
+extension URLRequest {
+    /// The request as a command line that sends the same with curl from a POSIX shell.
+    ///
+    ///     curl --compressed -H 'Authorization: HIDDEN' --data-raw '{"a":1}' https://h.example/
+    ///
+    /// Secrets are hidden unless ``CurlOptions/showsSecrets`` is set: credential fields, user and password in the URL, and
+    /// values in the query by name. Fields that cannot be sent, as LoadingKit refuses them too, are left out, and named in
+    /// a comment at the end. A body stream is not read: the command takes it from the standard input.
+    public func curlDescription(_ options: CurlOptions = CurlOptions()) -> String {
+        CurlCommand(self, options).text
+    }
+}
+
+/// Puts a command together.
+private struct CurlCommand {
+    private var groups: [[String]] = []
+    private var comments: [String] = []
+    private let options: CurlOptions
+    private let secrets: SecretHiding
+
+    init(_ request: URLRequest, _ options: CurlOptions) {
+        self.options = options
+        secrets = SecretHiding(options)
+        let body = BodyArgument(request, options, secrets)
+        addMethod(request.httpMethod ?? "GET", hasBody: body != nil)
+        if options.followsRedirects { groups.append(["--location", "--max-redirs", "20"]) }
+        let fields = Self.fields(request, options)
+        if options.isCompressed, !fields.contains(where: { $0.name.lowercased() == "accept-encoding" }) {
+            groups.append(["--compressed"])
+        }
+        for (name, value) in fields { add(name, value) }
+        addCookies(request, fields)
+        if let body { groups.append([body.option, body.value]) }
+        addURL(request.url)
+    }
+
+    var text: String {
+        let separator = options.isMultiline ? " \\\n  " : " "
+        let command = (["curl"] + groups.map { $0.map(ShellQuoting.word).joined(separator: " ") })
+        let comment = comments.isEmpty ? "" : " # left out: " + comments.joined(separator: ", ")
+        return command.joined(separator: separator) + comment
+    }
+
+    private mutating func addMethod(_ method: String, hasBody: Bool) {
+        switch method {
+        case "GET" where !hasBody, "POST" where hasBody: break
+        case "HEAD" where !hasBody: groups.append(["--head"])
+        case _ where !method.isEmpty && method.utf8.allSatisfy(PartHead.isTokenCharacter):
+            groups.append(["-X", method])
+        default: comments.append("a method that is not valid")
+        }
+    }
+
+    /// The request's own, and the session's behind them.
+    private static func fields(_ request: URLRequest, _ options: CurlOptions) -> [(name: String, value: String)] {
+        var fields = (request.allHTTPHeaderFields ?? [:]).map { (name: $0.key, value: $0.value) }
+        var names = Set(fields.map { $0.name.lowercased() })
+        for (name, value) in options.configuration?.httpAdditionalHeaders ?? [:] {
+            let name = String(describing: name.base)
+            if names.insert(name.lowercased()).inserted { fields.append((name, String(describing: value))) }
+        }
+        // curl sends the length of what it sends.
+        return fields.filter { $0.name.lowercased() != "content-length" }.sorted { $0.name < $1.name }
+    }
+
+    private mutating func add(_ name: String, _ value: String) {
+        guard !name.isEmpty, name.utf8.allSatisfy(PartHead.isTokenCharacter) else {
+            return comments.append("a field whose name is not valid")
+        }
+        guard !value.utf8.contains(where: { $0 == 0 || $0 == 0x0a || $0 == 0x0d }) else { return comments.append(name) }
+        let shown = secrets.field(name, value)
+        // Of a field without a value curl wants a semicolon: a colon takes a field away.
+        groups.append(["-H", shown.allSatisfy { $0 == " " || $0 == "\t" } ? "\(name);" : "\(name): \(shown)"])
+    }
+
+    private mutating func addCookies(_ request: URLRequest, _ fields: [(name: String, value: String)]) {
+        guard let configuration = options.configuration, configuration.httpShouldSetCookies,
+            request.httpShouldHandleCookies, let url = request.url,
+            !fields.contains(where: { $0.name.lowercased() == "cookie" })
+        else { return }
+        let cookies = configuration.httpCookieStorage?.cookies(for: url) ?? []
+        let text = cookies.map { "\($0.name)=\(options.showsSecrets ? $0.value : options.placeholder)" }
+            .joined(separator: "; ")
+        guard !text.isEmpty, !text.utf8.contains(where: { $0 < 0x20 }) else { return }
+        groups.append(["-b", text])
+    }
+
+    private mutating func addURL(_ url: URL?) {
+        guard let url else { return comments.append("the URL, which the request does not have") }
+        let text = secrets.url(url)
+        guard !text.utf8.contains(0) else { return comments.append("the URL, which is not valid") }
+        // curl would take these for patterns, and dots for folders.
+        if text.contains(where: { "[]{}".contains($0) }) { groups.append(["--globoff"]) }
+        let path = url.path(percentEncoded: true)
+        if path.contains("/./") || path.contains("/../") || path.hasSuffix("/.") || path.hasSuffix("/..") {
+            groups.append(["--path-as-is"])
+        }
+        let startsAsOption = text.utf8.first.map { !PartHead.isTokenCharacter($0) || $0 == 0x2d } ?? true
+        groups.append(startsAsOption ? ["--url", text] : [text])
+    }
+}
+
+/// How curl gets the body.
+private struct BodyArgument {
+    let option: String
+    let value: String
+
+    /// Nil where there is no body.
+    init?(_ request: URLRequest, _ options: CurlOptions, _ secrets: SecretHiding) {
+        guard request.httpBody != nil || request.httpBodyStream != nil else { return nil }
+        switch options.body {
+        case .none: return nil
+        case .standardInput: (option, value) = ("--data-binary", "@-")
+        case .file(let path): (option, value) = ("--data-binary", "@" + (path == "-" ? "./-" : path))
+        case .automatic:
+            if let data = request.httpBody, let text = Self.text(data) {
+                let isForm = request.value(forHTTPHeaderField: "Content-Type").map {
+                    $0.lowercased().hasPrefix(FormURLEncoded.contentType)
+                }
+                // `--data` takes a body that begins with @ for a file's name.
+                (option, value) = ("--data-raw", isForm == true ? secrets.pairs(text) : text)
+            } else {
+                (option, value) = ("--data-binary", "@-")
+            }
+        }
+    }
+
+    /// The body as an argument can have it: Linux has at most 128 KiB for one.
+    private static func text(_ data: Data) -> String? {
+        guard data.count <= 64 << 10, !data.contains(0) else { return nil }
+        return String(validating: data, as: UTF8.self)
+    }
+}

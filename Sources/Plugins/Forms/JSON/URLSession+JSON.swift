@@ -1,0 +1,95 @@
+import Foundation
+import LoadingKit
+
+extension URLSession {
+    /// Loads a request, and decodes the response's JSON.
+    ///
+    ///     let user = try await session.json(User.self, for: request)
+    ///
+    /// `Accept` becomes `application/json` where the request has none. The type that the server gives the response is not
+    /// looked at. How much of a body is taken into memory is `URLSessionConfiguration.maximumCollectedBodySize`.
+    ///
+    /// - Parameters:
+    ///   - statuses: which statuses are a success; 200 to 299 by default. Responses of other schemes than HTTP have none,
+    ///     and are successes.
+    ///   - delegate: a delegate for this load alone, asked before the session's.
+    /// - Throws: ``JSONLoadError`` for another status, or a body that cannot be decoded; else what `data(for:)` throws.
+    public func json<Value: Decodable>(
+        _ type: Value.Type = Value.self, for request: URLRequest, decoder: JSONDecoder = JSONDecoder(),
+        statuses: Range<Int> = 200..<300, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> Value {
+        var request = request
+        if request.value(forHTTPHeaderField: "Accept") == nil {
+            request.setValue("application/json", forHTTPHeaderField: "Accept")
+        }
+        let (data, response) = try await data(for: request, delegate: delegate)
+        if let status = (response as? HTTPURLResponse)?.statusCode, !statuses.contains(status) {
+            throw JSONLoadError(.status, data, response)
+        }
+        do {
+            return try decoder.decode(type, from: data)
+        } catch {
+            throw JSONLoadError(.undecodable(error), data, response)
+        }
+    }
+
+    /// Loads a URL, and decodes the response's JSON; see ``json(_:for:decoder:statuses:delegate:)``.
+    public func json<Value: Decodable>(
+        _ type: Value.Type = Value.self, from url: URL, decoder: JSONDecoder = JSONDecoder(),
+        statuses: Range<Int> = 200..<300, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> Value {
+        try await json(type, for: URLRequest(url: url), decoder: decoder, statuses: statuses, delegate: delegate)
+    }
+}
+
+/// A response that is not the JSON that was asked for.
+public struct JSONLoadError: Error, Sendable, LocalizedError, CustomStringConvertible {
+    /// What is wrong with the response.
+    public enum Kind: Sendable {
+        /// Its status is no success.
+        case status
+        /// Its body is not JSON, or not that of the type; the decoder's error.
+        case undecodable(any Error)
+    }
+
+    /// Bytes of the body that an error holds at most.
+    public static let maximumBodySize = 1024
+
+    /// What is wrong.
+    public let kind: Kind
+    /// The HTTP status; nil for another scheme.
+    public let status: Int?
+    /// Where the response comes from, after redirects.
+    public let url: URL?
+    /// The type that the server gives.
+    public let mimeType: String?
+    /// The first 1,024 bytes of the body.
+    public let firstBytes: Data
+    /// Bytes of the whole body.
+    public let bodySize: Int
+
+    init(_ kind: Kind, _ data: Data, _ response: URLResponse) {
+        self.kind = kind
+        status = (response as? HTTPURLResponse)?.statusCode
+        url = response.url
+        mimeType = response.mimeType
+        firstBytes = Data(data.prefix(Self.maximumBodySize))
+        bodySize = data.count
+    }
+
+    /// In plain words, with the body's beginning as text, without control characters.
+    public var description: String {
+        let source = status.map { "the response with status \($0)" } ?? "the response"
+        let problem =
+            switch kind {
+            case .status: "\(source) is no success"
+            case .undecodable(let error): "\(source) cannot be decoded: \(error)"
+            }
+        let text = String(decoding: firstBytes.prefix(200), as: UTF8.self).unicodeScalars
+            .map { $0.value < 0x20 || $0.value == 0x7f ? " " : String($0) }.joined()
+        return "\(problem); \(bodySize) bytes of \(mimeType ?? "no type"): \(text)"
+    }
+
+    /// The description.
+    public var errorDescription: String? { description }
+}

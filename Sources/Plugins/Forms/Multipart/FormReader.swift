@@ -1,0 +1,102 @@
+import Foundation
+import Synchronization
+
+/// Reads a body's segments one after the other. Used by one thread at a time.
+final class FormReader {
+    private var segments: ArraySlice<FormSegment>
+    private var source: (any FormSource)?
+    private let transmission: FormTransmission
+
+    init(_ segments: [FormSegment], _ transmission: FormTransmission) {
+        self.segments = segments[...]
+        self.transmission = transmission
+    }
+
+    /// Fills the buffer as far as it can without waiting for code of the program's; gives 0 at the end.
+    func read(into buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        do {
+            let count = try fill(buffer)
+            if segments.isEmpty, source == nil { transmission.bodyWasReadToItsEnd() }
+            return count
+        } catch {
+            transmission.bodyDidFail(error)
+            throw error
+        }
+    }
+
+    private func fill(_ buffer: UnsafeMutableRawBufferPointer) throws -> Int {
+        var count = 0
+        while count < buffer.count {
+            if source == nil {
+                guard let next = segments.popFirst() else { break }
+                source = try open(next)
+            }
+            guard let source, count == 0 || !source.mayBlock else { break }
+            let read = try source.read(into: UnsafeMutableRawBufferPointer(rebasing: buffer[count...]))
+            if read == 0 { self.source = nil }
+            count += read
+        }
+        return count
+    }
+
+    private func open(_ segment: FormSegment) throws -> any FormSource {
+        switch segment {
+        case .bytes(let data): return DataSource(data)
+        case .file(let path, let size): return try FormFile(path: path, size: size)
+        case .stream(let part, let length, let make):
+            return counted(try StreamSource(part: part, make), part, length)
+        case .pieces(let part, let length, let produce):
+            let bridge = PieceBridge(produce)
+            transmission.willWait(for: bridge)
+            return counted(PieceSource(part: part, bridge), part, length)
+        }
+    }
+
+    private func counted(_ source: any FormSource, _ part: String, _ length: Int64?) -> any FormSource {
+        guard let length else { return source }
+        return CountedSource(source, part: part, expected: length)
+    }
+}
+
+/// What became of the streams of one upload. Used from any thread.
+final class FormTransmission: Sendable {
+    private struct State {
+        var failure: MultipartFormError?
+        var isComplete = false
+        var isOver = false
+        var bridge: PieceBridge?
+    }
+
+    private let state = Mutex(State())
+
+    /// Why a stream failed, if one did.
+    var failure: MultipartFormError? { state.withLock { $0.failure } }
+
+    /// Whether all of the body was handed over at least once.
+    var isComplete: Bool { state.withLock { $0.isComplete } }
+
+    func bodyWasReadToItsEnd() { state.withLock { $0.isComplete = true } }
+
+    func bodyDidFail(_ error: any Error) {
+        guard let error = error as? MultipartFormError else { return }
+        state.withLock { if $0.failure == nil, !$0.isOver { $0.failure = error } }
+    }
+
+    /// A sequence is about to be read; the one before, if there is one, is not needed any more.
+    func willWait(for bridge: PieceBridge) {
+        let unneeded = state.withLock { state -> PieceBridge? in
+            defer { state.bridge = bridge }
+            return state.isOver ? bridge : state.bridge
+        }
+        unneeded?.cancel()
+    }
+
+    /// The upload is over: a thread that waits for a sequence waits no longer.
+    func end() {
+        let bridge = state.withLock { state in
+            state.isOver = true
+            return state.bridge.take()
+        }
+        bridge?.cancel()
+    }
+}

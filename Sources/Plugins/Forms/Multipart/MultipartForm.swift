@@ -1,0 +1,129 @@
+import Foundation
+import LoadingKit
+
+/// A form as a browser sends it with files: `multipart/form-data` (RFC 7578), of any size.
+///
+///     var form = MultipartForm()
+///     form.append("title", text: "Holidays")
+///     form.append("photo", file: URL(fileURLWithPath: "beach.jpg"))
+///     let (answer, response) = try await session.upload(for: request, form: form)
+///
+/// The form is a description: nothing is read before the body is sent, and files and streams are never in memory as a
+/// whole. It is a value that may be sent again and again.
+public struct MultipartForm: Sendable {
+    /// The parts, in the order in which they are sent.
+    public var parts: [Part] = []
+
+    /// What separates the parts; nil, the default, for a new random one of 32 characters (190 bits) for each body.
+    ///
+    /// A boundary given here has 1 to 70 characters that RFC 2046 §5.1.1 allows. It must not occur in the content: that
+    /// is checked for data and text, and not for files and streams.
+    public var boundary: String?
+
+    /// A form without parts.
+    public init(boundary: String? = nil) { self.boundary = boundary }
+
+    /// Appends a text field, in UTF-8. The text is sent as it is: its line ends are not changed.
+    ///
+    /// - Parameter contentType: `Content-Type` of the part; none by default, as browsers have it.
+    public mutating func append(_ name: String, text: String, contentType: String? = nil) {
+        parts.append(Part(name: name, contentType: contentType, content: .data(Data(text.utf8))))
+    }
+
+    /// Appends data.
+    ///
+    /// - Parameters:
+    ///   - filename: makes the part a file for the server.
+    ///   - contentType: by default that of the file name's extension; without a file name, none.
+    public mutating func append(_ name: String, data: Data, filename: String? = nil, contentType: String? = nil) {
+        let type = contentType ?? filename.map { ContentType.forFilename($0) }
+        parts.append(Part(name: name, filename: filename, contentType: type, content: .data(data)))
+    }
+
+    /// Appends a file, which is read while it is sent.
+    ///
+    /// Its size is taken when the body is made (``makeBody(allowsUnknownLength:)``), and checked when the file is opened
+    /// and when its end is reached. A file that has changed its size ends the upload with an error.
+    ///
+    /// - Parameters:
+    ///   - filename: the name that the server gets; by default the last component of the path.
+    ///   - contentType: by default that of the file name's extension, or `application/octet-stream`.
+    public mutating func append(_ name: String, file: URL, filename: String? = nil, contentType: String? = nil) {
+        let filename = filename ?? file.lastPathComponent
+        let type = contentType ?? ContentType.forFilename(filename)
+        parts.append(Part(name: name, filename: filename, contentType: type, content: .file(file)))
+    }
+
+    /// Appends what a stream gives.
+    ///
+    /// - Parameters:
+    ///   - length: how many bytes the stream has. Without it the body is sent in chunks, where that is allowed. A stream
+    ///     of another length ends the upload with an error.
+    ///   - makeStream: called for each body, on the thread that reads it: the body may have to be sent again.
+    public mutating func append(
+        _ name: String, length: Int64? = nil, filename: String? = nil, contentType: String? = nil,
+        stream makeStream: @escaping @Sendable () throws -> InputStream
+    ) {
+        let type = contentType ?? filename.map { ContentType.forFilename($0) }
+        parts.append(
+            Part(name: name, filename: filename, contentType: type, content: .stream(length: length, makeStream)))
+    }
+
+    /// Appends the pieces of an asynchronous sequence. The next piece is asked for when the one before was taken.
+    ///
+    /// While the body waits for a piece it occupies one of the 512 threads that LoadingKit has for code of the program's.
+    ///
+    /// - Parameters:
+    ///   - length: how many bytes the pieces have together. Without it the body is sent in chunks, where that is allowed.
+    ///     Pieces of another length end the upload with an error.
+    ///   - makePieces: called for each body: the body may have to be sent again.
+    public mutating func append<Pieces: AsyncSequence>(
+        _ name: String, length: Int64? = nil, filename: String? = nil, contentType: String? = nil,
+        pieces makePieces: @escaping @Sendable () async throws -> Pieces
+    ) where Pieces.Element: DataProtocol {
+        let type = contentType ?? filename.map { ContentType.forFilename($0) }
+        let content = Part.Content.pieces(length: length, PieceProducer(make: makePieces).produce)
+        parts.append(Part(name: name, filename: filename, contentType: type, content: content))
+    }
+}
+
+extension MultipartForm {
+    /// One entry of the form.
+    public struct Part: Sendable {
+        /// What gives the part's bytes.
+        public enum Content: Sendable {
+            /// Bytes in memory.
+            case data(Data)
+            /// A regular file.
+            case file(URL)
+            /// What a new stream gives for each body; its length in bytes, where it is known.
+            case stream(length: Int64?, @Sendable () throws -> InputStream)
+            /// What the function hands over, piece by piece; the length of all in bytes, where it is known.
+            case pieces(
+                length: Int64?, @Sendable (_ deliver: @Sendable (Data) async throws -> Void) async throws -> Void)
+        }
+
+        /// The entry's name. Any text: line ends and quotation marks are percent-encoded as the WHATWG has it.
+        public var name: String
+        /// The file name for the server; nil for an entry that is no file.
+        public var filename: String?
+        /// `Content-Type`; nil for none, which stands for `text/plain` (RFC 7578 §4.4).
+        public var contentType: String?
+        /// Further fields of the part's head. RFC 7578 §4.8 has servers ignore them.
+        public var fields: [(name: String, value: String)]
+        /// What gives the part's bytes.
+        public var content: Content
+
+        /// A part with these properties.
+        public init(
+            name: String, filename: String? = nil, contentType: String? = nil,
+            fields: [(name: String, value: String)] = [], content: Content
+        ) {
+            self.name = name
+            self.filename = filename
+            self.contentType = contentType
+            self.fields = fields
+            self.content = content
+        }
+    }
+}

@@ -1,0 +1,132 @@
+import Foundation
+
+extension FormURLEncoded {
+    /// The pairs of a value with named properties.
+    ///
+    /// Properties of properties are `outer[inner]`. The elements of an array repeat the name. Booleans are `true` and
+    /// `false`, dates and other types what they encode themselves as, data is Base64, and URLs their text. Nil is left out
+    /// where the type's coding leaves it out (`encodeIfPresent`, as the compiler writes it), and else is empty.
+    ///
+    /// - Throws: `EncodingError` where the value has no names, such as a number or an array alone.
+    public init(_ value: some Encodable) throws {
+        let collector = PairCollector()
+        try collector.encode(value, at: [])
+        self.init(collector.pairs)
+    }
+}
+
+/// What the containers of one value write to. Used by one thread.
+private final class PairCollector {
+    var pairs: [FormURLEncoded.Pair] = []
+
+    func append(_ value: String, at path: [any CodingKey]) throws {
+        guard let first = path.first else {
+            throw EncodingError.invalidValue(
+                value, .init(codingPath: path, debugDescription: "a form has names, and this value has none"))
+        }
+        let rest = path.dropFirst().map { "[\($0.stringValue)]" }.joined()
+        pairs.append(FormURLEncoded.Pair(first.stringValue + rest, value))
+    }
+
+    func encode(_ value: some Encodable, at path: [any CodingKey]) throws {
+        switch value {
+        case let value as Data: try append(value.base64EncodedString(), at: path)
+        case let value as URL: try append(value.absoluteString, at: path)
+        case let value as Decimal: try append(value.description, at: path)
+        default: try value.encode(to: PairEncoder(collector: self, codingPath: path))
+        }
+    }
+}
+
+private struct PairEncoder: Encoder {
+    let collector: PairCollector
+    let codingPath: [any CodingKey]
+    var userInfo: [CodingUserInfoKey: Any] { [:] }
+
+    func container<Key: CodingKey>(keyedBy type: Key.Type) -> KeyedEncodingContainer<Key> {
+        KeyedEncodingContainer(KeyedPairs(collector: collector, codingPath: codingPath))
+    }
+
+    func unkeyedContainer() -> any UnkeyedEncodingContainer { PairValues(collector: collector, codingPath: codingPath) }
+
+    func singleValueContainer() -> any SingleValueEncodingContainer {
+        PairValues(collector: collector, codingPath: codingPath)
+    }
+}
+
+private struct KeyedPairs<Key: CodingKey>: KeyedEncodingContainerProtocol {
+    let collector: PairCollector
+    let codingPath: [any CodingKey]
+
+    mutating func encodeNil(forKey key: Key) throws { try collector.append("", at: codingPath + [key]) }
+
+    mutating func encode(_ value: some Encodable, forKey key: Key) throws {
+        try collector.encode(value, at: codingPath + [key])
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(
+        keyedBy keyType: Nested.Type, forKey key: Key
+    ) -> KeyedEncodingContainer<Nested> {
+        KeyedEncodingContainer(KeyedPairs<Nested>(collector: collector, codingPath: codingPath + [key]))
+    }
+
+    mutating func nestedUnkeyedContainer(forKey key: Key) -> any UnkeyedEncodingContainer {
+        PairValues(collector: collector, codingPath: codingPath + [key])
+    }
+
+    mutating func superEncoder() -> any Encoder { PairEncoder(collector: collector, codingPath: codingPath) }
+
+    mutating func superEncoder(forKey key: Key) -> any Encoder {
+        PairEncoder(collector: collector, codingPath: codingPath + [key])
+    }
+}
+
+/// Values without a name of their own: an array's elements, and single values.
+private struct PairValues: UnkeyedEncodingContainer, SingleValueEncodingContainer {
+    let collector: PairCollector
+    let codingPath: [any CodingKey]
+    private(set) var count = 0
+
+    init(collector: PairCollector, codingPath: [any CodingKey]) {
+        self.collector = collector
+        self.codingPath = codingPath
+    }
+
+    private mutating func append(_ text: String) throws {
+        count += 1
+        try collector.append(text, at: codingPath)
+    }
+
+    mutating func encodeNil() throws { try append("") }
+    mutating func encode(_ value: String) throws { try append(value) }
+    mutating func encode(_ value: Bool) throws { try append(String(value)) }
+    mutating func encode(_ value: Double) throws { try append(value.description) }
+    mutating func encode(_ value: Float) throws { try append(value.description) }
+    mutating func encode(_ value: Int) throws { try append(value.description) }
+    mutating func encode(_ value: Int8) throws { try append(value.description) }
+    mutating func encode(_ value: Int16) throws { try append(value.description) }
+    mutating func encode(_ value: Int32) throws { try append(value.description) }
+    mutating func encode(_ value: Int64) throws { try append(value.description) }
+    mutating func encode(_ value: UInt) throws { try append(value.description) }
+    mutating func encode(_ value: UInt8) throws { try append(value.description) }
+    mutating func encode(_ value: UInt16) throws { try append(value.description) }
+    mutating func encode(_ value: UInt32) throws { try append(value.description) }
+    mutating func encode(_ value: UInt64) throws { try append(value.description) }
+
+    mutating func encode(_ value: some Encodable) throws {
+        count += 1
+        try collector.encode(value, at: codingPath)
+    }
+
+    mutating func nestedContainer<Nested: CodingKey>(keyedBy keyType: Nested.Type) -> KeyedEncodingContainer<Nested> {
+        count += 1
+        return KeyedEncodingContainer(KeyedPairs<Nested>(collector: collector, codingPath: codingPath))
+    }
+
+    mutating func nestedUnkeyedContainer() -> any UnkeyedEncodingContainer {
+        count += 1
+        return PairValues(collector: collector, codingPath: codingPath)
+    }
+
+    mutating func superEncoder() -> any Encoder { PairEncoder(collector: collector, codingPath: codingPath) }
+}

@@ -1,0 +1,136 @@
+import Foundation
+import LoadingKit
+
+/// Sends a user's bearer token with requests to certain origins, and has it refreshed when it expires or is refused.
+///
+/// However many requests need a new token, the source is asked once, and all wait. When it fails, all of them fail with
+/// ``BearerTokenError``, and the next request asks again. A request that was answered with 401 is sent once more with a new
+/// token, unless its body is a stream. A token goes to no other origin than those given, also not after a redirect: each
+/// hop passes here anew. One object is for one user.
+///
+/// A request that has an `Authorization` of the program's own keeps it.
+public final class BearerTokens: Interceptor {
+    private typealias Waiter = CheckedContinuation<BearerToken, any Error>
+
+    private struct State: Sendable {
+        var tokens: BearerTokenState
+        var waiters: [UInt64: Waiter] = [:]
+        var lastIdentifier: UInt64 = 0
+    }
+
+    private let origins: Set<RequestOrigin>
+    private let clock: ResilienceClock
+    private let refresh: @Sendable (BearerToken?) async throws -> BearerToken
+    private let state: Locked<State>
+
+    /// Tokens of one user.
+    ///
+    /// - Parameters:
+    ///   - origins: Where tokens may be sent. A scheme, host and port each: `https` is not `http`.
+    ///   - token: The first token; nil: the source is asked for it.
+    ///   - refreshesBefore: Seconds before a token's expiry from which on a new one is asked for. Default 30.
+    ///   - refresh: Gives a new token in place of the last one. Runs in a task of its own, which goes on when those who
+    ///     wait are cancelled: a refresh token may be good for once. It should not load through this stack.
+    public init(
+        origins: Set<RequestOrigin>, token: BearerToken? = nil, refreshesBefore: TimeInterval = 30,
+        clock: ResilienceClock = .system, refresh: @escaping @Sendable (BearerToken?) async throws -> BearerToken
+    ) {
+        self.origins = origins
+        self.clock = clock
+        self.refresh = refresh
+        state = Locked(State(tokens: BearerTokenState(margin: refreshesBefore, current: token)))
+    }
+
+    /// How many requests wait for a token.
+    public var waitingCount: Int { state.withLock { $0.waiters.count } }
+
+    /// Forwards the request with a token, where its origin may have one.
+    public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
+        var request = request
+        if let present = request.value(forHTTPHeaderField: "Authorization") {
+            guard state.withLock({ $0.tokens.isOwn(present) }) else { return try await next.load(request) }
+            // A redirect took it along.
+            request.setValue(nil, forHTTPHeaderField: "Authorization")
+        }
+        guard let origin = request.url.flatMap({ RequestOrigin($0) }), origins.contains(origin) else {
+            return try await next.load(request)
+        }
+        let token = try await self.token(rejected: nil)
+        let loaded = try await next.load(try request.bearing(token))
+        guard loaded.statusCode == 401 else { return loaded }
+        guard request.httpBodyStream == nil else {
+            state.withLock { $0.tokens.reject(token.value) }
+            return loaded
+        }
+        let fresh = try await loaded.body.discarding(upTo: 64 << 10) { try await self.token(rejected: token.value) }
+        return try await next.load(try request.bearing(fresh))
+    }
+
+    private func token(rejected: String?) async throws -> BearerToken {
+        try Task.checkCancellation()
+        let date = clock.date()
+        let (id, usable) = state.withLock { state in
+            state.lastIdentifier &+= 1
+            return (state.lastIdentifier, state.tokens.usable(rejected: rejected, at: date))
+        }
+        if let usable { return usable }
+        return try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (waiter: Waiter) in enter(waiter, id, rejected) }
+        } onCancel: {
+            leave(id)
+        }
+    }
+
+    private func enter(_ waiter: Waiter, _ id: UInt64, _ rejected: String?) {
+        let date = clock.date()
+        let (step, last) = state.withLock { state in
+            let step = state.tokens.next(rejected: rejected, at: date)
+            if case .wait = step { state.waiters[id] = waiter }
+            return (step, state.tokens.current)
+        }
+        switch step {
+        case .use(let token): waiter.resume(returning: token)
+        case .wait(let begins):
+            if begins { Task { await self.refreshToken(last) } }
+            if Task.isCancelled { leave(id) }
+        }
+    }
+
+    private func leave(_ id: UInt64) {
+        state.withLock { $0.waiters.removeValue(forKey: id) }?.resume(throwing: CancellationError())
+    }
+
+    private func refreshToken(_ last: BearerToken?) async {
+        let result: Result<BearerToken, any Error>
+        do {
+            let token = try await refresh(last)
+            result = token.isWellFormed ? .success(token) : .failure(BearerTokenError.malformedToken)
+        } catch {
+            result = .failure(BearerTokenError.refreshFailed(error))
+        }
+        let waiters = state.withLock { state -> [Waiter] in
+            state.tokens.refreshDidEnd(try? result.get())
+            defer { state.waiters = [:] }
+            return Array(state.waiters.values)
+        }
+        for waiter in waiters { waiter.resume(with: result) }
+    }
+}
+
+extension BearerTokenState {
+    /// The current token where it can be used; nothing is asked for.
+    fileprivate func usable(rejected: String?, at date: Date) -> BearerToken? {
+        var copy = self
+        guard case .use(let token) = copy.next(rejected: rejected, at: date) else { return nil }
+        return token
+    }
+}
+
+extension URLRequest {
+    fileprivate func bearing(_ token: BearerToken) throws -> URLRequest {
+        guard token.isWellFormed else { throw BearerTokenError.malformedToken }
+        var request = self
+        request.setValue("Bearer \(token.value)", forHTTPHeaderField: "Authorization")
+        return request
+    }
+}

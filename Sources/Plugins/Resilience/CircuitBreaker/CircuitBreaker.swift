@@ -1,0 +1,92 @@
+import Foundation
+import LoadingKit
+
+/// Makes no requests to an origin of which too many have failed, until some time has passed.
+///
+/// A refused request fails with ``CircuitOpenError`` at once. A call succeeds when its response's head is there with a status
+/// that is no failure; one whose body breaks off afterwards also counts as a failure. Cancelled calls, and those that a
+/// redirect ended, do not count.
+public final class CircuitBreaker: Interceptor {
+    private let policy: CircuitBreakerState.Policy
+    private let clock: ResilienceClock
+    private let isFailure: @Sendable (Result<URLResponse, any Error>) -> Bool
+    private let states: Locked<OriginTable<CircuitBreakerState>>
+
+    /// A breaker for each origin, closed. The object holds their states.
+    ///
+    /// - Parameters:
+    ///   - maximumHosts: The most origins that are kept in mind; those used longest ago without failures go first.
+    ///   - isFailure: Whether what came of a call is the server's failure. Default ``isServerFailure(_:)``.
+    public init(
+        _ policy: CircuitBreakerState.Policy = .init(), maximumHosts: Int = 1_000, clock: ResilienceClock = .system,
+        isFailure: @escaping @Sendable (Result<URLResponse, any Error>) -> Bool = CircuitBreaker.isServerFailure
+    ) {
+        self.policy = policy
+        self.clock = clock
+        self.isFailure = isFailure
+        let now = clock.now
+        states = Locked(OriginTable(limit: maximumHosts) { $0.isIdle(at: now()) })
+    }
+
+    /// Statuses 500, 502, 503 and 504, and the `URLError`s of ``RetryPolicy/defaultErrorCodes``.
+    public static func isServerFailure(_ result: Result<URLResponse, any Error>) -> Bool {
+        switch result {
+        case .success(let response):
+            (response as? HTTPURLResponse).map { [500, 502, 503, 504].contains($0.statusCode) } ?? false
+        case .failure(let error as URLError): RetryPolicy.defaultErrorCodes.contains(error.code)
+        case .failure: false
+        }
+    }
+
+    /// Where the breaker of an origin stands.
+    public func phase(of origin: RequestOrigin) -> CircuitBreakerState.Phase {
+        states.withLock { $0[origin]?.phase ?? .closed }
+    }
+
+    /// Forwards the request unless the breaker is open.
+    public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
+        guard let origin = request.url.flatMap({ RequestOrigin($0) }) else { return try await next.load(request) }
+        let now = clock.now()
+        let admission = states.withLock { $0.with(origin, or: { CircuitBreakerState(policy) }) { $0.admit(at: now) } }
+        let ticket: CircuitBreakerState.Ticket
+        switch admission {
+        case .goes(let admitted): ticket = admitted
+        case .refused(let wait): throw CircuitOpenError(origin: origin, wait: wait)
+        }
+        do {
+            var loaded = try await next.load(request)
+            record(isFailure(.success(loaded.response)) ? .failure : .success, ticket, origin)
+            loaded.body = loaded.body.observingEnd { [self] error in
+                if let error, isFailure(.failure(error)), !Task.isCancelled { record(.failure, ticket, origin) }
+            }
+            return loaded
+        } catch {
+            // A load that is over says nothing of the server, whatever it ended with.
+            let isOver = Task.isCancelled || error is CancellationError
+            record(!isOver && isFailure(.failure(error)) ? .failure : .unknown, ticket, origin)
+            throw error
+        }
+    }
+
+    private func record(
+        _ outcome: CircuitBreakerState.Outcome, _ ticket: CircuitBreakerState.Ticket, _ origin: RequestOrigin
+    ) {
+        let now = clock.now()
+        states.withLock {
+            $0.with(origin, or: { CircuitBreakerState(policy) }) { $0.record(outcome, ticket, at: now) }
+        }
+    }
+}
+
+/// A request was not sent, as too many before it failed.
+public struct CircuitOpenError: LocalizedError, Sendable, Hashable {
+    /// Where it would have gone.
+    public let origin: RequestOrigin
+    /// Seconds until a request may be sent again; 0 while a probe is under way.
+    public let wait: TimeInterval
+
+    /// What happened, in plain words.
+    public var errorDescription: String? {
+        "too many requests to \(origin) have failed: none is sent for \(wait) seconds, or until a probe has succeeded"
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+
+/// A circuit breaker as a value.
+///
+///     closed   ── too many failures in the window ──▶ open
+///     open     ── the open time is over, a call comes ──▶ half-open
+///     halfOpen ── as many probes succeed as there are to be ──▶ closed
+///     halfOpen ── a probe fails ──▶ open
+public struct CircuitBreakerState: Sendable, Hashable {
+    /// When the breaker opens and closes.
+    public struct Policy: Sendable, Hashable {
+        /// The part of the calls in the window that must fail for the breaker to open, from 0 to 1. Default 0.5.
+        public var failureRatio: Double
+        /// With fewer calls in the window it does not open. Default 20.
+        public var minimumCalls: Int
+        /// The window's length in seconds. Default 30.
+        public var window: TimeInterval
+        /// How long it stays open, in seconds. Default 10.
+        public var openTime: TimeInterval
+        /// How many calls are let through when that is over, and must succeed. Default 1.
+        public var probes: Int
+
+        /// A policy; see the properties.
+        public init(
+            failureRatio: Double = 0.5, minimumCalls: Int = 20, window: TimeInterval = 30, openTime: TimeInterval = 10,
+            probes: Int = 1
+        ) {
+            self.failureRatio = failureRatio.bounded(0, 1)
+            self.minimumCalls = max(1, minimumCalls)
+            self.window = window.bounded(0.001, 1e9)
+            self.openTime = openTime.bounded(0, 1e9)
+            self.probes = max(1, probes)
+        }
+    }
+
+    /// What is done with a call.
+    public enum Admission: Sendable, Hashable {
+        /// It is made, and its outcome recorded with this ticket.
+        case goes(Ticket)
+        /// It is not made; so many seconds are left until one may be.
+        case refused(TimeInterval)
+    }
+
+    /// Which phase a call was let through in: outcomes of an earlier phase do not count in a later one.
+    public struct Ticket: Sendable, Hashable { let phase: UInt64 }
+
+    /// What became of a call.
+    public enum Outcome: Sendable, Hashable {
+        /// The server did its work.
+        case success
+        /// The server failed, or could not be reached.
+        case failure
+        /// Nothing is known of the server: the call was cancelled, for example.
+        case unknown
+    }
+
+    /// Where the breaker stands.
+    public enum Phase: Sendable, Hashable {
+        /// Calls are made.
+        case closed
+        /// No call is made until then.
+        case open(until: TimeInterval)
+        /// So many probes are under way, and so many have succeeded.
+        case halfOpen(running: Int, succeeded: Int)
+    }
+
+    /// Where the breaker stands. An open one whose time is over becomes half-open with the next call.
+    public private(set) var phase = Phase.closed
+    private let policy: Policy
+    private var counts: SlidingCounts
+    private var phaseNumber: UInt64 = 0
+
+    /// A closed breaker.
+    public init(_ policy: Policy = Policy()) {
+        self.policy = policy
+        counts = SlidingCounts(window: policy.window)
+    }
+
+    /// A call is to be made.
+    public mutating func admit(at now: TimeInterval) -> Admission {
+        switch phase {
+        case .closed: return .goes(Ticket(phase: phaseNumber))
+        case .open(let until):
+            if now < until { return .refused(until - now) }
+            enter(.halfOpen(running: 1, succeeded: 0))
+            return .goes(Ticket(phase: phaseNumber))
+        case .halfOpen(let running, let succeeded):
+            guard running + succeeded < policy.probes else { return .refused(0) }
+            phase = .halfOpen(running: running + 1, succeeded: succeeded)
+            return .goes(Ticket(phase: phaseNumber))
+        }
+    }
+
+    /// A call that was let through is over.
+    public mutating func record(_ outcome: Outcome, _ ticket: Ticket, at now: TimeInterval) {
+        guard ticket.phase == phaseNumber else { return }
+        switch (phase, outcome) {
+        case (.open, _), (.closed, .unknown): break
+        case (.closed, .success), (.closed, .failure):
+            counts.record(isFailure: outcome == .failure, at: now)
+            let (calls, failures) = counts.counts(at: now)
+            if outcome == .failure, calls >= policy.minimumCalls,
+                Double(failures) >= policy.failureRatio * Double(calls)
+            {
+                enter(.open(until: now + policy.openTime))
+            }
+        case (.halfOpen(let running, let succeeded), .unknown):
+            // Another call may be the probe.
+            phase = .halfOpen(running: max(0, running - 1), succeeded: succeeded)
+        case (.halfOpen(let running, let succeeded), .success):
+            if succeeded + 1 >= policy.probes {
+                counts = SlidingCounts(window: policy.window)
+                enter(.closed)
+            } else {
+                phase = .halfOpen(running: max(0, running - 1), succeeded: succeeded + 1)
+            }
+        case (.halfOpen, .failure): enter(.open(until: now + policy.openTime))
+        }
+    }
+
+    /// Whether it is as a new one, as far as calls can see.
+    func isIdle(at now: TimeInterval) -> Bool { phase == .closed && counts.counts(at: now).failures == 0 }
+
+    private mutating func enter(_ next: Phase) {
+        phase = next
+        phaseNumber &+= 1
+    }
+}

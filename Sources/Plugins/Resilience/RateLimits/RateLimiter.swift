@@ -1,0 +1,134 @@
+import Foundation
+import LoadingKit
+
+/// Sends requests to each origin no faster than a ``RateLimit`` allows, in the order in which they came.
+///
+/// A request whose turn would come too late fails with ``RateLimitError``. A cancelled one leaves the queue, and those behind
+/// it move up.
+public final class RateLimiter: Interceptor {
+    private typealias Waiter = CheckedContinuation<Void, any Error>
+
+    private struct State: Sendable {
+        var queues: OriginTable<RateLimitQueue>
+        var waiters: [UInt64: Waiter] = [:]
+        /// Origins for which a task waits until the next may go.
+        var pumped: [RequestOrigin: Task<Void, Never>] = [:]
+        var lastIdentifier: UInt64 = 0
+    }
+
+    private let limit: RateLimit
+    private let clock: ResilienceClock
+    private let state: Locked<State>
+
+    /// A limiter. The object holds the buckets.
+    public init(_ limit: RateLimit, clock: ResilienceClock = .system) {
+        self.limit = limit
+        self.clock = clock
+        let now = clock.now
+        let queues = OriginTable<RateLimitQueue>(limit: limit.maximumHosts) {
+            // A bucket that is not full is still owed time.
+            $0.isEmpty && $0.bucket.isFull(at: now())
+        }
+        state = Locked(State(queues: queues))
+    }
+
+    /// How many requests wait.
+    public var waitingCount: Int { state.withLock { $0.waiters.count } }
+
+    /// Forwards the request when it is its turn.
+    public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
+        guard let origin = request.url.flatMap({ RequestOrigin($0) }) else { return try await next.load(request) }
+        try await waitForTurn(origin)
+        let loaded = try await next.load(request)
+        heed(loaded, origin)
+        return loaded
+    }
+
+    private func waitForTurn(_ origin: RequestOrigin) async throws {
+        try Task.checkCancellation()
+        let now = clock.now()
+        let (id, goes) = state.withLock { state -> (UInt64, Bool) in
+            state.lastIdentifier &+= 1
+            return (state.lastIdentifier, with(origin, in: &state) { $0.goAtOnce(at: now) })
+        }
+        if goes { return }
+        try await withTaskCancellationHandler {
+            try await withCheckedThrowingContinuation { (waiter: Waiter) in enter(waiter, id, origin) }
+        } onCancel: {
+            leave(id, origin)
+        }
+    }
+
+    private func enter(_ waiter: Waiter, _ id: UInt64, _ origin: RequestOrigin) {
+        let now = clock.now()
+        let (arrival, isPumped) = state.withLock { state in
+            let arrival = with(origin, in: &state) {
+                $0.arrive(id, at: now, maximumWait: limit.maximumWait, maximumCount: limit.maximumWaiting)
+            }
+            if arrival == .waits { state.waiters[id] = waiter }
+            return (arrival, state.pumped[origin] != nil)
+        }
+        switch arrival {
+        case .goes: waiter.resume()
+        case .refused(let wait): waiter.resume(throwing: RateLimitError(origin: origin, wait: wait))
+        case .waits:
+            if !isPumped { pump(origin) }
+            // The cancellation may have come before there was anything to leave.
+            if Task.isCancelled { leave(id, origin) }
+        }
+    }
+
+    private func leave(_ id: UInt64, _ origin: RequestOrigin) {
+        let (waiter, pump) = state.withLock { state -> (Waiter?, Task<Void, Never>?) in
+            guard let waiter = state.waiters.removeValue(forKey: id) else { return (nil, nil) }
+            let isLast = with(origin, in: &state) { queue in
+                _ = queue.leave(id)
+                return queue.isEmpty
+            }
+            return (waiter, isLast ? state.pumped.removeValue(forKey: origin) : nil)
+        }
+        pump?.cancel()
+        waiter?.resume(throwing: CancellationError())
+    }
+
+    /// One task for each origin waits until the first may go.
+    private func pump(_ origin: RequestOrigin) {
+        let now = clock.now()
+        let (released, expired) = state.withLock { state -> ([Waiter], [Waiter]) in
+            state.pumped.removeValue(forKey: origin)?.cancel()
+            let departures = with(origin, in: &state) { $0.advance(to: now) }
+            let next = with(origin, in: &state) { $0.nextEvent(from: now) }
+            if let next {
+                state.pumped[origin] = Task { [weak self, clock] in
+                    guard (try? await clock.sleep(next)) != nil, !Task.isCancelled else { return }
+                    self?.pump(origin)
+                }
+            }
+            return (
+                departures.released.compactMap { state.waiters.removeValue(forKey: $0) },
+                departures.expired.compactMap { state.waiters.removeValue(forKey: $0) }
+            )
+        }
+        for waiter in released { waiter.resume() }
+        for waiter in expired { waiter.resume(throwing: RateLimitError(origin: origin, wait: limit.maximumWait)) }
+    }
+
+    private func heed(_ loaded: InterceptedResponse, _ origin: RequestOrigin) {
+        guard limit.heedsRetryAfter, let status = loaded.statusCode, status == 429 || status == 503,
+            let value = loaded.value(forField: "Retry-After")
+        else { return }
+        let date = clock.date()
+        guard let delay = RetryAfter(value, now: date)?.delay(from: date) else { return }
+        let end = clock.now() + delay.bounded(0, limit.maximumPause.bounded(0, 1e9))
+        state.withLock { state in with(origin, in: &state) { $0.pause(until: end) } }
+        pump(origin)
+    }
+
+    private func with<Result>(
+        _ origin: RequestOrigin, in state: inout State, _ body: (inout RateLimitQueue) -> Result
+    ) -> Result {
+        state.queues.with(
+            origin,
+            or: { RateLimitQueue(TokenBucket(rate: limit.rate, burst: limit.burst, at: clock.now())) }, body)
+    }
+}

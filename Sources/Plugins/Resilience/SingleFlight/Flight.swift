@@ -1,0 +1,105 @@
+import Foundation
+import LoadingKit
+
+/// A load that several callers share.
+///
+/// The first caller leads: the load is made with its context, in a task of its own. When the leader leaves before the
+/// response is there, the next caller leads, and begins anew; when it leaves later, the load goes on. When the last caller
+/// leaves, the load is cancelled.
+final class Flight: Sendable {
+    private let state: Locked<FlightState>
+    private let clock: ResilienceClock
+    private let maximumStall: TimeInterval
+    private let didClose: @Sendable (Flight) -> Void
+
+    /// - Parameter didClose: called when nobody may join any more.
+    init(
+        bufferLimit: Int, maximumStall: TimeInterval, clock: ResilienceClock,
+        didClose: @escaping @Sendable (Flight) -> Void
+    ) {
+        state = Locked(FlightState(bufferLimit: bufferLimit))
+        self.maximumStall = maximumStall
+        self.clock = clock
+        self.didClose = didClose
+    }
+
+    /// A caller comes. Nil where the body has gone on too far, or the load is over.
+    func join() -> UInt64? { state.withLock { $0.join() } }
+
+    /// How many callers there are.
+    var callers: Int { state.withLock { $0.present.count } }
+
+    /// Waits until the response is there, or the caller has something to do.
+    func head(for id: UInt64) async throws -> FlightOutcome {
+        try await withCheckedThrowingContinuation { waiter in change { $0.wait(id, forHead: waiter) } }
+    }
+
+    /// The next piece of the body for a caller; nil at the end.
+    func piece(for id: UInt64) async throws -> Data? {
+        try await withCheckedThrowingContinuation { waiter in change { $0.wait(id, forPiece: waiter) } }
+    }
+
+    /// The leader begins the load.
+    func begin(_ id: UInt64, _ request: URLRequest, _ next: NextInterceptors) {
+        state.withLock { state in
+            guard let generation = state.lead(id) else { return }
+            state.carrier = Task { await self.carry(request, next, generation) }
+        }
+    }
+
+    /// A caller is gone: it was cancelled, has read all, or let go of its response.
+    func leave(_ id: UInt64, _ task: URLSessionTask) {
+        let goesOn = task.goesOnLoading
+        change { $0.leave(id, isRedirected: goesOn) }
+    }
+
+    private func carry(_ request: URLRequest, _ next: NextInterceptors, _ generation: UInt64) async {
+        do {
+            let loaded = try await next.load(request)
+            change { $0.receive(loaded.response, generation) }
+            while let piece = try await loaded.body.nextPiece() {
+                await withCheckedContinuation { waiter in change { $0.wait(forRoom: waiter) } }
+                try Task.checkCancellation()
+                change { $0.append(piece) }
+            }
+            change { $0.finish(.success(()), generation) }
+        } catch {
+            let goesOn = next.context.task.goesOnLoading
+            change { $0.fail(error, generation, isRedirected: goesOn) }
+        }
+    }
+
+    /// Changes the state, and then wakes those that the change concerns.
+    private func change(_ body: (inout FlightState) -> Void) {
+        let (wakes, isClosed) = state.withLock { state -> (FlightState.Wakes, Bool) in
+            body(&state)
+            defer { state.wakes = FlightState.Wakes() }
+            if state.isStalled, state.stall == nil { state.stall = Task { await self.waitForSlowest() } }
+            if !state.isStalled {
+                state.stall?.cancel()
+                state.stall = nil
+            }
+            return (state.wakes, state.isClosed)
+        }
+        if isClosed { didClose(self) }
+        wakes.perform()
+    }
+
+    private func waitForSlowest() async {
+        guard (try? await clock.sleep(maximumStall)) != nil, !Task.isCancelled else { return }
+        change { state in
+            state.stall = nil
+            state.dropSlowest()
+        }
+    }
+}
+
+extension URLSessionTask {
+    /// Whether the task itself goes on: a load of it that has ended was replaced, by a redirect.
+    fileprivate var goesOnLoading: Bool {
+        switch state {
+        case .running, .suspended: true
+        case .canceling, .completed: false
+        }
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+
+/// The pieces of a shared body between the load that brings them and callers that take them at their own pace.
+///
+/// A piece goes when all callers have taken it.
+struct FlightBuffer: Sendable {
+    enum Next: Equatable {
+        case piece(Data)
+        /// There is none yet.
+        case none
+        /// The caller is not one of this buffer's.
+        case gone
+    }
+
+    private struct Piece: Sendable {
+        var data: Data
+        /// How many callers have not taken it.
+        var missing: Int
+    }
+
+    /// Pieces smaller than this are joined, so that many small ones cost no more than few large ones.
+    private static let smallest = 16 << 10
+
+    private var pieces: [Piece] = []
+    /// The number of the first piece.
+    private var base = 0
+    /// The number of the piece that a caller takes next.
+    private var positions: [UInt64: Int] = [:]
+    private(set) var count = 0
+    /// Bytes that may wait for the slowest caller.
+    private let limit: Int
+
+    init(limit: Int) { self.limit = max(1, limit) }
+
+    var hasRoom: Bool { count < limit }
+    /// Whether a caller that comes now would get the body from its first byte.
+    var isWhole: Bool { base == 0 }
+    var callers: Int { positions.count }
+
+    mutating func join(_ id: UInt64) {
+        guard isWhole, positions[id] == nil else { return }
+        positions[id] = 0
+        for index in pieces.indices { pieces[index].missing += 1 }
+    }
+
+    mutating func leave(_ id: UInt64) {
+        guard let position = positions.removeValue(forKey: id) else { return }
+        for index in pieces.indices.dropFirst(position - base) { pieces[index].missing -= 1 }
+        trim()
+    }
+
+    mutating func append(_ data: Data) {
+        guard !data.isEmpty, !positions.isEmpty else { return }
+        count += data.count
+        if let last = pieces.last, last.missing == positions.count, last.data.count < Self.smallest {
+            pieces[pieces.count - 1].data.append(data)
+        } else {
+            pieces.append(Piece(data: data, missing: positions.count))
+        }
+    }
+
+    mutating func next(_ id: UInt64) -> Next {
+        guard let position = positions[id] else { return .gone }
+        let index = position - base
+        guard index < pieces.count else { return .none }
+        positions[id] = position + 1
+        pieces[index].missing -= 1
+        let data = pieces[index].data
+        trim()
+        return .piece(data)
+    }
+
+    /// Lets go of the callers that have taken least, if others have taken all.
+    mutating func dropSlowest() -> [UInt64] {
+        guard positions.values.contains(base + pieces.count) else { return [] }
+        let slowest = positions.filter { $0.value == base && !pieces.isEmpty }.map(\.key).sorted()
+        for id in slowest { leave(id) }
+        return slowest
+    }
+
+    private mutating func trim() {
+        let taken = pieces.prefix { $0.missing <= 0 }
+        guard !taken.isEmpty else { return }
+        count -= taken.reduce(0) { $0 + $1.data.count }
+        base += taken.count
+        pieces.removeFirst(taken.count)
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import LoadingKit
+
+/// What a caller of a shared load is to do.
+enum FlightOutcome: Sendable {
+    /// The response is there; its body comes by the flight.
+    case response(URLResponse)
+    /// The caller is to begin the load.
+    case leads
+    /// The leader was redirected: each caller loads for itself, and follows its own redirect.
+    case loadsAlone
+}
+
+/// Who waits for what of a shared load. A change collects those that are to wake in `wakes`.
+struct FlightState: Sendable {
+    typealias HeadWaiter = CheckedContinuation<FlightOutcome, any Error>
+    typealias PieceWaiter = CheckedContinuation<Data?, any Error>
+    typealias RoomWaiter = CheckedContinuation<Void, Never>
+
+    struct Wakes: Sendable {
+        var heads: [(HeadWaiter, Result<FlightOutcome, any Error>)] = []
+        var pieces: [(PieceWaiter, Result<Data?, any Error>)] = []
+        var room: RoomWaiter?
+        var cancelled: Task<Void, Never>?
+
+        func perform() {
+            cancelled?.cancel()
+            for (waiter, result) in heads { waiter.resume(with: result) }
+            for (waiter, result) in pieces { waiter.resume(with: result) }
+            room?.resume()
+        }
+    }
+
+    var wakes = Wakes()
+    var carrier: Task<Void, Never>?
+    /// Waits until a caller is too slow.
+    var stall: Task<Void, Never>?
+    /// Callers that have not left.
+    private(set) var present: Set<UInt64> = []
+    private var buffer: FlightBuffer
+    private var lastIdentifier: UInt64 = 0
+    private var leader: UInt64?
+    /// Tells a leader's load from that of an earlier one.
+    private var generation: UInt64 = 0
+    /// What all callers get.
+    private var outcome: FlightOutcome?
+    private var end: Result<Void, any Error>?
+    private var headWaiters: [UInt64: HeadWaiter] = [:]
+    private var pieceWaiters: [UInt64: PieceWaiter] = [:]
+    private var roomWaiter: RoomWaiter?
+    /// Callers that were let go of as they were too slow.
+    private var dropped: Set<UInt64> = []
+
+    init(bufferLimit: Int) { buffer = FlightBuffer(limit: bufferLimit) }
+
+    /// Whether nobody may join any more.
+    var isClosed: Bool {
+        if case .loadsAlone? = outcome { return true }
+        return end != nil || !buffer.isWhole || lastIdentifier > 0 && present.isEmpty
+    }
+
+    /// Whether the load waits for a slow caller while another one waits for more.
+    var isStalled: Bool { roomWaiter != nil && !pieceWaiters.isEmpty }
+
+    mutating func join() -> UInt64? {
+        guard !isClosed else { return nil }
+        lastIdentifier &+= 1
+        present.insert(lastIdentifier)
+        buffer.join(lastIdentifier)
+        return lastIdentifier
+    }
+
+    // MARK: Callers
+
+    mutating func wait(_ id: UInt64, forHead waiter: HeadWaiter) {
+        if !present.contains(id) {
+            wakes.heads.append((waiter, .failure(CancellationError())))
+        } else if let outcome {
+            wakes.heads.append((waiter, .success(outcome)))
+        } else if case .failure(let error)? = end {
+            wakes.heads.append((waiter, .failure(error)))
+        } else if leader == nil {
+            leader = id
+            wakes.heads.append((waiter, .success(.leads)))
+        } else {
+            headWaiters[id] = waiter
+        }
+    }
+
+    mutating func wait(_ id: UInt64, forPiece waiter: PieceWaiter) {
+        if dropped.remove(id) != nil { return wakes.pieces.append((waiter, .failure(SingleFlightError.fellBehind))) }
+        switch buffer.next(id) {
+        case .piece(let data):
+            wakes.pieces.append((waiter, .success(data)))
+            giveRoom()
+        case .gone: wakes.pieces.append((waiter, .failure(CancellationError())))
+        case .none:
+            if let end {
+                wakes.pieces.append((waiter, end.map { nil }))
+            } else {
+                pieceWaiters[id] = waiter
+            }
+        }
+    }
+
+    /// Gives the number of the leader's load; nil where it is not to begin.
+    mutating func lead(_ id: UInt64) -> UInt64? {
+        guard leader == id, present.contains(id), outcome == nil, end == nil else { return nil }
+        generation &+= 1
+        return generation
+    }
+
+    mutating func leave(_ id: UInt64, isRedirected: Bool) {
+        dropped.remove(id)
+        if let waiter = headWaiters.removeValue(forKey: id) {
+            wakes.heads.append((waiter, .failure(CancellationError())))
+        }
+        if let waiter = pieceWaiters.removeValue(forKey: id) {
+            wakes.pieces.append((waiter, .failure(CancellationError())))
+        }
+        guard present.remove(id) != nil else { return }
+        buffer.leave(id)
+        giveRoom()
+        if present.isEmpty {
+            wakes.cancelled = carrier
+            carrier = nil
+            roomWaiter.take().map { wakes.room = $0 }
+        } else if leader == id, outcome == nil, end == nil {
+            replaceLeader(isRedirected: isRedirected)
+        }
+    }
+
+    /// The leader's load ends with it: the next caller leads, or each is on its own.
+    private mutating func replaceLeader(isRedirected: Bool) {
+        wakes.cancelled = carrier
+        carrier = nil
+        generation &+= 1
+        leader = nil
+        if isRedirected {
+            outcome = .loadsAlone
+            wakes.heads += headWaiters.values.map { ($0, .success(.loadsAlone)) }
+            headWaiters = [:]
+        } else if let first = headWaiters.keys.min(), let waiter = headWaiters.removeValue(forKey: first) {
+            leader = first
+            wakes.heads.append((waiter, .success(.leads)))
+        }
+    }
+
+    // MARK: The load
+
+    mutating func receive(_ response: URLResponse, _ generation: UInt64) {
+        guard generation == self.generation, outcome == nil, end == nil else { return }
+        outcome = .response(response)
+        wakes.heads += headWaiters.values.map { ($0, .success(.response(response))) }
+        headWaiters = [:]
+    }
+
+    mutating func wait(forRoom waiter: RoomWaiter) {
+        if buffer.hasRoom || present.isEmpty { wakes.room = waiter } else { roomWaiter = waiter }
+    }
+
+    mutating func append(_ piece: Data) {
+        buffer.append(piece)
+        for (id, waiter) in pieceWaiters {
+            guard case .piece(let data) = buffer.next(id) else { continue }
+            pieceWaiters[id] = nil
+            wakes.pieces.append((waiter, .success(data)))
+        }
+    }
+
+    mutating func finish(_ end: Result<Void, any Error>, _ generation: UInt64) {
+        guard generation == self.generation, self.end == nil else { return }
+        self.end = end
+        wakes.heads += headWaiters.values.map { ($0, end.flatMap { .failure(URLError(.badServerResponse)) }) }
+        wakes.pieces += pieceWaiters.values.map { ($0, end.map { nil }) }
+        (headWaiters, pieceWaiters) = ([:], [:])
+    }
+
+    /// Without its leader a load cannot go on before its response is there.
+    mutating func fail(_ error: any Error, _ generation: UInt64, isRedirected: Bool) {
+        guard generation == self.generation, end == nil else { return }
+        guard error is CancellationError, outcome == nil, let leader else {
+            return finish(.failure(error), generation)
+        }
+        leave(leader, isRedirected: isRedirected)
+    }
+
+    mutating func dropSlowest() {
+        guard isStalled else { return }
+        for id in buffer.dropSlowest() {
+            present.remove(id)
+            dropped.insert(id)
+        }
+        giveRoom()
+    }
+
+    private mutating func giveRoom() {
+        if buffer.hasRoom, let waiter = roomWaiter.take() { wakes.room = waiter }
+    }
+}

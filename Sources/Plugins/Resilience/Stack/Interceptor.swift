@@ -1,0 +1,52 @@
+import Foundation
+import LoadingKit
+
+/// A link of a ``ResilienceStack``: it sees each request on its way out, and each response on its way back.
+///
+/// It may change the request, wait before it forwards, forward several times, answer without forwarding, or throw. What it
+/// throws reaches the program as it is. Its task is cancelled when the load ends, for example because the program
+/// cancelled the `URLSessionTask`, or because a redirect began a new load: every wait must end then.
+public protocol Interceptor: Sendable {
+    /// Loads a request, usually by `next`.
+    ///
+    /// - Parameters:
+    ///   - request: What the interceptor before this one forwarded.
+    ///   - next: The interceptors behind this one, and then the session's handlers.
+    func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse
+}
+
+/// What is behind an interceptor: the others of its stack, and then the session's handlers.
+public struct NextInterceptors: Sendable {
+    /// The load that the stack runs: its task, its logger, its request as the program made it.
+    public let context: LoadContext
+    /// Where the stack was installed. Two installations of one stack differ.
+    let installation: InstallationIdentity
+    private let interceptors: [any Interceptor]
+    private let index: Int
+
+    init(_ interceptors: [any Interceptor], _ context: LoadContext, _ installation: InstallationIdentity) {
+        self.init(interceptors, index: 0, context, installation)
+    }
+
+    private init(
+        _ interceptors: [any Interceptor], index: Int, _ context: LoadContext, _ installation: InstallationIdentity
+    ) {
+        self.interceptors = interceptors
+        self.index = index
+        self.context = context
+        self.installation = installation
+    }
+
+    /// Forwards a request. May be called several times, also at the same time.
+    ///
+    /// Returns when the response's head is there; the body comes as it is read. A response that is let go of unread ends
+    /// its load. A redirect ends the whole load, and its request passes through the stack anew.
+    public func load(_ request: URLRequest) async throws -> InterceptedResponse {
+        guard index < interceptors.count else { return InterceptedResponse(try await context.next.load(request)) }
+        let others = NextInterceptors(interceptors, index: index + 1, context, installation)
+        return try await interceptors[index].load(request, others)
+    }
+}
+
+/// Tells the places apart in which stacks are installed.
+final class InstallationIdentity: Sendable {}

@@ -1,0 +1,62 @@
+import Foundation
+
+/// Where interceptors have the time from. Tests give them one that they move.
+public struct ResilienceClock: Sendable {
+    /// Seconds since some moment, which never go back.
+    public let now: @Sendable () -> TimeInterval
+    /// The date, against which dates in fields are compared.
+    public let date: @Sendable () -> Date
+    /// Waits so many seconds. Throws `CancellationError` at once when the task is cancelled.
+    public let sleep: @Sendable (TimeInterval) async throws -> Void
+
+    /// A clock of these closures.
+    public init(
+        now: @escaping @Sendable () -> TimeInterval, date: @escaping @Sendable () -> Date,
+        sleep: @escaping @Sendable (TimeInterval) async throws -> Void
+    ) {
+        self.now = now
+        self.date = date
+        self.sleep = sleep
+    }
+
+    /// The system's.
+    public static let system: ResilienceClock = {
+        let start = ContinuousClock.now
+        return ResilienceClock(
+            now: { (ContinuousClock.now - start) / .seconds(1) },
+            date: { Date() },
+            sleep: { try await Task.sleep(for: .seconds($0.bounded(0, 1e9))) })
+    }()
+
+    /// What `body` gives within so many seconds; nil is no limit.
+    ///
+    /// - Throws: `URLError.timedOut` when the time is over; `body` is cancelled then.
+    func limit<Value: Sendable>(
+        _ seconds: TimeInterval?, url: URL?, _ body: @escaping @Sendable () async throws -> Value
+    ) async throws -> Value {
+        guard let seconds else { return try await body() }
+        return try await withThrowingTaskGroup(of: Value.self) { group in
+            group.addTask(operation: body)
+            group.addTask {
+                try await sleep(seconds)
+                throw URLError.timedOut(url)
+            }
+            defer { group.cancelAll() }
+            guard let first = try await group.next() else { throw CancellationError() }
+            return first
+        }
+    }
+}
+
+extension URLError {
+    static func timedOut(_ url: URL?) -> URLError {
+        URLError(.timedOut, userInfo: url.map { [NSURLErrorFailingURLErrorKey: $0] } ?? [:])
+    }
+}
+
+extension TimeInterval {
+    /// The nearest value within bounds; the lower one for what is no number.
+    func bounded(_ lowest: TimeInterval, _ highest: TimeInterval) -> TimeInterval {
+        isNaN ? lowest : Swift.min(Swift.max(self, lowest), highest)
+    }
+}

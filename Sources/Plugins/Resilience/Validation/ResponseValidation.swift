@@ -1,0 +1,97 @@
+import Foundation
+import LoadingKit
+
+/// Fails loads whose response is not what the program expects, with ``ResponseValidationError``.
+public struct ResponseValidation: Interceptor {
+    /// The statuses that are accepted. Default 200 to 299, and 304, which answers the program's own conditions.
+    public var statuses: [ClosedRange<Int>] = [200...299, 304...304]
+    /// The MIME types that are accepted, such as `application/json`, `text/*`. Nil, the default: all. A response without a body
+    /// (204, 205, 304, or one to HEAD) needs none.
+    public var mimeTypes: [String]?
+    /// A check of the program's own: what it throws is ``ResponseValidationError/Reason/custom(_:)``.
+    public var check: (@Sendable (URLResponse, URLRequest) throws -> Void)?
+    /// How many bytes of the body the error holds at most. Default 4,096.
+    public var maximumBodyBytes = 4_096
+
+    /// A validation with these; see the properties.
+    public init(
+        statuses: [ClosedRange<Int>] = [200...299, 304...304], mimeTypes: [String]? = nil,
+        check: (@Sendable (URLResponse, URLRequest) throws -> Void)? = nil
+    ) {
+        self.statuses = statuses
+        self.mimeTypes = mimeTypes
+        self.check = check
+    }
+
+    /// Forwards the request, and checks the response's head before it is delivered.
+    public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
+        let loaded = try await next.load(request)
+        guard let reason = reasonToFail(loaded.response, request) else { return loaded }
+        // The response is wrong whether or not its body comes.
+        let bytes = (try? await loaded.body.firstBytes(atMost: maximumBodyBytes)) ?? Data()
+        try Task.checkCancellation()
+        throw ResponseValidationError(reason: reason, response: loaded.response, body: bytes)
+    }
+
+    /// Why a response is not accepted; nil where it is.
+    public func reasonToFail(_ response: URLResponse, _ request: URLRequest) -> ResponseValidationError.Reason? {
+        let status = (response as? HTTPURLResponse)?.statusCode
+        if let status, !statuses.contains(where: { $0.contains(status) }) { return .status(status) }
+        let isEmpty = status.map { [204, 205, 304].contains($0) } ?? false || request.httpMethod == "HEAD"
+        if let mimeTypes, !isEmpty, !Self.accepts(response.mimeType, mimeTypes) { return .mimeType(response.mimeType) }
+        do {
+            try check?(response, request)
+            return nil
+        } catch {
+            return .custom(error)
+        }
+    }
+
+    /// Whether one of the types, in which `*` stands for anything, is that of a response.
+    static func accepts(_ type: String?, _ types: [String]) -> Bool {
+        let type = split(type ?? "")
+        return types.contains { accepted in
+            let accepted = split(accepted)
+            return (accepted.0 == "*" || accepted.0 == type.0) && (accepted.1 == "*" || accepted.1 == type.1)
+        }
+    }
+
+    private static func split(_ type: String) -> (String, String) {
+        let essence = type.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased()
+        let parts = essence.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
+        return (String(parts.first ?? ""), parts.count > 1 ? String(parts[1]) : "")
+    }
+}
+
+/// A response that ``ResponseValidation`` did not accept.
+public struct ResponseValidationError: LocalizedError, Sendable {
+    /// What was not accepted.
+    public enum Reason: Sendable {
+        /// The status.
+        case status(Int)
+        /// The MIME type; nil where there is none.
+        case mimeType(String?)
+        /// What the program's own check threw.
+        case custom(any Error)
+    }
+
+    /// What was not accepted.
+    public let reason: Reason
+    /// The response's head.
+    public let response: URLResponse
+    /// The first bytes of its body, at most ``ResponseValidation/maximumBodyBytes``; fewer where the body broke off.
+    public let body: Data
+
+    /// The first bytes of the body as text.
+    public var bodyText: String { String(decoding: body, as: UTF8.self) }
+
+    /// What happened, in plain words.
+    public var errorDescription: String? {
+        let url = response.url?.absoluteString ?? "the server"
+        return switch reason {
+        case .status(let status): "\(url) answered with status \(status)"
+        case .mimeType(let type): "\(url) answered with \(type ?? "no MIME type"), which is not accepted"
+        case .custom(let error): "the response of \(url) is not accepted: \(error.localizedDescription)"
+        }
+    }
+}

@@ -1,0 +1,63 @@
+import Foundation
+
+/// What the checks of a handler found.
+public struct ConformanceReport: Sendable, CustomStringConvertible {
+    /// A rule that does not hold.
+    public struct Finding: Sendable, CustomStringConvertible {
+        /// The number of the rule in *The contract of handlers*.
+        public let rule: Int
+        /// What was done, such as `cancelled when the response came`.
+        public let check: String
+        /// The URL that was loaded; nil where a class was looked at.
+        public let url: URL?
+        /// What was seen, and what the rule wants.
+        public let details: String
+
+        /// All of it, in two lines.
+        public var description: String {
+            "rule \(rule) (\(ContractRule.sentence(rule)))\n    \(check)\(url.map { ", \($0)" } ?? ""): \(details)"
+        }
+    }
+
+    /// The rules that do not hold; empty for a handler that keeps the contract.
+    public internal(set) var findings: [Finding] = []
+    /// The names of the checks that were made, in order, without repetitions.
+    public internal(set) var checks: [String] = []
+
+    /// The findings, one after the other; or how many checks were passed.
+    public var description: String {
+        findings.isEmpty
+            ? "\(checks.count) checks passed"
+            : findings.map(\.description).joined(separator: "\n")
+    }
+}
+
+/// The sentences of the contract that checks name.
+enum ContractRule {
+    private static let sentences: [Int: String] = [
+        1: "canInit(with:) and canonicalRequest(for:) are functions of the request.",
+        2: "A handler is made for one load.",
+        3: "startLoading() is called once.",
+        4: "stopLoading() is called exactly once.",
+        5: "A cancelled load ends soon.",
+        6: "After its end nothing holds the handler.",
+        7: "Loads are independent.",
+        8: "A response comes before the body's first bytes.",
+        9: "The response is true.",
+        10: "A load ends once.",
+        11: "Events may come from any thread.",
+        12: "Errors reach the program as they are.",
+        13: "A reader is not given more than it takes.",
+        14: "A suspended task gets nothing.",
+        15: "A redirect ends the load.",
+        16: "A challenge is answered exactly once.",
+        17: "The body is in LoadContext.body, whatever the program gave.",
+        18: "Progress is reported.",
+        19: "Metrics are reported.",
+        20: "A response is stored where the handler says so.",
+        21: "A download is resumed by HTTP's fields.",
+        22: "A WebSocket task of another scheme than ws and wss is refused.",
+    ]
+
+    static func sentence(_ rule: Int) -> String { sentences[rule] ?? "" }
+}

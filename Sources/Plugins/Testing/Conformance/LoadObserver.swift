@@ -1,0 +1,186 @@
+import Foundation
+import LoadingKit
+import Synchronization
+
+/// The delegate of a load that is checked: keeps what comes, and does at a stage what the check wants.
+final class LoadObserver: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegate {
+    /// Where in its life a load is when something is done to it.
+    enum Stage: String, CaseIterable, Sendable {
+        case beforeItBegan = "before it began"
+        case whenItBegan = "when it began"
+        case whenTheResponseCame = "when the response came"
+        case whenTheFirstBytesCame = "when the first bytes came"
+    }
+
+    enum Event: Sendable {
+        case redirect, challenge, response, data(Int), file, metrics(Int), end
+    }
+
+    /// How a load came to its end.
+    struct Outcome: Sendable {
+        var response: URLResponse?
+        var data = Data()
+        var error: (any Error)?
+        var events: [Event] = []
+        var challenges = 0
+        var bytesSent: Int64 = 0
+    }
+
+    private struct State {
+        var outcome = Outcome()
+        var reachedFirstBytes = false
+        var isOver = false
+        /// Whether the action was called.
+        var hasActed = false
+        var waiters: [CheckedContinuation<Void, Never>] = []
+    }
+
+    private let state = Mutex(State())
+    private let stage: Stage?
+    private let action: @Sendable (URLSession, URLSessionTask) -> Void
+    let redirects: Bool
+    private let answer: (@Sendable (Int) -> (URLSession.AuthChallengeDisposition, URLCredential?)?)?
+
+    /// - Parameters:
+    ///   - stage: when `action` is called; nil for never.
+    ///   - follows: whether redirects are followed.
+    ///   - action: what is done at the stage, and for a challenge that gets no answer.
+    ///   - answer: what challenges are answered with, from the number of those before; nil for no answer.
+    init(
+        at stage: Stage? = nil, follows: Bool = true,
+        perform action: @escaping @Sendable (URLSession, URLSessionTask) -> Void = { _, _ in },
+        answer: (@Sendable (Int) -> (URLSession.AuthChallengeDisposition, URLCredential?)?)? = nil
+    ) {
+        self.stage = stage
+        self.action = action
+        redirects = follows
+        self.answer = answer
+    }
+
+    /// Begins the load, does what is wanted at the two stages that the program sees itself, and waits for its end.
+    func run(_ task: URLSessionTask, in session: URLSession) async -> Outcome {
+        if stage == .beforeItBegan { act(session, task) }
+        task.resume()
+        if stage == .whenItBegan { act(session, task) }
+        await wait { $0.isOver }
+        return outcome
+    }
+
+    /// Waits until the stage is reached, and what is wanted there has been done; or until the load has ended without it.
+    func waitForStage() async { await wait { $0.hasActed || $0.isOver } }
+
+    /// Returns early where this task is cancelled.
+    private func wait(until isReached: @Sendable (borrowing State) -> Bool) async {
+        await withTaskCancellationHandler {
+            while !state.withLock({ isReached($0) }) {
+                await withCheckedContinuation { continuation in
+                    let isThere = state.withLock { state in
+                        if isReached(state) { return true }
+                        state.waiters.append(continuation)
+                        return false
+                    }
+                    if isThere { continuation.resume() }
+                }
+            }
+        } onCancel: {
+            change { $0.isOver = true }
+        }
+    }
+
+    private func act(_ session: URLSession, _ task: URLSessionTask) {
+        action(session, task)
+        change { $0.hasActed = true }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
+        let waiters = state.withLock { state in
+            body(&state)
+            defer { state.waiters = [] }
+            return state.waiters
+        }
+        for waiter in waiters { waiter.resume() }
+    }
+
+    var outcome: Outcome { state.withLock { $0.outcome } }
+
+    /// How many bytes have come up to now.
+    var count: Int { state.withLock { $0.outcome.data.count } }
+
+    // MARK: Delegate
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse
+    ) async -> URLSession.ResponseDisposition {
+        state.withLock {
+            $0.outcome.response = response
+            $0.outcome.events.append(.response)
+        }
+        if stage == .whenTheResponseCame { act(session, dataTask) }
+        return .allow
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        let isFirst = state.withLock { state in
+            state.outcome.data.append(data)
+            state.outcome.events.append(.data(data.count))
+            defer { state.reachedFirstBytes = true }
+            return !state.reachedFirstBytes
+        }
+        if isFirst, stage == .whenTheFirstBytesCame { act(session, dataTask) }
+    }
+
+    func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo file: URL) {
+        let data = try? Data(contentsOf: file)
+        state.withLock {
+            $0.outcome.data = data ?? Data()
+            $0.outcome.response = downloadTask.response
+            $0.outcome.events.append(.file)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest
+    ) async -> URLRequest? {
+        state.withLock { $0.outcome.events.append(.redirect) }
+        return redirects ? request : nil
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        guard challenge.protectionSpace.authenticationMethod != NSURLAuthenticationMethodServerTrust else {
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        let before = state.withLock { state in
+            state.outcome.events.append(.challenge)
+            defer { state.outcome.challenges += 1 }
+            return state.outcome.challenges
+        }
+        guard let answer else { return completionHandler(.performDefaultHandling, nil) }
+        guard let (disposition, credential) = answer(before) else { return act(session, task) }
+        completionHandler(disposition, credential)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytes: Int64, totalBytesSent total: Int64,
+        totalBytesExpectedToSend expected: Int64
+    ) {
+        state.withLock { $0.outcome.bytesSent = total }
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+    ) {
+        state.withLock { $0.outcome.events.append(.metrics(metrics.transactionMetrics.count)) }
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        change {
+            $0.outcome.error = error
+            $0.outcome.events.append(.end)
+            $0.isOver = true
+        }
+    }
+}

@@ -1,0 +1,130 @@
+import Foundation
+
+/// A response of a recording.
+public struct HARResponse: HARPart, Sendable, Hashable {
+    /// The status code; 0 where there was no response.
+    public var status: Int
+    /// The reason phrase.
+    public var statusText: String
+    /// The version of the protocol, as `HTTP/1.1` or `h2`; empty where it is not known.
+    public var httpVersion: String
+    /// The cookies that were set.
+    public var cookies: [HARCookie]
+    /// The header fields.
+    public var headers: [HARNameValue]
+    /// The body.
+    public var content: HARContent
+    /// `Location`, where the response is a redirect; else empty.
+    public var redirectURL: String
+    /// Bytes of the head as received; -1 where it is not known.
+    public var headersSize: Int
+    /// Bytes of the body as received; -1 where it is not known.
+    public var bodySize: Int
+    /// A text for people.
+    public var comment: String?
+    /// Unknown members, such as Chrome's `_error`.
+    public var others: [String: JSONValue] = [:]
+
+    /// A response.
+    public init(
+        status: Int, statusText: String = "", headers: [HARNameValue] = [], content: HARContent = HARContent(),
+        redirectURL: String = ""
+    ) {
+        self.status = status
+        self.statusText = statusText
+        self.headers = headers
+        self.content = content
+        self.redirectURL = redirectURL
+        httpVersion = ""
+        cookies = []
+        headersSize = -1
+        bodySize = -1
+    }
+
+    static let partName = "response"
+
+    init(_ object: inout HARObject) throws(HARError) {
+        status = try object.requiredInteger("status")
+        statusText = try object.string("statusText") ?? ""
+        httpVersion = try object.string("httpVersion") ?? ""
+        cookies = try object.list("cookies", HARCookie.init) ?? []
+        headers = try object.list("headers", HARNameValue.init) ?? []
+        content = try object.object("content", HARContent.init) ?? HARContent()
+        redirectURL = try object.string("redirectURL") ?? ""
+        headersSize = try object.integer("headersSize") ?? -1
+        bodySize = try object.integer("bodySize") ?? -1
+        comment = try object.string("comment")
+        others = object.rest
+    }
+
+    var json: JSONValue {
+        var members = HARMembers(others)
+        members.set("status", status)
+        members.set("statusText", statusText)
+        members.set("httpVersion", httpVersion)
+        members.set("cookies", cookies)
+        members.set("headers", headers)
+        members.set("content", content)
+        members.set("redirectURL", redirectURL)
+        members.set("headersSize", headersSize)
+        members.set("bodySize", bodySize)
+        members.set("comment", comment)
+        return members.value
+    }
+}
+
+/// A response's body, after content decoding.
+public struct HARContent: HARPart, Sendable, Hashable {
+    /// Bytes of the body.
+    public var size: Int
+    /// Bytes that compression saved; nil where it is not known.
+    public var compression: Int?
+    /// The value of `Content-Type`; `x-unknown` where there is none.
+    public var mimeType: String
+    /// The body; nil where it was not recorded.
+    public var text: String?
+    /// `base64`, or nil for text.
+    public var encoding: String?
+    /// A text for people.
+    public var comment: String?
+    /// Unknown members.
+    public var others: [String: JSONValue] = [:]
+
+    /// A body.
+    public init(size: Int = 0, mimeType: String = "x-unknown", text: String? = nil, encoding: String? = nil) {
+        self.size = size
+        self.mimeType = mimeType
+        self.text = text
+        self.encoding = encoding
+    }
+
+    static let partName = "content"
+
+    init(_ object: inout HARObject) throws(HARError) {
+        size = try object.integer("size") ?? -1
+        compression = try object.integer("compression")
+        mimeType = try object.string("mimeType") ?? ""
+        text = try object.string("text")
+        encoding = try object.string("encoding")
+        comment = try object.string("comment")
+        others = object.rest
+    }
+
+    var json: JSONValue {
+        var members = HARMembers(others)
+        members.set("size", size)
+        members.set("compression", compression)
+        members.set("mimeType", mimeType)
+        members.set("text", text)
+        members.set("encoding", encoding)
+        members.set("comment", comment)
+        return members.value
+    }
+
+    /// The body's bytes; nil where they were not recorded, or the text is said to be base64 and is not.
+    public var data: Data? {
+        guard let text else { return size > 0 ? nil : Data() }
+        guard encoding?.lowercased() == "base64" else { return Data(text.utf8) }
+        return Data(base64Encoded: text, options: .ignoreUnknownCharacters)
+    }
+}

@@ -1,0 +1,191 @@
+import Foundation
+import LoadingKit
+
+/// Makes the entry of a request that was recorded. Nothing secret is in it.
+struct EntryMaker {
+    private let slot: RecordingSlot
+    private let recorder: HARRecorder
+    private var redactor: Redactor { recorder.redactor }
+
+    init(_ slot: RecordingSlot, _ recorder: HARRecorder) {
+        self.slot = slot
+        self.recorder = recorder
+    }
+
+    /// A load that is over.
+    ///
+    /// - Parameters:
+    ///   - body: what was received of the response.
+    ///   - error: what the load failed with.
+    func entry(_ body: RecordedBody?, at end: Date, error: (any Error)? = nil) -> HAREntry {
+        let (head, headTime) = slot.head
+        var response = head.map { self.response($0, body, isWhole: error == nil) } ?? HARResponse(status: 0)
+        if let error { describe(error, in: &response) }
+        var timings = HARTimings()
+        timings.wait = milliseconds(from: slot.start, to: headTime ?? end)
+        timings.receive = headTime.map { milliseconds(from: $0, to: end) } ?? 0
+        return HAREntry(
+            startedDateTime: HARDate(slot.start), request: request(), response: response, timings: timings)
+    }
+
+    /// A load that was redirected. What the server said comes with the metrics, if at all.
+    func redirect(to next: URLRequest, at end: Date) -> HAREntry {
+        let location = redactor.url(next.url?.absoluteString ?? "")
+        let isSameMethod = next.httpMethod == slot.request.httpMethod
+        let status = isSameMethod ? 307 : 302
+        var response = HARResponse(
+            status: status, statusText: HTTPURLResponse.localizedString(forStatusCode: status),
+            headers: [HARNameValue(name: "Location", value: location)], redirectURL: location)
+        response.comment = "A redirect. Its status and fields are not known; the change of the request is."
+        var timings = HARTimings()
+        timings.wait = milliseconds(from: slot.start, to: end)
+        return HAREntry(
+            startedDateTime: HARDate(slot.start), request: request(), response: response, timings: timings)
+    }
+
+    private func milliseconds(from start: Date, to end: Date) -> Double {
+        let time = end.timeIntervalSince(start) * 1_000
+        return time.isFinite ? (max(time, 0) * 1_000).rounded() / 1_000 : 0
+    }
+
+    // MARK: The request
+
+    private func request() -> HARRequest {
+        let request = slot.request
+        let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
+        var made = HARRequest(
+            method: request.httpMethod ?? "GET", url: redactor.url(request.url?.absoluteString ?? ""),
+            headers: fields.map { HARNameValue(name: $0.key, value: redactor.field($0.key, $0.value)) })
+        if let cookies = request.value(forHTTPHeaderField: "Cookie") {
+            made.cookies = redactor.field("Cookie", cookies).split(separator: ";").map { pair in
+                let pair = pair.trimmingCharacters(in: .whitespaces)
+                let name = pair.prefix { $0 != "=" }
+                return HARCookie(name: String(name), value: String(pair.dropFirst(name.count + 1)))
+            }
+        }
+        if let body = slot.body.value {
+            made.bodySize = body.size
+            if body.size > 0 { made.postData = postData(body, request.value(forHTTPHeaderField: "Content-Type")) }
+        }
+        return made
+    }
+
+    private func postData(_ body: RecordedBody, _ contentType: String?) -> HARPostData {
+        var made = HARPostData(mimeType: contentType ?? "", text: "")
+        guard recorder.options.recordsBodies, let data = body.data else {
+            made.comment = "The body was not recorded: \(body.size) bytes."
+            made.others["_omitted"] = true
+            return made
+        }
+        let bytes = redactor.body(Array(data), contentType)
+        (made.text, made.encoding) = Self.text(of: bytes)
+        if let multipart = MultipartBody(bytes, contentType: contentType) {
+            made.params = multipart.parts.map { part in
+                HARParameter(
+                    name: part.name, value: part.fileName == nil ? multipart.text(of: part) : nil,
+                    fileName: part.fileName, contentType: part.contentType)
+            }
+        } else if contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true {
+            made.params = FormBody.parse(made.text).map { HARParameter(name: $0.name, value: $0.value) }
+        }
+        return made
+    }
+
+    /// Text, or base64 for what is none.
+    private static func text(of bytes: [UInt8]) -> (text: String, encoding: String?) {
+        if !bytes.contains(0), let text = String(validating: bytes, as: UTF8.self) { return (text, nil) }
+        return (Data(bytes).base64EncodedString(), "base64")
+    }
+
+    // MARK: The response
+
+    private func response(_ head: HTTPURLResponse, _ body: RecordedBody?, isWhole: Bool) -> HARResponse {
+        let type = head.value(forHTTPHeaderField: "Content-Type")
+        var content = HARContent(size: body?.size ?? 0, mimeType: type ?? "x-unknown")
+        if !isWhole {
+            content.comment = "The body is not whole."
+        } else if recorder.options.recordsBodies, let data = body?.data {
+            (content.text, content.encoding) = Self.text(of: redactor.body(Array(data), type))
+        } else if let body, body.size > 0 {
+            content.comment = "The body was not recorded: \(body.size) bytes."
+        }
+        return Self.response(head, content, redactor)
+    }
+
+    static func response(_ head: HTTPURLResponse, _ content: HARContent, _ redactor: Redactor) -> HARResponse {
+        var fields: [HARNameValue] = []
+        var cookies: [HARCookie] = []
+        for (name, value) in head.stringFields {
+            let value = redactor.field(name, value)
+            if name.lowercased() == "set-cookie" {
+                let lines = SetCookieField.split(value)
+                fields += lines.map { HARNameValue(name: name, value: $0) }
+                cookies += lines.map(HARCookie.init(line:))
+            } else {
+                fields.append(HARNameValue(name: name, value: value))
+            }
+        }
+        let isRedirect = [301, 302, 303, 307, 308].contains(head.statusCode)
+        let location = head.value(forHTTPHeaderField: "Location").map(redactor.url)
+        var made = HARResponse(
+            status: head.statusCode, statusText: HTTPURLResponse.localizedString(forStatusCode: head.statusCode),
+            headers: fields, content: content, redirectURL: isRedirect ? location ?? "" : "")
+        made.cookies = cookies
+        return made
+    }
+
+    /// As Chrome has it, and the code with which the error is replayed.
+    private func describe(_ error: any Error, in response: inout HARResponse) {
+        let code = (error as? URLError)?.code ?? (error is CancellationError ? .cancelled : .unknown)
+        response.others["_error"] = .string(code == .cancelled ? "cancelled" : error.localizedDescription)
+        response.others["_urlErrorCode"] = .integer(Int64(code.rawValue))
+    }
+}
+
+extension HTTPURLResponse {
+    /// Names and values, sorted by name.
+    var stringFields: [(String, String)] {
+        allHeaderFields.compactMap { name, value in
+            guard let name = name.base as? String, let value = value as? String else { return nil }
+            return (name, value)
+        }.sorted { $0.0 < $1.0 }
+    }
+}
+
+extension HARCookie {
+    /// Of a `Set-Cookie` line.
+    init(line: String) {
+        let pieces = line.split(separator: ";").map { $0.trimmingCharacters(in: .whitespaces) }
+        let pair = pieces.first ?? ""
+        let name = pair.prefix { $0 != "=" }
+        self.init(name: String(name), value: String(pair.dropFirst(name.count + 1)))
+        (httpOnly, secure) = (false, false)
+        for piece in pieces.dropFirst() {
+            let key = piece.prefix { $0 != "=" }
+            let value = String(piece.dropFirst(key.count + 1))
+            switch key.lowercased() {
+            case "path": path = value
+            case "domain": domain = value
+            case "httponly": httpOnly = true
+            case "secure": secure = true
+            case "expires": expires = CookieDateText.iso8601(value)
+            case "samesite": others["sameSite"] = .string(value)
+            default: break
+            }
+        }
+    }
+}
+
+/// The date of a cookie's `Expires`, as HAR has dates.
+private enum CookieDateText {
+    /// Nil where it is none.
+    static func iso8601(_ text: String) -> String? {
+        let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+        let words = text.split { " ,-".contains($0) }.map(String.init)
+        guard words.count >= 5, let month = months.firstIndex(of: words[2].lowercased()), words[1].count <= 2 else {
+            return nil
+        }
+        func padded(_ text: String) -> String { text.count == 1 ? "0\(text)" : text }
+        return HARDate("\(words[3])-\(padded("\(month + 1)"))-\(padded(words[1]))T\(words[4])Z")?.description
+    }
+}

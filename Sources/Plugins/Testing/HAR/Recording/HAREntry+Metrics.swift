@@ -1,0 +1,49 @@
+import Foundation
+import LoadingKit
+
+extension HAREntry {
+    /// Adds what the metrics of the request's transaction say. What they do not say stays.
+    mutating func add(_ metrics: URLSessionTaskTransactionMetrics, isRedirect: Bool, _ redactor: Redactor) {
+        if isRedirect, let head = metrics.response as? HTTPURLResponse {
+            response = EntryMaker.response(head, HARContent(), redactor)
+        }
+        if metrics.resourceFetchType == .localCache { return comment = "From the cache." }
+        if let version = metrics.networkProtocolName {
+            // Browsers' names: their importers show them as they are.
+            let name = version.hasPrefix("http/") ? version.uppercased() : version
+            (request.httpVersion, response.httpVersion) = (name, name)
+        }
+        serverIPAddress = metrics.remoteAddress ?? serverIPAddress
+        connection = metrics.localPort ?? connection
+        if metrics.requestStartDate != nil {
+            request.headersSize = Int(clamping: metrics.countOfRequestHeaderBytesSent)
+            request.bodySize = Int(clamping: metrics.countOfRequestBodyBytesBeforeEncoding)
+        }
+        if metrics.responseStartDate != nil {
+            response.headersSize = Int(clamping: metrics.countOfResponseHeaderBytesReceived)
+            response.bodySize = Int(clamping: metrics.countOfResponseBodyBytesReceived)
+        }
+        timings = HARTimings(metrics) ?? timings
+        time = timings.total
+    }
+}
+
+extension HARTimings {
+    /// Nil where the transaction was not sent over a network.
+    init?(_ metrics: URLSessionTaskTransactionMetrics) {
+        guard let sent = metrics.requestStartDate, let answered = metrics.responseStartDate else { return nil }
+        self.init()
+        func milliseconds(_ start: Date?, _ end: Date?) -> Double? {
+            guard let start, let end else { return nil }
+            return (max(end.timeIntervalSince(start), 0) * 1_000_000).rounded() / 1_000
+        }
+        let firstStep = metrics.domainLookupStartDate ?? metrics.connectStartDate ?? sent
+        blocked = milliseconds(metrics.fetchStartDate, firstStep) ?? -1
+        dns = milliseconds(metrics.domainLookupStartDate, metrics.domainLookupEndDate) ?? -1
+        connect = milliseconds(metrics.connectStartDate, metrics.connectEndDate) ?? -1
+        ssl = milliseconds(metrics.secureConnectionStartDate, metrics.secureConnectionEndDate) ?? -1
+        send = milliseconds(sent, metrics.requestEndDate) ?? 0
+        wait = milliseconds(metrics.requestEndDate ?? sent, answered) ?? 0
+        receive = milliseconds(answered, metrics.responseEndDate) ?? 0
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+import LoadingKit
+import Synchronization
+
+/// Records a session's HTTP traffic, as its program sees it, in the form of a HAR file.
+///
+/// ```swift
+/// let recorder = HARRecorder()
+/// recorder.install(in: configuration)
+/// let session = URLSession(configuration: configuration, delegate: recorder.metricsDelegate, delegateQueue: nil)
+/// // …
+/// try recorder.write(to: URL(fileURLWithPath: "traffic.har"))
+/// ```
+///
+/// Each request is forwarded to the handlers behind the recorder, and takes the time that it would take without. Secrets are
+/// redacted before anything is kept. An interceptor does not get everything: see ``add(_:of:)``.
+public final class HARRecorder: Sendable {
+    /// What is recorded.
+    public struct Options: Sendable {
+        /// What a recording must not have. Default ``HARRedaction/standard``.
+        public var redaction = HARRedaction.standard
+        /// Bytes of a body that are recorded at most, of requests and of responses. Of a longer one the recording has the
+        /// size alone. Default 16 MiB.
+        public var maximumBodySize = 16 << 20
+        /// Requests that are recorded at most: the last ones. Default 10,000; at least 1.
+        public var maximumEntries = 10_000
+        /// Whether bodies are recorded. Default true.
+        public var recordsBodies = true
+        /// The program that the recording names as its creator.
+        public var creator = HARCreator.loadingKit
+        /// The time. Default the system's.
+        public var now: @Sendable () -> Date = { Date() }
+
+        /// The defaults.
+        public init() {}
+    }
+
+    let options: Options
+    let redactor: Redactor
+    private let state = Mutex(State())
+
+    private struct State {
+        var slots: [RecordingSlot] = []
+    }
+
+    /// A recorder that has recorded nothing.
+    public init(options: Options = Options()) {
+        self.options = options
+        redactor = Redactor(options.redaction)
+    }
+
+    /// Has the sessions that are made of a configuration from now on be recorded.
+    ///
+    /// It registers a factory for each scheme (`register(scheme:_:)`), which replaces one that was registered for it before,
+    /// such as that of a ``StubSet``. What classes in `protocolClasses` load without forwarding it is not recorded.
+    ///
+    /// - Parameter schemes: what is recorded. Default `http` and `https`.
+    public func install(in configuration: URLSessionConfiguration, schemes: [String] = ["http", "https"]) {
+        for scheme in schemes {
+            configuration.register(scheme: scheme) { RecordingHandler($0, self) }
+        }
+    }
+
+    /// A delegate for the session, or for single tasks, that gives the recorder their metrics: see ``add(_:of:)``. A program
+    /// with a delegate of its own calls that instead.
+    public var metricsDelegate: any URLSessionTaskDelegate { MetricsDelegate(self) }
+
+    /// The recording up to now: the loads that are over, in the order in which they were begun.
+    public var log: HARLog {
+        HARLog(creator: options.creator, entries: state.withLock { $0.slots }.compactMap(\.entry))
+    }
+
+    /// Writes the recording up to now, as a whole or not at all. The file may be read by its owner alone.
+    public func write(to url: URL) throws(HARError) { try log.write(to: url) }
+
+    /// Forgets what was recorded.
+    public func removeAll() { state.withLock { $0 = State() } }
+
+    /// Adds what an interceptor does not get to the entries of a task: protocol version, address and port of the server,
+    /// sizes, and the times of lookup, connection and handshake; and of redirects the status and the fields.
+    ///
+    /// To be called from `urlSession(_:task:didFinishCollecting:)`. Without it these members are as HAR has them where they are
+    /// not known (-1, or absent), and a redirect has the status that its request's change tells (307 or 302), with a comment.
+    public func add(_ metrics: URLSessionTaskMetrics, of task: URLSessionTask) {
+        let slots = state.withLock { $0.slots }.filter { $0.isOf(task) }
+        var rest = metrics.transactionMetrics[...]
+        for slot in slots {
+            guard let index = rest.firstIndex(where: { slot.isOf($0) }) else { continue }
+            // A request may have taken several transactions, such as one for each answer to a challenge: the last counts.
+            var last = index
+            while rest.indices.contains(last + 1), slot.isSame(rest[last + 1], as: rest[index]) { last += 1 }
+            slot.add(rest[last], redactor)
+            rest = rest[(last + 1)...]
+        }
+    }
+
+    // MARK: What its handlers call
+
+    /// Begins an entry. Where the task's last load was ended before its response, by none but the session, that was a
+    /// redirect to this request.
+    func begin(_ request: URLRequest, _ task: URLSessionTask) -> RecordingSlot {
+        let slot = RecordingSlot(request, task, start: options.now())
+        let earlier = state.withLock { state in
+            let earlier = state.slots.last { $0.isOf(task) }
+            state.slots.append(slot)
+            let excess = state.slots.count - max(options.maximumEntries, 1)
+            if excess > 0 { state.slots.removeFirst(excess) }
+            return earlier
+        }
+        earlier?.didRedirect(to: request, at: slot.start, self)
+        return slot
+    }
+}
+
+private final class MetricsDelegate: NSObject, URLSessionTaskDelegate {
+    private let recorder: HARRecorder
+
+    init(_ recorder: HARRecorder) { self.recorder = recorder }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        recorder.add(metrics, of: task)
+    }
+}

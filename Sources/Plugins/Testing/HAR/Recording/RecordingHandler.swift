@@ -1,0 +1,77 @@
+import Foundation
+import LoadingKit
+
+/// Forwards a request, and records it with its response.
+final class RecordingHandler: URLProtocolHandler, @unchecked Sendable {  // its recorder is Sendable
+    private let recorder: HARRecorder
+
+    init(_ request: URLRequest, _ recorder: HARRecorder) {
+        self.recorder = recorder
+        super.init(request: request, cachedResponse: nil, client: nil)
+    }
+
+    required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
+        recorder = HARRecorder()
+        super.init(request: request, cachedResponse: cachedResponse, client: client)
+    }
+
+    override func load(_ load: LoadContext) async throws {
+        let slot = recorder.begin(load.request, load.task)
+        let maker = EntryMaker(slot, recorder)
+        let received = RecordedBody(limit: recorder.options.maximumBodySize)
+        do {
+            let request = try await recordedBody(of: load, slot)
+            let loaded = try await load.next.load(request)
+            slot.didReceive(loaded.response, at: recorder.options.now())
+            try await load.receive(loaded.response)
+            for try await piece in loaded.body {
+                received.append(piece)
+                try await load.receive(piece)
+            }
+            slot.finish(maker.entry(received, at: recorder.options.now()))
+        } catch {
+            let entry = maker.entry(received, at: recorder.options.now(), error: error)
+            if Task.isCancelled || error is CancellationError { slot.interrupt(entry) } else { slot.finish(entry) }
+            throw error
+        }
+    }
+
+    /// The request to forward, of whose body a copy is kept. A body that is data or a file is read for itself, before it is
+    /// sent; of a stream the copy is made as it is sent.
+    private func recordedBody(of load: LoadContext, _ slot: RecordingSlot) async throws -> URLRequest {
+        var request = load.request
+        guard !load.body.isEmpty else { return request }
+        let body = RecordedBody(limit: recorder.options.maximumBodySize)
+        slot.body.value = body
+        guard let stream = request.httpBodyStream else {
+            try await read(load.body, into: body)
+            return request
+        }
+        if let earlier = stream as? RecordingInputStream {
+            // A redirect carries the stream along that was read. What was recorded takes its place.
+            guard let data = earlier.recorded.wholeData else {
+                throw URLError(
+                    .requestBodyStreamExhausted,
+                    userInfo: [
+                        NSLocalizedDescriptionKey: "the redirect needs the request's body again, and its recording "
+                            + "does not have all of it (HARRecorder.Options.maximumBodySize)"
+                    ])
+            }
+            body.append(data)
+            body.finish()
+            request.httpBody = data
+            return request
+        }
+        request.httpBodyStream = RecordingInputStream(stream, body)
+        return request
+    }
+
+    /// A body that is larger than what is recorded is not read to its end.
+    private func read(_ source: LoadBody, into body: RecordedBody) async throws {
+        if let count = source.count, count > recorder.options.maximumBodySize || !recorder.options.recordsBodies {
+            return body.skip(count)
+        }
+        for try await piece in source { body.append(piece) }
+        body.finish()
+    }
+}

@@ -1,0 +1,127 @@
+import Foundation
+
+/// Applies a redaction, with its names in the form in which they are compared.
+struct Redactor: Sendable {
+    private static let marker = HARRedaction.marker
+    private static let authorizations: Set<String> = ["authorization", "proxy-authorization"]
+    /// Fields whose value is a URL.
+    private static let references: Set<String> = ["location", "content-location", "referer"]
+
+    private let fields: Set<String>
+    private let names: Set<String>
+    private let openCookies: Set<String>
+
+    init(_ redaction: HARRedaction) {
+        fields = Set(redaction.headerFields.map { $0.lowercased() })
+        names = Set(redaction.names.map(Self.key))
+        openCookies = redaction.openCookies
+    }
+
+    /// The form in which names are compared.
+    static func key(_ name: String) -> String { name.lowercased().filter { $0 != "-" && $0 != "_" } }
+
+    func isSecret(_ name: String) -> Bool { names.contains(Self.key(name)) }
+
+    // MARK: URLs
+
+    func url(_ text: String) -> String {
+        var text = String(text.prefix { $0 != "#" })
+        var query: String?
+        if let question = text.firstIndex(of: "?") {
+            query = form(String(text[text.index(after: question)...]))
+            text = String(text[..<question])
+        }
+        if let mark = text.range(of: "://") {
+            let authority = text[mark.upperBound...].prefix { $0 != "/" }
+            if let at = authority.lastIndex(of: "@") {
+                text.replaceSubrange(authority.startIndex..<at, with: Self.marker)
+            }
+        }
+        return text + (query.map { "?\($0)" } ?? "")
+    }
+
+    /// `application/x-www-form-urlencoded`: a query, or a body.
+    func form(_ text: String) -> String {
+        text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
+            guard let equals = pair.firstIndex(of: "="), isSecret(FormBody.decode(pair[..<equals])) else {
+                return String(pair)
+            }
+            return "\(pair[...equals])\(Self.marker)"
+        }.joined(separator: "&")
+    }
+
+    // MARK: Fields
+
+    func field(_ name: String, _ value: String) -> String {
+        let name = name.lowercased()
+        if Self.references.contains(name) { return url(value) }
+        guard fields.contains(name) else { return value }
+        switch name {
+        case "cookie":
+            return value.split(separator: ";").map { pair in
+                let pair = pair.trimmingCharacters(in: .whitespaces)
+                guard let equals = pair.firstIndex(of: "=") else { return Self.marker }
+                let name = String(pair[..<equals])
+                return openCookies.contains(name) ? pair : "\(name)=\(Self.marker)"
+            }.joined(separator: "; ")
+        case "set-cookie": return SetCookieField.split(value).map(setCookie).joined(separator: ", ")
+        case _ where Self.authorizations.contains(name):
+            guard let space = value.firstIndex(of: " ") else { return Self.marker }
+            return "\(value[..<space]) \(Self.marker)"
+        case _: return Self.marker
+        }
+    }
+
+    private func setCookie(_ line: String) -> String {
+        let pair = line.prefix { $0 != ";" }
+        guard let equals = pair.firstIndex(of: "=") else { return Self.marker + line.dropFirst(pair.count) }
+        let name = String(pair[..<equals])
+        return openCookies.contains(name) ? line : "\(name)=\(Self.marker)\(line.dropFirst(pair.count))"
+    }
+
+    // MARK: Bodies
+
+    func body(_ bytes: [UInt8], _ contentType: String?) -> [UInt8] {
+        guard !names.isEmpty else { return bytes }
+        let type = contentType?.prefix { $0 != ";" }.trimmingCharacters(in: .whitespaces).lowercased() ?? ""
+        if type == "application/x-www-form-urlencoded" {
+            return Array(form(String(decoding: bytes, as: UTF8.self)).utf8)
+        }
+        if let multipart = MultipartBody(bytes, contentType: contentType) { return self.multipart(multipart) }
+        let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
+        let looksLikeJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
+        guard type.hasSuffix("json") || looksLikeJSON else { return bytes }
+        return JSONRedaction(bytes, isSecret).redacted()
+    }
+
+    private func multipart(_ body: MultipartBody) -> [UInt8] {
+        var whole: [UInt8] = []
+        var end = 0
+        for part in body.parts where isSecret(part.name) {
+            whole += body.bytes[end..<part.content.lowerBound] + Array(Self.marker.utf8)
+            end = part.content.upperBound
+        }
+        return whole + body.bytes[end...]
+    }
+}
+
+/// Several `Set-Cookie` fields that were joined with commas.
+enum SetCookieField {
+    /// A comma begins another cookie where a name and an equals sign follow: in a date none does.
+    static func split(_ value: String) -> [String] {
+        let pieces = value.split(separator: ",", omittingEmptySubsequences: false)
+        var lines: [String] = []
+        for piece in pieces {
+            let name = piece.prefix { $0 != "=" && $0 != ";" }
+            let isCookie =
+                name.endIndex < piece.endIndex && piece[name.endIndex] == "="
+                && !name.trimmingCharacters(in: .whitespaces).contains(" ")
+            if let last = lines.last, !isCookie {
+                lines[lines.count - 1] = "\(last),\(piece)"
+            } else {
+                lines.append(piece.trimmingCharacters(in: .whitespaces))
+            }
+        }
+        return lines
+    }
+}

@@ -1,0 +1,200 @@
+import Foundation
+import LoadingKit
+import Synchronization
+
+/// Answers a session's requests from a recording, without a network.
+///
+/// ```swift
+/// let player = HARPlayer(try HARLog(contentsOf: file)) { Issue.record(Comment(rawValue: $0)) }
+/// player.install(in: configuration)
+/// ```
+///
+/// A value that was redacted stands for any. A request that the recording does not have fails with
+/// ``UnexpectedRequestError``. What is said of the bodies of stubs, and of cookies, holds here, too.
+public final class HARPlayer: Sendable {
+    /// Which entry answers a request.
+    public enum Matching: Sendable, Hashable {
+        /// The entries in their order, each once: method, URL, query items and body must be those of the next one.
+        case strict
+        /// The entry of the same method, URL and query items that is nearest, in any order and again and again: one with the
+        /// same body before others, then one that was not played yet, then the earliest of these; of those that were all
+        /// played the last.
+        case lenient
+    }
+
+    /// How a recording is played.
+    public struct Options: Sendable {
+        /// Which entry answers a request. Default strict.
+        public var matching = Matching.strict
+        /// Whether a response takes as long as it took when it was recorded (`wait` before the head), by ``clock``. Default
+        /// false: it comes at once.
+        public var keepsTimings = false
+        /// What ``keepsTimings`` goes by. Default the continuous clock.
+        public var clock: any Clock<Duration> = ContinuousClock()
+        /// Whether a response whose body was not recorded comes with an empty one, instead of failing. Default false.
+        public var allowsMissingBodies = false
+        /// The bytes of a request's body that are read at most; a longer one fails with
+        /// `URLError.dataLengthExceedsMaximum`. Default 64 MiB.
+        public var maximumBodySize = 64 << 20
+        /// Unexpected requests that are kept for ``HARPlayer/verify()``: the last ones. Default 1,000; at least 1.
+        public var maximumUnexpected = 1_000
+
+        /// The defaults.
+        public init() {}
+
+        /// The defaults, with this matching.
+        public init(matching: Matching) { self.matching = matching }
+    }
+
+    private struct State {
+        /// The next entry, where they are played in order.
+        var next = 0
+        var wasPlayed: [Bool]
+        var unexpected: [UnexpectedRequestError] = []
+    }
+
+    /// The entries of each method.
+    private let places: [String: [Int]]
+    private let matches: [HARMatch]
+    private let state: Mutex<State>
+    private let onFailure: @Sendable (String) -> Void
+    let options: Options
+
+    /// A player at the recording's beginning.
+    ///
+    /// - Parameter onFailure: gets the text of each unexpected request, in the thread that loads it.
+    public init(
+        _ log: HARLog, options: Options = Options(), onFailure: @escaping @Sendable (String) -> Void = { _ in }
+    ) {
+        self.options = options
+        self.onFailure = onFailure
+        matches = log.entries.map { HARMatch($0) }
+        places = Dictionary(grouping: matches.indices, by: { [matches] in matches[$0].entry.request.method })
+        state = Mutex(State(wasPlayed: Array(repeating: false, count: log.entries.count)))
+    }
+
+    /// Has the sessions that are made of a configuration from now on get the recording.
+    ///
+    /// It registers a factory for each scheme (`register(scheme:_:)`), which replaces one that was registered for it before.
+    public func install(in configuration: URLSessionConfiguration, schemes: [String] = ["http", "https"]) {
+        for scheme in schemes {
+            configuration.register(scheme: scheme) { ReplayHandler($0, self) }
+        }
+    }
+
+    /// Method and URL of the entries that were not played, in their order.
+    public var unplayed: [String] {
+        let wasPlayed = state.withLock { $0.wasPlayed }
+        return zip(matches, wasPlayed).compactMap { $1 ? nil : $0.name }
+    }
+
+    /// The requests that the recording does not have.
+    public var unexpected: [UnexpectedRequestError] { state.withLock { $0.unexpected } }
+
+    /// Checks that every request was in the recording, and that all of the recording was played.
+    ///
+    /// - Throws: ``HARReplayError`` with all that was not so.
+    public func verify() throws(HARReplayError) {
+        let error = HARReplayError(unplayed: unplayed, unexpected: unexpected)
+        if !error.unplayed.isEmpty || !error.unexpected.isEmpty { throw error }
+    }
+
+    // MARK: What its handlers call
+
+    /// The entry that answers a request.
+    func entry(for request: ReceivedRequest) throws(UnexpectedRequestError) -> HAREntry {
+        let found =
+            switch options.matching {
+            case .strict: takeNext(request)
+            case .lenient: takeNearest(request)
+            }
+        switch found {
+        case .success(let index): return matches[index].entry
+        case .failure(let error):
+            state.withLock { state in
+                state.unexpected.append(error)
+                let excess = state.unexpected.count - max(options.maximumUnexpected, 1)
+                if excess > 0 { state.unexpected.removeFirst(excess) }
+            }
+            onFailure(error.description)
+            throw error
+        }
+    }
+
+    private func takeNext(_ request: ReceivedRequest) -> Result<Int, UnexpectedRequestError> {
+        // Compared within the lock, as which one is next depends on the result; nothing of the program's runs there.
+        state.withLock { state in
+            guard state.next < matches.count else {
+                return .failure(Self.error(request, "The recording is at its end."))
+            }
+            let match = matches[state.next]
+            let mismatches = match.headMismatches(request) + match.bodyMismatches(request)
+            guard mismatches.isEmpty else {
+                let candidate = NearestMatch(
+                    name: "\(match.name) (number \(state.next + 1) of \(matches.count))", mismatches: mismatches)
+                return .failure(Self.error(request, kind: "entry, the next one in order", [candidate]))
+            }
+            state.wasPlayed[state.next] = true
+            state.next += 1
+            return .success(state.next - 1)
+        }
+    }
+
+    private func takeNearest(_ request: ReceivedRequest) -> Result<Int, UnexpectedRequestError> {
+        let same = (places[request.method] ?? []).filter { matches[$0].headMismatches(request).isEmpty }
+        guard !same.isEmpty else {
+            let candidates = matches.map {
+                NearestMatch(name: $0.name, mismatches: $0.headMismatches(request))
+            }
+            return .failure(Self.error(request, kind: "entry of the recording", candidates))
+        }
+        let differences = same.map { matches[$0].bodyMismatches(request).count }
+        let nearest = zip(same, differences).filter { $0.1 == (differences.min() ?? 0) }.map(\.0)
+        return state.withLock { state in
+            guard let index = nearest.first(where: { !state.wasPlayed[$0] }) ?? nearest.last else {
+                return .failure(Self.error(request, "The recording has no entry for it."))
+            }
+            state.wasPlayed[index] = true
+            return .success(index)
+        }
+    }
+
+    private static func error(_ request: ReceivedRequest, _ remark: String) -> UnexpectedRequestError {
+        UnexpectedRequestError(
+            request: "\(request.method) \(request.url.absoluteString)",
+            description: "Unexpected request: \(request.method) \(request.url.absoluteString)\n  \(remark)")
+    }
+
+    private static func error(
+        _ request: ReceivedRequest, kind: String, _ candidates: [NearestMatch]
+    ) -> UnexpectedRequestError {
+        UnexpectedRequestError(
+            request: "\(request.method) \(request.url.absoluteString)",
+            description: NearestMatch.text(request, kind: kind, candidates))
+    }
+}
+
+/// What ``HARPlayer/verify()`` found.
+public struct HARReplayError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
+    /// Method and URL of the entries that were not played.
+    public let unplayed: [String]
+    /// The requests that the recording does not have.
+    public let unexpected: [UnexpectedRequestError]
+
+    /// All of them, in lines.
+    public var description: String {
+        var lines: [String] = []
+        if !unplayed.isEmpty {
+            lines.append("Not played of the recording: \(unplayed.count)")
+            lines += unplayed.map { "  \($0)" }
+        }
+        if !unexpected.isEmpty {
+            lines.append("Not in the recording: \(unexpected.count)")
+            lines += unexpected.flatMap { $0.description.split(separator: "\n").map { "  \($0)" } }
+        }
+        return lines.joined(separator: "\n")
+    }
+
+    /// As ``description``.
+    public var errorDescription: String? { description }
+}

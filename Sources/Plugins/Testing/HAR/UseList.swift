@@ -1,0 +1,10 @@
+import Synchronization
+
+/// What a cassette was installed for.
+final class UseList: Sendable {
+    private let list = Mutex<[HARCassette.Use]>([])
+
+    var all: [HARCassette.Use] { list.withLock { $0 } }
+
+    func append(_ use: HARCassette.Use) { list.withLock { $0.append(use) } }
+}

@@ -1,0 +1,78 @@
+import Foundation
+import LoadingKit
+
+/// Gives a load the response that was made up for it.
+struct ResponseSender {
+    let load: LoadContext
+    let clock: any Clock<Duration>
+
+    func wait(_ delay: Duration) async throws {
+        if delay > .zero { try await clock.sleep(for: delay) }
+    }
+
+    /// Sends the request on, with its body as it was received.
+    func passOn(_ request: ReceivedRequest) async throws {
+        let loaded = try await load.next.load(request.request)
+        try await load.receive(loaded.response)
+        for try await piece in loaded.body { try await load.receive(piece) }
+    }
+
+    /// Sends head and body, or redirects; ends with the response's fault.
+    func respond(to request: ReceivedRequest, with response: StubResponse) async throws {
+        if let fault = response.fault, fault.bodyBytes == nil { throw fault.error }
+        let body = try await StubBody(response.body)
+        let head = try head(of: response, length: body.length, request)
+        if let next = RedirectTarget.request(
+            after: request, status: response.status, location: head.value(forHTTPHeaderField: "Location"))
+        {
+            try await load.redirect(to: next, response: head)
+        }
+        try await load.receive(head)
+        if MadeUpResponse.hasBody(method: request.method, status: response.status) {
+            try await send(body, response)
+        }
+        if let fault = response.fault { throw fault.error }
+    }
+
+    private func send(_ body: StubBody, _ response: StubResponse) async throws {
+        var left = response.fault?.bodyBytes ?? .max
+        for try await piece in body.pieces {
+            guard left > 0 else { return }
+            try await wait(response.delayBetweenPieces)
+            try await load.receive(piece.count > left ? Data(piece.prefix(left)) : piece)
+            left -= min(left, piece.count)
+        }
+    }
+
+    private func head(
+        of response: StubResponse, length: Int?, _ request: ReceivedRequest
+    ) throws -> MadeUpResponse {
+        var fields = response.fields
+        let isFramed = fields.contains { ["content-length", "transfer-encoding"].contains($0.name.lowercased()) }
+        if let length, !isFramed, response.status != 204, response.status != 304 {
+            fields.append(NamedValue(name: "Content-Length", value: String(length)))
+        }
+        guard let head = MadeUpResponse.make(request.url, status: response.status, fields: fields) else {
+            throw StubAnswerError(description: "a response with status \(response.status) cannot be made")
+        }
+        return head
+    }
+}
+
+extension LoadContext {
+    /// The request's whole body. The session is told of its progress.
+    func receivedBody(atMost limit: Int) async throws -> Data {
+        var whole = Data()
+        let expected = body.count.map { Int64($0) } ?? -1
+        for try await piece in body {
+            guard piece.count <= limit - whole.count else {
+                throw URLError(
+                    .dataLengthExceedsMaximum,
+                    userInfo: [NSLocalizedDescriptionKey: "the request's body has more than \(limit) bytes"])
+            }
+            whole.append(piece)
+            report(progress: piece.count, expected: expected)
+        }
+        return whole
+    }
+}

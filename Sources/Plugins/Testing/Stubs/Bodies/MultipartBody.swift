@@ -1,0 +1,98 @@
+import Foundation
+
+/// `multipart/form-data` (RFC 7578), as far as a recording needs it: which parts there are, and where their content is.
+struct MultipartBody {
+    /// One part.
+    struct Part {
+        var name: String
+        var fileName: String?
+        var contentType: String?
+        /// Where the content lies in the body.
+        var content: Range<Int>
+    }
+
+    /// Parts that are read at most; what follows is content of the last.
+    private static let maximumParts = 1_000
+
+    let bytes: [UInt8]
+    let parts: [Part]
+
+    /// Nil where the type is another one, or has no boundary.
+    init?(_ bytes: [UInt8], contentType: String?) {
+        guard let contentType, contentType.lowercased().hasPrefix("multipart/form-data"),
+            let boundary = Self.parameter("boundary", of: contentType), !boundary.isEmpty
+        else { return nil }
+        self.bytes = bytes
+        parts = Self.parts(of: bytes, delimiter: Array("--\(boundary)".utf8))
+    }
+
+    func text(of part: Part) -> String { String(decoding: bytes[part.content], as: UTF8.self) }
+
+    private static func parts(of bytes: [UInt8], delimiter: [UInt8]) -> [Part] {
+        var parts: [Part] = []
+        guard var start = find(delimiter, in: bytes, from: 0) else { return [] }
+        while parts.count < maximumParts {
+            let headStart = start + delimiter.count
+            if bytes[headStart...].starts(with: [0x2D, 0x2D]) { break }
+            guard let headEnd = find([0x0D, 0x0A, 0x0D, 0x0A], in: bytes, from: headStart) else { break }
+            let contentStart = headEnd + 4
+            let next = find([0x0D, 0x0A] + delimiter, in: bytes, from: contentStart)
+            let head = String(decoding: bytes[headStart..<headEnd], as: UTF8.self)
+            parts.append(part(head, content: contentStart..<(next ?? bytes.count)))
+            guard let next else { break }
+            start = next + 2
+        }
+        return parts
+    }
+
+    private static func part(_ head: String, content: Range<Int>) -> Part {
+        var part = Part(name: "", content: content)
+        for line in head.split(separator: "\r\n") {
+            guard let colon = line.firstIndex(of: ":") else { continue }
+            let value = line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+            switch line[..<colon].lowercased() {
+            case "content-disposition":
+                part.name = parameter("name", of: value) ?? ""
+                part.fileName = parameter("filename", of: value)
+            case "content-type": part.contentType = value
+            default: break
+            }
+        }
+        return part
+    }
+
+    /// A parameter behind a field's first semicolon, without its quotes.
+    static func parameter(_ name: String, of value: String) -> String? {
+        var rest = value.drop { $0 != ";" }
+        while rest.first == ";" {
+            rest = rest.dropFirst().drop { $0 == " " || $0 == "\t" }
+            let key = rest.prefix { $0 != "=" && $0 != ";" }
+            rest = rest.dropFirst(key.count)
+            guard rest.first == "=" else { continue }
+            rest = rest.dropFirst()
+            var text = ""
+            if rest.first == "\"" {
+                rest = rest.dropFirst()
+                while let character = rest.popFirst(), character != "\"" {
+                    text.append(character == "\\" ? rest.popFirst() ?? "\\" : character)
+                }
+                rest = rest.drop { $0 != ";" }
+            } else {
+                text = String(rest.prefix { $0 != ";" })
+                rest = rest.drop { $0 != ";" }
+            }
+            if key.lowercased() == name { return text.trimmingCharacters(in: .whitespaces) }
+        }
+        return nil
+    }
+
+    private static func find(_ needle: [UInt8], in bytes: [UInt8], from start: Int) -> Int? {
+        guard let first = needle.first, start >= 0, bytes.count >= needle.count else { return nil }
+        var index = start
+        while index <= bytes.count - needle.count {
+            if bytes[index] == first, bytes[index...].starts(with: needle) { return index }
+            index += 1
+        }
+        return nil
+    }
+}

@@ -1,0 +1,101 @@
+/// A pattern for URLs: `*` stands for any characters but `/`, `**` for any, `{name}` for one or more but `/`, which are kept
+/// under the name. All else stands for itself.
+struct GlobPattern: Sendable {
+    private enum Token: Sendable, Equatable {
+        case literal([Character])
+        case segment
+        case any
+        case parameter(String)
+    }
+
+    let text: String
+    private let tokens: [Token]
+
+    init(_ text: String) {
+        self.text = text
+        var tokens: [Token] = []
+        var literal: [Character] = []
+        func endLiteral() {
+            if !literal.isEmpty { tokens.append(.literal(literal)) }
+            literal = []
+        }
+        var rest = text[...]
+        while let character = rest.popFirst() {
+            if character == "*" {
+                endLiteral()
+                if rest.first == "*" {
+                    rest = rest.drop { $0 == "*" }
+                    tokens.append(.any)
+                } else {
+                    tokens.append(.segment)
+                }
+            } else if character == "{", let end = rest.firstIndex(of: "}") {
+                endLiteral()
+                tokens.append(.parameter(String(rest[..<end])))
+                rest = rest[rest.index(after: end)...]
+            } else {
+                literal.append(character)
+            }
+        }
+        endLiteral()
+        self.tokens = tokens
+    }
+
+    /// What the parameters stand for, as it is in the text; nil where the text does not match.
+    func match(_ text: String) -> [String: String]? {
+        var search = Search(tokens: tokens, text: Array(text))
+        guard search.find(token: 0, at: 0) else { return nil }
+        return search.parameters
+    }
+
+    /// Tries each place once for each token, so that no text takes longer than its length times the tokens.
+    private struct Search {
+        let tokens: [Token]
+        let text: [Character]
+        var parameters: [String: String] = [:]
+        /// Tokens and places from which the rest does not match.
+        private var failed: Set<Int> = []
+
+        init(tokens: [Token], text: [Character]) {
+            self.tokens = tokens
+            self.text = text
+        }
+
+        mutating func find(token: Int, at start: Int) -> Bool {
+            guard token < tokens.count else { return start == text.count }
+            let key = token * (text.count + 1) + start
+            guard !failed.contains(key) else { return false }
+            let isFound = attempt(token, start)
+            if !isFound { failed.insert(key) }
+            return isFound
+        }
+
+        private mutating func attempt(_ token: Int, _ start: Int) -> Bool {
+            switch tokens[token] {
+            case .literal(let literal):
+                guard text[start...].starts(with: literal) else { return false }
+                return find(token: token + 1, at: start + literal.count)
+            case .segment: return extend(token, start, from: start) { $0 != "/" }
+            case .any: return extend(token, start, from: start) { _ in true }
+            case .parameter:
+                guard start < text.count, text[start] != "/" else { return false }
+                return extend(token, start, from: start + 1) { $0 != "/" }
+            }
+        }
+
+        /// The shortest piece first.
+        private mutating func extend(
+            _ token: Int, _ start: Int, from first: Int, while allows: (Character) -> Bool
+        ) -> Bool {
+            var end = first
+            while true {
+                if find(token: token + 1, at: end) {
+                    if case .parameter(let name) = tokens[token] { parameters[name] = String(text[start..<end]) }
+                    return true
+                }
+                guard end < text.count, allows(text[end]) else { return false }
+                end += 1
+            }
+        }
+    }
+}

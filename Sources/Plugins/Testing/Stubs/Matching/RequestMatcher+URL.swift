@@ -1,0 +1,147 @@
+import Foundation
+
+extension RequestMatcher {
+    /// A URL by a pattern: `*` stands for any characters but `/`, `**` for any, and `{name}` for one path segment or a piece of
+    /// one, which ``ReceivedRequest/parameters`` then has, decoded.
+    ///
+    /// A pattern that begins with `/` is for the path of any host; one without `://` is for host and path of any scheme. Only a pattern with a `?`
+    /// looks at the query, as it is; ``query(_:)`` and ``query(_:_:)`` do whatever its order. Scheme and host are compared
+    /// without regard to case, a fragment is ignored, and so is the scheme's own port.
+    public static func url(_ pattern: String) -> RequestMatcher {
+        let isPath = pattern.hasPrefix("/")
+        let hasScheme = pattern.contains("://")
+        let glob = GlobPattern(isPath ? pattern : URLText(hasScheme ? pattern : "*://\(pattern)").text)
+        let hasQuery = pattern.contains("?")
+        return RequestMatcher(
+            Check("URL \(pattern)") { request in
+                let url = URLText(request.url)
+                let path = (isPath ? "" : url.scheme + "://" + url.authority) + url.path
+                let text = hasQuery ? path + (url.query.map { "?\($0)" } ?? "") : path
+                guard let found = glob.match(text) else {
+                    return Result(mismatches: [RequestMismatch("URL", expected: pattern, actual: text)])
+                }
+                return Result(parameters: found.mapValues { $0.removingPercentEncoding ?? $0 })
+            })
+    }
+
+    /// Exactly this URL with its query, in which nothing is a pattern.
+    public static func url(exactly expected: String) -> RequestMatcher {
+        let normal = URLText(expected).text
+        return RequestMatcher(
+            .differing(expected) { request in
+                let actual = URLText(request.url).text
+                return actual == normal ? nil : RequestMismatch("URL", expected: normal, actual: actual)
+            })
+    }
+
+    /// Exactly this URL with its query.
+    public static func url(_ url: URL) -> RequestMatcher { .url(exactly: url.absoluteString) }
+
+    /// A URL in whose text the regular expression (of `NSRegularExpression`) is found. Its named groups are
+    /// ``ReceivedRequest/parameters``.
+    ///
+    /// - Throws: where the pattern is none.
+    public static func url(regex pattern: String) throws -> RequestMatcher {
+        let expression = try Expression(pattern)
+        return RequestMatcher(
+            Check("/\(pattern)/") { request in
+                let text = request.url.absoluteString
+                guard let found = expression.match(text) else {
+                    return Result(mismatches: [RequestMismatch("URL", expected: "/\(pattern)/", actual: text)])
+                }
+                return Result(parameters: found)
+            })
+    }
+
+    /// A host, without regard to case; `*` and `**` as in ``url(_:)``: `*.example.com`.
+    public static func host(_ pattern: String) -> RequestMatcher {
+        let glob = GlobPattern(pattern.lowercased())
+        return RequestMatcher(
+            Check("host \(pattern)") { request in
+                let host = URLText(request.url).host
+                guard let found = glob.match(host) else {
+                    return Result(mismatches: [RequestMismatch("host", expected: pattern, actual: host)])
+                }
+                return Result(parameters: found)
+            })
+    }
+
+    /// A path, with its percent escapes, by a pattern as in ``url(_:)``.
+    public static func path(_ pattern: String) -> RequestMatcher {
+        let glob = GlobPattern(pattern)
+        return RequestMatcher(
+            Check("path \(pattern)") { request in
+                let path = URLText(request.url).path
+                guard let found = glob.match(path) else {
+                    return Result(mismatches: [RequestMismatch("path", expected: pattern, actual: path)])
+                }
+                return Result(parameters: found.mapValues { $0.removingPercentEncoding ?? $0 })
+            })
+    }
+
+    /// A query that has an item with this name and value, beside any others.
+    ///
+    /// - Parameter value: decoded; nil for any.
+    public static func query(_ name: String, _ value: String? = nil) -> RequestMatcher {
+        RequestMatcher(
+            .differing("query \(name)=\(value ?? "*")") { request in
+                let found = request.query.filter { $0.name == name }.map(\.value)
+                if value.map(found.contains) ?? !found.isEmpty { return nil }
+                return RequestMismatch(
+                    "query item \(name)", expected: value ?? "(any)",
+                    actual: found.isEmpty ? nil : found.joined(separator: ", "))
+            })
+    }
+
+    /// A query of exactly these items, in any order. Repeated names are given as pairs: `[("tag", "a"), ("tag", "b")]`.
+    public static func query(_ items: KeyValuePairs<String, String>) -> RequestMatcher {
+        let expected = items.map { NamedValue(name: $0.key, value: $0.value) }
+        return RequestMatcher(
+            Check("query \(expected.map(\.description).joined(separator: "&"))") { request in
+                Result(mismatches: NamedValue.mismatches("query item", expected: expected, actual: request.query))
+            })
+    }
+
+    /// A regular expression, which may be used from any thread.
+    private struct Expression: @unchecked Sendable {  // NSRegularExpression does not change
+        let expression: NSRegularExpression
+        let names: [String]
+
+        init(_ pattern: String) throws {
+            expression = try NSRegularExpression(pattern: pattern)
+            let names = try NSRegularExpression(pattern: #"\(\?<([A-Za-z][A-Za-z0-9]*)>"#)
+            let whole = NSRange(pattern.startIndex..., in: pattern)
+            self.names = names.matches(in: pattern, range: whole).compactMap { match in
+                Range(match.range(at: 1), in: pattern).map { String(pattern[$0]) }
+            }
+        }
+
+        func match(_ text: String) -> [String: String]? {
+            let whole = NSRange(text.startIndex..., in: text)
+            guard let match = expression.firstMatch(in: text, range: whole) else { return nil }
+            var found: [String: String] = [:]
+            for name in names {
+                if let range = Range(match.range(withName: name), in: text) { found[name] = String(text[range]) }
+            }
+            return found
+        }
+    }
+}
+
+extension NamedValue {
+    /// How two lists differ, whatever their order; equal names are paired in order.
+    static func mismatches(
+        _ subject: String, expected: [NamedValue], actual: [NamedValue], isWildcard: (String) -> Bool = { _ in false }
+    ) -> [RequestMismatch] {
+        let wanted = Dictionary(grouping: expected, by: \.name)
+        let present = Dictionary(grouping: actual, by: \.name)
+        return Set(wanted.keys).union(present.keys).sorted().compactMap { name in
+            let (a, b) = (wanted[name] ?? [], present[name] ?? [])
+            let isSame = a.count == b.count && zip(a, b).allSatisfy { $0.value == $1.value || isWildcard($0.value) }
+            if isSame { return nil }
+            return RequestMismatch(
+                "\(subject) \(name)", expected: a.isEmpty ? "(absent)" : a.map(\.value).joined(separator: ", "),
+                actual: b.isEmpty ? nil : b.map(\.value).joined(separator: ", "))
+        }
+    }
+}

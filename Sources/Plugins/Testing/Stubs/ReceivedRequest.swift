@@ -1,0 +1,73 @@
+import Foundation
+import LoadingKit
+
+/// A request as a stub sees it, with its whole body, whether the program gave that as data, as a file or as a stream.
+///
+/// It is the request that the program made. What the built-in HTTP handler would add on the way (`User-Agent`, cookies,
+/// credentials, the configuration's `httpAdditionalHeaders`) is not in it, as LoadingKit adds that behind a program's handlers.
+public struct ReceivedRequest: Sendable {
+    /// The request. Its `httpBody` has the body.
+    public let request: URLRequest
+    /// The URL.
+    public let url: URL
+    /// The body; empty where there is none.
+    public let body: Data
+    /// What the `{name}` of the stub's pattern stood for, decoded.
+    public internal(set) var parameters: [String: String] = [:]
+    /// What became of the request.
+    public internal(set) var outcome = Outcome.pending
+
+    /// What became of a request.
+    public enum Outcome: Sendable, Hashable {
+        /// It is being matched.
+        case pending
+        /// The stub with this name answered.
+        case answered(stub: String)
+        /// No stub matched, and it was passed on to the handlers behind the stubs.
+        case passedOn
+        /// No stub matched; it failed with this text.
+        case unexpected(String)
+    }
+
+    /// A request with its body.
+    public init(_ request: URLRequest, body: Data? = nil) {
+        var request = request
+        let body = body ?? request.httpBody ?? Data()
+        if !body.isEmpty { request.httpBody = body }
+        self.request = request
+        self.body = body
+        url = request.url ?? URL(fileURLWithPath: "/")
+    }
+
+    /// The method, such as `GET`.
+    public var method: String { request.httpMethod ?? "GET" }
+
+    /// The value of a header field, whatever the case of its name; nil when absent.
+    public func value(forField name: String) -> String? { request.value(forHTTPHeaderField: name) }
+
+    /// The body as UTF-8; what is not valid is replaced by U+FFFD.
+    public var text: String { String(decoding: body, as: UTF8.self) }
+
+    /// The body as JSON.
+    ///
+    /// - Throws: ``JSONSyntaxError`` where it is none.
+    public func json() throws(JSONSyntaxError) -> JSONValue { try JSONValue(parsing: body) }
+
+    /// The body, decoded from JSON.
+    public func decoded<Value: Decodable>(
+        as type: Value.Type = Value.self, with decoder: JSONDecoder = JSONDecoder()
+    ) throws -> Value {
+        try decoder.decode(type, from: body)
+    }
+
+    /// The fields of a body that is a form: `application/x-www-form-urlencoded`, or the parts of `multipart/form-data`.
+    public var form: [NamedValue] {
+        guard let multipart = MultipartBody(Array(body), contentType: value(forField: "Content-Type")) else {
+            return FormBody.parse(text)
+        }
+        return multipart.parts.map { NamedValue(name: $0.name, value: multipart.text(of: $0)) }
+    }
+
+    /// The items of the URL's query, decoded.
+    public var query: [NamedValue] { URLText(url).query.map(FormBody.parse) ?? [] }
+}

@@ -1,0 +1,102 @@
+/// Reads the integers and strings of a header block (RFC 7541 §5).
+struct BlockReader {
+    let bytes: UnsafeRawBufferPointer
+    private(set) var offset = 0
+
+    init(_ bytes: UnsafeRawBufferPointer) { self.bytes = bytes }
+
+    @inline(__always)
+    var isAtEnd: Bool { offset == bytes.count }
+
+    /// How many bytes are left.
+    @inline(__always)
+    var remaining: Int { bytes.count &- offset }
+
+    /// What is left.
+    @inline(__always)
+    var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[offset...]) }
+
+    /// Bytes that have been read.
+    func bytes(from start: Int, to end: Int) -> UnsafeRawBufferPointer {
+        UnsafeRawBufferPointer(rebasing: bytes[start..<end])
+    }
+
+    /// Goes on behind bytes that are known to be there.
+    @inline(__always)
+    mutating func skip(_ count: Int) { offset &+= count }
+
+    /// The next byte, which is there: see ``isAtEnd``. It stays the next one.
+    @inline(__always)
+    var peeked: UInt8 { bytes[offset] }
+
+    /// An integer whose first bits are the lowest `prefix` bits of the next byte (RFC 7541 §5.1).
+    @inline(__always)
+    mutating func readInteger(prefix: UInt8) throws(HPACKError.Kind) -> Int {
+        guard offset < bytes.count else { throw .truncated }
+        let mask = UInt8(truncatingIfNeeded: (1 as UInt16) << UInt16(prefix)) &- 1
+        let first = bytes[offset] & mask
+        offset &+= 1
+        return first < mask ? Int(first) : try readContinuedInteger(from: Int(mask))
+    }
+
+    /// The rest of an integer: 7 bits a byte, the lowest first. Five bytes hold any number that is allowed.
+    private mutating func readContinuedInteger(from start: Int) throws(HPACKError.Kind) -> Int {
+        var value = UInt64(start)
+        for shift: UInt64 in stride(from: 0, through: 28, by: 7) {
+            guard offset < bytes.count else { throw .truncated }
+            let byte = bytes[offset]
+            offset &+= 1
+            value &+= UInt64(byte & 0x7F) << shift
+            if byte & 0x80 != 0 { continue }
+            guard value <= UInt64(UInt32.max) else { throw .integerOverflow }
+            return Int(value)
+        }
+        throw .integerOverflow
+    }
+
+    /// A string as it is in the block, and whether it is Huffman-coded (RFC 7541 §5.2).
+    @inline(__always)
+    mutating func readString() throws(HPACKError.Kind) -> (bytes: UnsafeRawBufferPointer, isHuffman: Bool) {
+        guard offset < bytes.count else { throw .truncated }
+        let isHuffman = bytes[offset] & 0x80 != 0
+        let count = try readInteger(prefix: 7)
+        guard count <= bytes.count &- offset else { throw .truncated }
+        let string = UnsafeRawBufferPointer(rebasing: bytes[offset..<offset &+ count])
+        offset &+= count
+        return (string, isHuffman)
+    }
+}
+
+/// Writes the integers and strings of a header block (RFC 7541 §5).
+enum BlockWriter {
+    /// Appends an integer, which is not negative, with `flags` in the bits before its first `prefix` bits
+    /// (RFC 7541 §5.1).
+    @inline(__always)
+    static func append(_ value: Int, prefix: UInt8, flags: UInt8, to block: inout ByteBuilder) {
+        let mask: UInt8 = 0xFF >> (8 - prefix)
+        guard value >= Int(mask) else { return block.append(flags | UInt8(truncatingIfNeeded: value)) }
+        block.append(flags | mask)
+        appendRest(value &- Int(mask), to: &block)
+    }
+
+    private static func appendRest(_ value: Int, to block: inout ByteBuilder) {
+        var rest = value
+        while rest >= 0x80 {
+            block.append(UInt8(truncatingIfNeeded: rest) | 0x80)
+            rest >>= 7
+        }
+        block.append(UInt8(truncatingIfNeeded: rest))
+    }
+
+    /// Appends a string, Huffman-coded where that is shorter (RFC 7541 §5.2).
+    static func append(_ string: UnsafeRawBufferPointer, to block: inout ByteBuilder) {
+        let count = HuffmanEncoder.count(string)
+        if count < string.count {
+            append(count, prefix: 7, flags: 0x80, to: &block)
+            HuffmanEncoder.append(string, count: count, to: &block)
+        } else {
+            append(string.count, prefix: 7, flags: 0, to: &block)
+            block.append(string)
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// The credentials that authenticated a connection, where a scheme does so (NTLM, Negotiate).
+struct BoundCredentials {
+    let server: URLCredential?
+    let proxy: URLCredential?
+}
+
+/// An exchange's authentication to the server, and to a proxy that sees the request.
+struct ExchangeAuthentication {
+    /// The state of the authentication to one of them.
+    struct Party {
+        /// Nil before the first challenge.
+        var handshake: AuthenticationHandshake?
+        /// False where the caller has set the field, which is then sent as it is.
+        var isAllowed: Bool
+
+        /// Whether the server or the proxy is expected to accept the request.
+        var isLastStep: Bool { handshake?.isLastStep ?? true }
+
+        /// The request was answered before the handshake was complete, and goes on without it.
+        fileprivate mutating func giveUpIfUnfinished() {
+            guard !isLastStep else { return }
+            end()
+            isAllowed = false
+        }
+
+        mutating func end() {
+            handshake?.end()
+            handshake = nil
+        }
+    }
+
+    var server = Party(isAllowed: true)
+    var proxy = Party(isAllowed: false)
+
+    /// Whether the request is expected to be accepted, so that its body is sent with it.
+    var isLastStep: Bool { server.isLastStep && proxy.isLastStep }
+
+    var bindsToConnection: Bool {
+        server.handshake?.bindsToConnection == true || proxy.handshake?.bindsToConnection == true
+    }
+
+    /// The credentials that authenticated the exchange's connection, for all requests that follow on it.
+    var boundCredentials: BoundCredentials? {
+        guard server.handshake != nil || proxy.handshake != nil else { return nil }
+        let (server, proxy) = (server.handshake?.boundCredential, proxy.handshake?.boundCredential)
+        return server == nil && proxy == nil ? nil : BoundCredentials(server: server, proxy: proxy)
+    }
+
+    /// The request will be sent on another connection.
+    func connectionWillChange() {
+        server.handshake?.connectionWillChange()
+        proxy.handshake?.connectionWillChange()
+    }
+
+    /// Adds the fields that authenticate the request on a connection.
+    func authorize(_ fields: inout HTTPFields, on connection: ConnectionInfo) {
+        if let value = server.handshake?.authorization(on: connection) { fields.set(.authorization, value) }
+        if let value = proxy.handshake?.authorization(on: connection) { fields.set(.proxyAuthorization, value) }
+    }
+
+    mutating func giveUpUnfinished() {
+        server.giveUpIfUnfinished()
+        proxy.giveUpIfUnfinished()
+    }
+
+    mutating func end() {
+        server.end()
+        proxy.end()
+    }
+}
+
+/// A response with a challenge, until it is decided whether it is final or the request is sent again.
+struct ChallengingResponse {
+    /// What is to be done when the response is held back.
+    enum Next {
+        case answer(AuthenticationHandshake)
+        /// The request is sent again with its body, and without credentials.
+        case sendWhole
+    }
+
+    /// Nil once the connection is lost, as it may be while the program decides.
+    private(set) var stream: (any HTTPStream)?
+    private(set) var error: any Error = LoadFailure(.networkConnectionLost, "the connection was lost")
+    let head: ResponseHead
+    let response: HTTPURLResponse
+    let hasBody: Bool
+    /// Nil once it was begun.
+    private var next: Next?
+
+    init(_ stream: any HTTPStream, _ head: ResponseHead, to request: URLRequest, hasBody: Bool, next: Next) {
+        self.stream = stream
+        self.head = head
+        response = HTTPURLResponse(head, to: request)
+        self.hasBody = hasBody
+        self.next = next
+    }
+
+    mutating func takeNext() -> Next? { next.take() }
+
+    mutating func lose(_ error: any Error) {
+        stream = nil
+        self.error = error
+    }
+}

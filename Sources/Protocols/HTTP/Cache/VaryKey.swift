@@ -1,0 +1,98 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// The request's fields by which the server selected a response, as `Vary` names them (RFC 9111 §4.1).
+enum VaryKey {
+    /// `Vary: *`: the response matches no later request.
+    static func matchesNothing(_ response: HTTPFields) -> Bool {
+        guard response.contains(.vary) else { return false }
+        return names(response).contains("*")
+    }
+
+    /// The key to store with the response; nil where it would have secrets, and there is no hash for them.
+    static func of(
+        _ requester: Requester, for response: HTTPFields, _ hash: KeyedHash?
+    ) -> [CacheMetadata.VaryField]? {
+        guard response.contains(.vary) else { return [] }
+        var kept: [CacheMetadata.VaryField] = []
+        for name in Set(names(response)).sorted() {
+            guard let value = value(name, requester, hash) else { return nil }
+            kept.append(CacheMetadata.VaryField(name: name, value: value))
+        }
+        return kept
+    }
+
+    /// Whether the server would select the same response for a later request.
+    static func matches(_ stored: [CacheMetadata.VaryField], _ requester: Requester, _ hash: KeyedHash?) -> Bool {
+        stored.allSatisfy { field in value(field.name, requester, hash).map { $0 == field.value } ?? false }
+    }
+
+    /// Whether a field's value is stored as a hash only. This is so for all fields but those that are known to have no
+    /// secret of the user.
+    static func isSecret(_ name: String) -> Bool { !negotiating.contains(name) && !harmless.contains(name) }
+
+    /// Whether the response's key has secrets of the request.
+    static func hasSecrets(_ response: HTTPFields) -> Bool {
+        response.contains(.vary) && names(response).contains(where: isSecret)
+    }
+
+    /// The value to store for a field. The inner optional is nil where the request has no such field, the outer one
+    /// where the value cannot be stored.
+    private static func value(_ name: String, _ requester: Requester, _ hash: KeyedHash?) -> String?? {
+        // Some schemes send another value with each request, so the credential counts instead.
+        if name == "authorization" {
+            guard let credentials = requester.credentials else { return nil }
+            guard credentials.authorization != .none else { return .some(nil) }
+            return hash.flatMap { credentials.authorizationIdentity($0) }?.base64EncodedString()
+        }
+        guard let value = normalized(requester.fields, name) else { return .some(nil) }
+        guard isSecret(name) else { return value }
+        return hash?.hash(of: Data("\(name): \(value)".utf8))?.base64EncodedString()
+    }
+
+    private static func names(_ response: HTTPFields) -> [String] {
+        response.values(of: .vary).flatMap { $0.lowercased().split { $0 == "," || $0 == " " || $0 == "\t" } }
+            .map(String.init)
+    }
+
+    /// The field's value in a normal form, as §4.1 allows: lines joined, and no spaces around commas. In the fields of
+    /// content negotiation neither case nor order has a meaning (RFC 9110 §12.5).
+    private static func normalized(_ request: HTTPFields, _ name: String) -> String? {
+        let values = request.values(named: name)
+        guard !values.isEmpty else { return nil }
+        var elements = values.joined(separator: ",").elements
+        if negotiating.contains(name) { elements = elements.map { $0.lowercased() }.sorted() }
+        return elements.joined(separator: ",")
+    }
+
+    private static let negotiating: Set = ["accept", "accept-charset", "accept-encoding", "accept-language"]
+    private static let harmless: Set = ["host", "origin", "range", "user-agent", "x-requested-with"]
+}
+
+extension String {
+    /// The elements between commas, without the spaces around them. A comma in a quoted string does not divide.
+    fileprivate var elements: [String] {
+        var parts = [[UInt8]()]
+        var isQuoted = false
+        var isEscaped = false
+        for byte in utf8 {
+            if byte == UInt8(ascii: ","), !isQuoted {
+                parts.append([])
+                continue
+            }
+            parts[parts.count - 1].append(byte)
+            if isEscaped {
+                isEscaped = false
+            } else if byte == UInt8(ascii: "\"") {
+                isQuoted.toggle()
+            } else if byte == UInt8(ascii: "\\"), isQuoted {
+                isEscaped = true
+            }
+        }
+        return parts.map { part in
+            part.withUnsafeBytes { String(decoding: $0.trimmingSpaces, as: UTF8.self) }
+        }
+    }
+}

@@ -1,0 +1,225 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// What an exchange does with the response that its stream receives.
+extension HTTPExchange {
+    func receive(interim head: ResponseHead) { receiver?.receive(informational: HTTPURLResponse(head, to: request)) }
+
+    func receive(_ head: ResponseHead, hasBody: Bool) -> Flow {
+        guard case .active(let stream) = state else { return .wait }
+        transaction.timings.responseStart = loop.now
+        storeCookies(of: head)
+        if resources.task.hasProgramsHandler, isPersonal(head) { resources.task.isPersonal = true }
+        if let target, !transaction.isServerUntrusted { HSTS.note(head, from: target.origin, in: session) }
+        if head.status == 417, transaction.expectsContinue, body.isReplayable {
+            return sendWithoutExpectation(stream, head)
+        }
+        do {
+            if head.status == 101, switching == .never { throw LoadFailure.switchedUnasked }
+            if try holdForAuthentication(head, stream, hasBody: hasBody) { return .wait }
+            if let upgrade, stream.grantsUpgrade(head) {
+                try upgrade.serverDidGrant(head)
+                return deliver(head, hasBody: hasBody)
+            }
+            guard let redirect = try Redirect(head, of: request, mayUpgrade: upgrade != nil) else {
+                return deliver(head, hasBody: hasBody)
+            }
+            state = .redirecting(stream, head)
+            follow(redirect, response: HTTPURLResponse(head, to: request), hasBody: hasBody)
+        } catch {
+            fail(error)
+        }
+        return .wait
+    }
+
+    /// Whether the response may be one person's: the request, or the connection, says whose it is, or it sets a cookie.
+    private func isPersonal(_ head: ResponseHead) -> Bool {
+        let fields = transaction.fields
+        return fields.contains(.authorization) || fields.contains(.cookie) || head.fields.contains(.setCookie)
+            || !session.authentication.isEmpty
+    }
+
+    /// 417: the server does not know `Expect`; it is sent the request without (RFC 9110 §15.5.18).
+    private func sendWithoutExpectation(_ stream: any HTTPStream, _ head: ResponseHead) -> Flow {
+        endTransaction(after: HTTPURLResponse(head, to: request))
+        refuseExpectation()
+        stream.abandon(self)
+        submit(needsFreshConnection: true)
+        return .wait
+    }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
+        guard let receiver else { return .wait }
+        if transaction.isBodyPlain {
+            transaction.didReceivePlainBody(bytes.count)
+            return receiver.receive(bytes)
+        }
+        transaction.didReceiveBody(bytes)
+        guard let decoding = transaction.decoding else { return deliver(decoded: bytes) }
+        return decode(bytes, by: decoding)
+    }
+
+    /// Memory to read the body into, past this exchange; nil where it must pass through the decoder or the check.
+    func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? {
+        transaction.isBodyPlain ? receiver?.bodyBuffer(atMost: count) : nil
+    }
+
+    func bodyBufferFilled(_ count: Int) -> Flow {
+        transaction.didReceivePlainBody(count)
+        return receiver?.bodyBufferFilled(count) ?? .wait
+    }
+
+    func didReceiveHead(_ count: Int) { transaction.timings.responseHeaderBytesReceived += Int64(count) }
+
+    /// Bytes that frame the body, and are none of it.
+    func didReceiveFraming(_ count: Int) { transaction.timings.responseBodyBytesReceived += Int64(count) }
+
+    func receive(trailers: HTTPFields) {
+        guard transaction.checksBody, let information = authentication.server.handshake?.information(trailers) else {
+            return
+        }
+        transaction.noteProof(information)
+    }
+
+    /// The response is complete; the stream has let go of this exchange.
+    func ended() {
+        transaction.timings.responseEnd = loop.now
+        if transaction.hasDecodedPending { state = .ended } else { finish() }
+    }
+
+    /// The stream has failed, and has let go of this exchange.
+    func failed(_ failure: StreamFailure) {
+        guard receiver != nil else { return }
+        if case .challenged(var waiting) = state {
+            // It may still be sent again, when the program has found a credential.
+            waiting.lose(failure.error)
+            state = .challenged(waiting)
+        } else if mayReplay(failure) {
+            if transaction.timings.requestHeaderBytesSent > 0 { endTransaction() }
+            replays.count(failure.processing)
+            submit(needsFreshConnection: !failure.isBehind)
+        } else {
+            fail(failure.error)
+        }
+    }
+
+    // MARK: The response
+
+    func deliver(_ head: ResponseHead, hasBody: Bool) -> Flow {
+        guard let receiver else { return .wait }
+        if upgrade == nil, hasBody || method == "HEAD" {
+            do throws(LoadFailure) {
+                try transaction.willDecode(head, hasBody: hasBody, in: session)
+            } catch {
+                fail(error)
+                return .wait
+            }
+        }
+        let response = HTTPURLResponse(head, to: request, isCoded: transaction.decoding != nil)
+        transaction.didReceive(response)
+        return receiver.receive(response)
+    }
+
+    private func follow(_ redirect: Redirect, response: HTTPURLResponse, hasBody: Bool) {
+        transaction.didReceive(response)
+        receiver?.redirect(to: redirect.request, refusal: redirect.refusal, response: response) { [weak self] follows in
+            guard let self, !follows, case .redirecting(let stream, let head) = state else { return }
+            state = .active(stream)
+            if deliver(head, hasBody: hasBody) == .more { stream.exchangeDidBecomeReady(self) }
+        }
+    }
+
+    // MARK: Decoding
+
+    /// What is delivered may end this exchange, and with it the transaction: the decoder is held through that.
+    private func decode(_ bytes: UnsafeRawBufferPointer, by decoding: BodyDecoding) -> Flow {
+        var position = 0
+        do {
+            while let piece = try decoding.next(bytes, &position) {
+                guard deliver(decoded: piece) == .wait else { continue }
+                decoding.hold(bytes[position...])
+                return .wait
+            }
+            return .more
+        } catch {
+            fail(error)
+            return .wait
+        }
+    }
+
+    func decodePending() -> Flow {
+        guard let decoding = transaction.decoding else { return .more }
+        do {
+            while let piece = try decoding.nextOfHeld() {
+                if deliver(decoded: piece) == .wait { return .wait }
+            }
+            return .more
+        } catch {
+            fail(error)
+            return .wait
+        }
+    }
+
+    private func deliver(decoded bytes: UnsafeRawBufferPointer) -> Flow {
+        transaction.didDeliver(bytes.count)
+        return receiver?.receive(bytes) ?? .wait
+    }
+
+    // MARK: The end
+
+    func finish() {
+        guard let receiver else { return }
+        do {
+            if !transaction.isBodyPlain { try transaction.finish() }
+            state = .over
+            reportTransaction()
+            receiver.finish()
+        } catch {
+            fail(error)
+        }
+    }
+
+    /// Notifies the receiver, which ends this exchange: its stream is let go of then.
+    func fail(_ error: any Error) {
+        guard let receiver else { return }
+        reportTransaction()
+        receiver.fail(error)
+    }
+
+    /// The connection is the program's: what it carries from now on is no part of the response.
+    func takeConnection() throws -> TakenConnection? {
+        guard switching == .inHTTP1, case .active(let stream) = state else { return nil }
+        let tunnel = method == "CONNECT" ? try tunnelEnd() : nil
+        guard var connection = try stream.takeConnection(from: self) else { return nil }
+        connection.tunnel = tunnel
+        transaction.timings.responseEnd = loop.now
+        state = .over
+        reportTransaction()
+        return connection
+    }
+
+    /// Where the tunnel leads that the proxy was to open.
+    private func tunnelEnd() throws(LoadFailure) -> TakenConnection.Tunnel {
+        guard let url = URL(string: "https://\(requestTarget)") else {
+            throw LoadFailure(.badURL, "\(requestTarget) is no host and port to connect to")
+        }
+        let origin = try RequestTarget(url).origin
+        return TakenConnection.Tunnel(host: origin.host, port: Int(origin.port))
+    }
+
+    /// The upgrade has something to send.
+    func outputDidBecomeReady() {
+        if case .active(let stream) = state { stream.outputDidBecomeReady() }
+    }
+}
+
+extension LoadFailure {
+    /// RFC 9110 §15.2.2.
+    fileprivate static var switchedUnasked: LoadFailure {
+        LoadFailure(
+            .badServerResponse, "the server switched to another protocol (101), which the request did not ask for")
+    }
+}

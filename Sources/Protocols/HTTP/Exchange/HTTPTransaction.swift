@@ -1,0 +1,123 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// One request that is sent, and its response. An exchange makes a new one for each: for a further step of authentication,
+/// after 417, and where a connection that died had taken a part of the request.
+struct HTTPTransaction {
+    var fields: HTTPFields
+    /// Whether the cookies among them are the storage's, and not the program's own.
+    var sendsStoredCookies = false
+    /// Whether the body waits until the server wants it.
+    private(set) var expectsContinue = false
+    /// Whether the server's certificate was accepted though it failed: the response is not for tasks whose delegates would
+    /// not accept it.
+    private(set) var isServerUntrusted = false
+    private(set) var response: HTTPURLResponse?
+    /// Nil where the receiver gets the content as it comes.
+    private(set) var decoding: BodyDecoding?
+    /// Looks at the response's content, to see that the server has proved itself.
+    private var bodyCheck: DigestBodyCheck?
+    var timings: TransactionTimings
+    /// Whether the receiver has the transaction's record.
+    private(set) var isReported = false
+
+    init(fields: HTTPFields = HTTPFields(), sendsStoredCookies: Bool = false, fetchStart: MonotonicTime? = nil) {
+        self.fields = fields
+        self.sendsStoredCookies = sendsStoredCookies
+        timings = TransactionTimings(fetchStart: fetchStart)
+    }
+
+    // MARK: The request
+
+    /// Decides whether the body waits until the server wants it. A caller's own `Expect: 100-continue` is kept; over HTTP/1.1
+    /// a long body gets one. Over HTTP/2 a server that does not want a body resets its stream.
+    mutating func decideContinue(_ body: RequestBody, isRefused: Bool, asksForLongBodies: Bool) -> Bool {
+        expectsContinue = false
+        if isRefused { return false }
+        if let expectation = fields[.expect] {
+            expectsContinue = expectation.lowercased() == "100-continue" && body.expectedCount != 0
+        } else if asksForLongBodies, body.waitsForContinue {
+            fields.append(.expect, "100-continue")
+            expectsContinue = true
+        }
+        return expectsContinue
+    }
+
+    mutating func requestWillBegin(
+        on connection: ConnectionMetrics, isReused: Bool, isServerUntrusted: Bool, at time: MonotonicTime
+    ) {
+        self.isServerUntrusted = isServerUntrusted
+        timings.beginRequest(on: connection, isReused: isReused, at: time)
+    }
+
+    /// No connection was made.
+    mutating func didFailToConnect(_ timings: ConnectTimings) {
+        self.timings.connection = ConnectionMetrics(failed: timings)
+        self.timings.isReusedConnection = false
+    }
+
+    mutating func didSendBody(_ count: Int, framing: Int) {
+        timings.requestBodyBytesSent += Int64(count &+ framing)
+        timings.requestBodyBytesBeforeEncoding += Int64(count)
+    }
+
+    // MARK: The response
+
+    mutating func didReceive(_ response: HTTPURLResponse) { self.response = response }
+
+    /// Makes what undoes the codings of the response.
+    mutating func willDecode(
+        _ head: ResponseHead, hasBody: Bool, in session: HTTPSession
+    ) throws(LoadFailure) {
+        decoding = try BodyDecoding.make(
+            for: head, hasBody: hasBody, ratio: session.settings.maximumDecompressionRatio,
+            buffer: session.decodeBuffer, check: bodyCheck)
+    }
+
+    /// - Parameter check: what sees from the response's content that the server has proved itself.
+    mutating func willCheckBody(by check: DigestBodyCheck?) { bodyCheck = check }
+
+    var checksBody: Bool { bodyCheck != nil }
+
+    func noteProof(_ information: [String: String]) { bodyCheck?.noteTrailers(information) }
+
+    /// Whether the body goes to its receiver as it comes.
+    var isBodyPlain: Bool { decoding == nil && bodyCheck == nil }
+
+    /// Whether the receiver has not taken all that was decoded.
+    var hasDecodedPending: Bool { decoding?.hasPending == true }
+
+    /// Bytes of the body have come, and the receiver has them as they are.
+    mutating func didReceivePlainBody(_ count: Int) {
+        timings.responseBodyBytesReceived += Int64(count)
+        timings.responseBodyBytesAfterDecoding += Int64(count)
+    }
+
+    /// Bytes of the body have come.
+    mutating func didReceiveBody(_ bytes: UnsafeRawBufferPointer) {
+        timings.responseBodyBytesReceived += Int64(bytes.count)
+        if decoding?.feedsCheck != true { bodyCheck?.update(bytes) }
+    }
+
+    mutating func didDeliver(_ count: Int) { timings.responseBodyBytesAfterDecoding += Int64(count) }
+
+    /// The response is complete, and was taken whole.
+    func finish() throws {
+        try decoding?.finish()
+        try bodyCheck?.finish()
+    }
+
+    // MARK: The record
+
+    mutating func willReport() {
+        isReported = true
+        timings.resourceFetchType = .networkLoad
+    }
+
+    func record(of request: URLRequest) -> TransactionRecord {
+        TransactionRecord(timings: timings, request: request, response: response)
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitPrimitives
+
+/// Where a response redirects to, and with what request (RFC 9110 §15.4).
+struct Redirect {
+    let request: URLRequest
+    /// Why the request may not be loaded as it is, where it may not: the program decides about it all the same, and may
+    /// have another loaded, or none.
+    let refusal: LoadFailure?
+
+    /// Nil when the response is none: another status, or no `Location`.
+    ///
+    /// - Parameter mayUpgrade: a WebSocket's handshake may be redirected to `ws` and `wss`, too.
+    init?(_ head: ResponseHead, of request: URLRequest, mayUpgrade: Bool = false) throws(LoadFailure) {
+        try self.init(status: head.status, head.fields, of: request, mayUpgrade: mayUpgrade)
+    }
+
+    init?(
+        status: Int, _ fields: HTTPFields, of request: URLRequest, mayUpgrade: Bool = false
+    ) throws(LoadFailure) {
+        // An empty `Location` says nothing.
+        guard [301, 302, 303, 307, 308].contains(status), let old = request.url, let text = fields[.location],
+            !text.isEmpty
+        else { return nil }
+        guard let location = fields.urls(of: .location, relativeTo: old).first else {
+            throw .nowhere("the server redirects to a URL that is none: \(text)")
+        }
+        let url = Self.withFragment(of: old, mayUpgrade ? WebSocketURL.http(location) : location)
+        var next = request
+        next.url = url
+        if !Self.keepsMethod(status, request.httpMethod ?? "GET") { Self.makeGet(&next) }
+        var keepsCredentials = false
+        do {
+            keepsCredentials = try Self.origin(of: url) == RequestTarget(old).origin
+            refusal = nil
+        } catch {
+            refusal = error
+        }
+        if !keepsCredentials { Self.removeCredentials(&next) }
+        self.request = next
+    }
+
+    private static func origin(of url: URL) throws(LoadFailure) -> Origin {
+        guard url.hasScheme("http") || url.hasScheme("https") else {
+            throw .nowhere("the server redirects to \(url.scheme ?? "no scheme"):, which only a program may ask for")
+        }
+        do {
+            return try RequestTarget(url).origin
+        } catch {
+            throw .nowhere("the server redirects to a URL that is none: \(url.absoluteString)")
+        }
+    }
+
+    /// The old URL's fragment goes along unless the new one has its own (RFC 9110 §10.2.2).
+    private static func withFragment(of old: URL, _ url: URL) -> URL {
+        guard url.fragment == nil, let fragment = old.fragment(percentEncoded: true) else { return url }
+        return URL(string: url.absoluteString + "#" + fragment) ?? url
+    }
+
+    /// 303 requires GET; 301 and 302 turn POST into GET, as every client does (RFC 9110 §15.4.2–4).
+    private static func keepsMethod(_ status: Int, _ method: String) -> Bool {
+        switch status {
+        case 303: method == "HEAD" || method == "GET"
+        case 301, 302: method != "POST"
+        default: true
+        }
+    }
+
+    private static func makeGet(_ request: inout URLRequest) {
+        request.httpMethod = "GET"
+        request.httpBody = nil
+        request.httpBodyStream = nil
+        for name in ["Content-Type", "Content-Length", "Content-Encoding", "Content-Language", "Content-Location"] {
+            request.setValue(nil, forHTTPHeaderField: name)
+        }
+    }
+
+    private static func removeCredentials(_ request: inout URLRequest) {
+        for name in URLRequest.credentialFields + ["Host"] { request.setValue(nil, forHTTPHeaderField: name) }
+    }
+}
+
+extension LoadFailure {
+    fileprivate static func nowhere(_ text: String) -> LoadFailure { LoadFailure(.redirectToNonExistentLocation, text) }
+}

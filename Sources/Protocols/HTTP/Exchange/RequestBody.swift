@@ -1,0 +1,87 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+
+/// What is sent after a request's head.
+enum RequestBody {
+    case none
+    case data(Data)
+    /// A stream; its length when the request says it.
+    case stream(BodyStreamReader, length: UInt64?)
+    case file(BodyFile)
+
+    /// Bodies of more bytes wait for `100 Continue`, so that a server can refuse them unsent (RFC 9110 §10.1.1).
+    static let expectContinueThreshold = 1 << 20
+
+    /// How long to wait for `100 Continue` before the body is sent all the same, in seconds.
+    static let continueTimeout = 1.0
+
+    init(_ request: URLRequest) {
+        if let data = request.httpBody {
+            self = .data(data)
+        } else if let stream = request.httpBodyStream {
+            let length = request.fields[.contentLength].flatMap { UInt64($0) }
+            self = .stream(BodyStreamReader(stream), length: length)
+        } else if let file = request.bodyFile {
+            self = .file(file)
+        } else {
+            self = .none
+        }
+    }
+
+    /// Whether requests with a method have a body by its nature.
+    static func comes(with method: String) -> Bool { method == "POST" || method == "PUT" || method == "PATCH" }
+
+    /// How the body is framed. A method that has a body by its nature says `Content-Length: 0` for none
+    /// (RFC 9110 §8.6).
+    func framing(method: String) -> RequestBodyFraming {
+        switch self {
+        case .none: Self.comes(with: method) ? .length(0) : .none
+        case .data(let data): .length(UInt64(data.count))
+        case .stream(_, let length?): .length(length)
+        case .stream(_, nil): .chunked
+        case .file(let file): file.size.map { .length(UInt64(clamping: $0)) } ?? .chunked
+        }
+    }
+
+    /// The body's size in bytes, -1 when it is not known.
+    var expectedCount: Int64 {
+        switch self {
+        case .none: 0
+        case .data(let data): Int64(data.count)
+        case .stream(_, let length): length.map { Int64(clamping: $0) } ?? -1
+        case .file(let file): file.size ?? -1
+        }
+    }
+
+    var waitsForContinue: Bool { expectedCount < 0 || expectedCount > Self.expectContinueThreshold }
+
+    /// What gives the bytes that are not in memory.
+    var source: (any BodySource)? {
+        switch self {
+        case .none, .data: nil
+        case .stream(let reader, _): reader
+        case .file(let file): BodyFileReader(file)
+        }
+    }
+
+    /// The bytes; nil for a stream's or a file's, which are not known before they are sent.
+    var data: Data? {
+        switch self {
+        case .none: Data()
+        case .data(let data): data
+        case .stream, .file: nil
+        }
+    }
+
+    /// With another stream in place of one that was read from.
+    func with(_ stream: InputStream) -> RequestBody {
+        guard case .stream(_, let length) = self else { return self }
+        return .stream(BodyStreamReader(stream), length: length)
+    }
+
+    /// Whether the body can be sent again without another stream from the program.
+    var isReplayable: Bool {
+        if case .stream = self { false } else { true }
+    }
+}

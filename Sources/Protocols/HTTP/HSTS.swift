@@ -1,0 +1,31 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+
+/// HTTP Strict Transport Security (RFC 6797).
+enum HSTS {
+    /// The request as it is to be made: by `https` where the host has said so (§8.3). Port 80 becomes 443, any other stays.
+    static func applied(to request: URLRequest, _ resources: LoadResources) -> URLRequest {
+        let store = resources.core.settings.hsts
+        guard !store.isEmpty, let url = request.url, url.hasScheme("http"), let host = url.host,
+            store.requiresSecureConnection(to: host),
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return request }
+        components.scheme = "https"
+        if components.port == 80 { components.port = nil }
+        guard let secured = components.url else { return request }
+        // The task's own origin goes along: this is no redirect of a server's.
+        if resources.task.isFirst(url) { resources.task.firstURL = secured }
+        var request = request
+        request.url = secured
+        return request
+    }
+
+    /// Stores what a response announces, where the server's certificate was verified (§8.1).
+    static func note(_ head: ResponseHead, from origin: Origin, in session: HTTPSession) {
+        guard origin.isSecure, head.fields.contains(.strictTransportSecurity), session.settings.verifiesServer,
+            let value = head.fields.values(of: .strictTransportSecurity).first
+        else { return }
+        session.settings.hsts.note(value, from: origin.host)
+    }
+}

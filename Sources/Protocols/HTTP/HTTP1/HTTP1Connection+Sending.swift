@@ -1,0 +1,118 @@
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitTransport
+
+/// How a connection sends its exchange's request.
+extension HTTP1Connection {
+    /// Whether all of the request is sent.
+    var isAllSent: Bool { if case .done = writing { true } else { false } }
+
+    /// Whether nothing more of the request will be sent.
+    var isSendingOver: Bool {
+        switch writing {
+        case .done, .failed: true
+        case .sending, .awaitingContinue: false
+        }
+    }
+
+    var writeError: (any Error)? { if case .failed(let error) = writing { error } else { nil } }
+
+    private var sender: RequestSender? {
+        switch writing {
+        case .sending(let sender), .awaitingContinue(let sender, _): sender
+        case .done, .failed: nil
+        }
+    }
+
+    func send(_ exchange: HTTPExchange) {
+        do {
+            proceed(with: try RequestSender(exchange, &codec, buffer: &headBuffer), exchange)
+        } catch {
+            end(with: LoadFailure(.badURL, "the request cannot be sent: \(error)"), .begun)
+        }
+    }
+
+    func streamDidBecomeWritable(_ stream: ByteStream) {
+        if case .active(let exchange) = state, case .sending(let sender) = writing { proceed(with: sender, exchange) }
+        if !pipeline.isEmpty { flushAhead() }
+    }
+
+    /// Most requests are sent at once, and their sender is not kept.
+    private func proceed(with sender: consuming RequestSender, _ exchange: HTTPExchange) {
+        let (head, body, framing) = (sender.headCount, sender.bodyCount, sender.framingCount)
+        // So that the sender is not copied when it changes.
+        writing = .done
+        let progress = sender.proceed(stream, &codec)
+        let sent = (
+            head: sender.headCount - head, body: sender.bodyCount - body, framing: sender.framingCount - framing
+        )
+        let sentAnything = sender.sentAnything
+        if case .done = progress { headBuffer = sender.takeBuffer() } else { writing = writing(sender, progress) }
+        if sent.head > 0 { exchange.didSendHead(sent.head) }
+        if sent.body > 0 || sent.framing > 0 { exchange.didSendBody(sent.body, framing: sent.framing) }
+        guard isActive(exchange) else { return }
+        act(on: progress, exchange, sentAnything: sentAnything)
+    }
+
+    private func writing(_ sender: consuming RequestSender, _ progress: RequestSender.Progress) -> Writing {
+        switch progress {
+        case .done: return .done
+        case .blocked, .needsPiece: return .sending(sender)
+        case .failed(let error): return .failed(error)
+        case .awaitsContinue:
+            let time = loop.now.advanced(bySeconds: RequestBody.continueTimeout)
+            return .awaitingContinue(sender, loop.schedule(at: time) { [weak self] in self?.sendBodyNow() })
+        }
+    }
+
+    private func act(on progress: RequestSender.Progress, _ exchange: HTTPExchange, sentAnything: Bool) {
+        switch progress {
+        case .done:
+            exchange.didSendRequest()
+        case .blocked, .awaitsContinue:
+            break
+        case .needsPiece(let source):
+            readPiece(source, exchange)
+        case .failed(is TransportError) where sentAnything:
+            // A server may answer and close without reading all of the request: its answer is what counts (RFC 9112 §9.5).
+            readLater()
+        case .failed(let error as TransportError):
+            end(with: error, .notSent)
+        case .failed(let error):
+            end(with: error, .begun)
+        }
+    }
+
+    private func readPiece(_ source: any BodySource, _ exchange: HTTPExchange) {
+        source.read { [loop] result in
+            loop.perform { [weak self] in
+                guard let self, isActive(exchange), case .sending(var sender) = writing else { return }
+                writing = .done
+                do {
+                    try sender.supply(result.get(), &codec)
+                    proceed(with: sender, exchange)
+                } catch {
+                    end(with: error, .begun)
+                }
+            }
+        }
+    }
+
+    /// The server wants the body, or takes too long to say so.
+    func sendBodyNow() {
+        guard case .active(let exchange) = state, var sender, sender.isWaitingForContinue else { return }
+        if case .awaitingContinue(_, let timer) = writing { timer.cancel() }
+        sender.continueReceived()
+        proceed(with: sender, exchange)
+    }
+
+    /// A final response has come instead of `100 Continue`: the body is not wanted (RFC 9110 §10.1.1).
+    func stopSendingIfUnwanted() {
+        if sender?.isWaitingForContinue == true { stopSending() }
+    }
+
+    func stopSending() {
+        if case .awaitingContinue(_, let timer) = writing { timer.cancel() }
+        writing = .done
+    }
+}

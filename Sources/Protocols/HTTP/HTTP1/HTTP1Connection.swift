@@ -1,0 +1,313 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// One HTTP/1.1 connection: moves bytes between its socket and the codec's state machine, for one exchange at a time. The
+/// requests of others may have been sent ahead, in its ``Pipeline``: each becomes active when those before it are answered.
+///
+/// ```
+///                     carry                     the response is complete
+///   ┌──────┐ ──────────────────────▶ ┌────────┐ ──────────────────────▶ idle, or active with the next of the pipeline
+///   │ idle │                         │ active │
+///   └──────┘ ◀──┐                    └────────┘ ── abandoned, or restarted ──▶ ┌──────────┐
+///               └─────────────────────────────── the rest has come ────────── │ draining │
+///                                                                             └──────────┘
+///   Any state ── end of the stream, error, or what cannot be used again ──▶ closed
+/// ```
+///
+/// A call of an exchange may end that exchange, and with it change this connection's state; so after each call the state is
+/// looked at anew.
+final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable {  // confined to `loop`
+    /// What may be left of an abandoned response for the connection to be kept: to read less than this costs less than to open
+    /// a new connection. In bytes, and in seconds for them to arrive.
+    static let drainLimit = 64 * 1024
+    static let drainTime = 2.0
+
+    enum State {
+        case idle(since: MonotonicTime)
+        /// The exchange's request is sent, and its response received.
+        case active(HTTPExchange)
+        /// The rest of a response is read and dropped: its exchange is gone, or is to be carried anew.
+        case draining(Draining)
+        case closed
+    }
+
+    struct Draining {
+        /// How many bytes of the body may still come.
+        var budget: Int
+        let timer: LoopTimer
+        /// The exchange that the connection carries when the rest has come.
+        var next: HTTPExchange?
+    }
+
+    /// How far the request of the active exchange is sent.
+    enum Writing {
+        case done
+        /// Until the socket has room, or the body's source has given its next piece.
+        case sending(RequestSender)
+        /// The head is sent. The body is, when the server wants it, or the timer fires.
+        case awaitingContinue(RequestSender, LoopTimer)
+        /// What was received before counts: a server may answer, and close without reading all of the request.
+        case failed(any Error)
+    }
+
+    /// How far the response has come that is awaited, or drained.
+    enum ResponseProgress {
+        case awaited
+        /// A byte of it has come.
+        case begun
+        /// Its head has come.
+        case head(isOpenEnded: Bool)
+    }
+
+    enum Reading {
+        case flowing
+        /// The exchange takes no more for now. The bytes were received, and it has not had them.
+        case held(unread: [UInt8])
+    }
+
+    let stream: ByteStream
+    let pool: ConnectionPoolDriver
+    let loop: EventLoop
+    let metrics: ConnectionMetrics
+    /// What the pool knows the connection by.
+    var id = HTTPConnectionPool.ConnectionID(index: -1, generation: 0)
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
+    // object: the check costs more than what it guards.
+    @exclusivity(unchecked) var codec = ClientConnection()
+    @exclusivity(unchecked) var state: State
+    @exclusivity(unchecked) var writing = Writing.done
+    @exclusivity(unchecked) var reading = Reading.flowing
+    @exclusivity(unchecked) var response = ResponseProgress.awaited
+    @exclusivity(unchecked) var keepAlive = HTTP1KeepAlive()
+    /// The requests that were sent behind that of the active exchange, or behind the one whose response is drained.
+    var pipeline = Pipeline()
+    /// Memory for the head of the next request.
+    @exclusivity(unchecked) var headBuffer: [UInt8] = []
+    /// Whose requests the connection may carry.
+    @exclusivity(unchecked) private(set) var binding = HTTPConnectionPool.Binding.none
+    /// Among the process's connections; nil as long as this one has not been idle.
+    @exclusivity(unchecked) private var membership: IdleConnections.Membership?
+
+    init(_ stream: ByteStream, _ pool: ConnectionPoolDriver) {
+        self.stream = stream
+        self.pool = pool
+        loop = stream.loop
+        state = .idle(since: stream.loop.now)
+        metrics = ConnectionMetrics(
+            stream.info, protocolName: stream.info.tls?.alpn ?? "http/1.1", isProxied: pool.isProxied)
+        stream.handler = self
+    }
+
+    func isActive(_ exchange: HTTPExchange) -> Bool {
+        if case .active(let current) = state { current === exchange } else { false }
+    }
+
+    var hasResponse: Bool { if case .head = response { true } else { false } }
+
+    // MARK: From the pool
+
+    /// Since when the connection is idle: since now where it is not.
+    var idleSince: MonotonicTime { if case .idle(let since) = state { since } else { loop.now } }
+
+    /// Whether an idle connection can carry an exchange. The event that reports its end, or bytes that are not the answer to
+    /// any request, may be waiting behind the one that brought the exchange.
+    var isUsable: Bool {
+        guard case .idle = state else { return false }
+        return !stream.isDead
+    }
+
+    /// Closes an idle connection that cannot be used: the server has closed it, unnoticed so far.
+    func discard() {
+        if case .idle(let since) = state { pool.serverDidCloseIdle(after: loop.now.seconds(since: since)) }
+        close()
+    }
+
+    /// No exchange waits for the connection: it is one of the process's idle ones, of which some are closed when they are
+    /// many.
+    func didBecomeIdle() {
+        let membership = membership ?? IdleConnections.Membership(on: loop) { [self] in closeIfChosen() }
+        self.membership = membership
+        membership.connectionDidBecomeIdle()
+    }
+
+    private func closeIfChosen() {
+        guard case .idle = state, membership?.isChosen == true else { return }
+        close()
+        pool.connectionDidClose(self)
+    }
+
+    func carry(_ exchange: HTTPExchange, isReused: Bool) {
+        guard case .idle(let since) = state else { return exchange.restartElsewhere() }
+        membership?.connectionDidBecomeActive()
+        keepAlive.requestWillBegin(isReused: isReused, idleTime: isReused ? loop.now.seconds(since: since) : 0)
+        state = .active(exchange)
+        response = .awaited
+        pipeline.begin()
+        exchange.use(stream.info, metrics, isReused: isReused)
+        send(exchange)
+    }
+
+    func close() {
+        if case .draining(let draining) = state { draining.timer.cancel() }
+        state = .closed
+        stopSending()
+        reading = .flowing
+        membership = nil
+        stream.close()
+    }
+
+    // MARK: The end of an exchange
+
+    /// - Parameter hasRest: whether bytes that were read are left behind the response.
+    func complete(_ exchange: HTTPExchange, hasRest: Bool = false) {
+        guard pipeline.isEmpty else { return proceed(after: exchange, hasRest: hasRest) }
+        let isReusable = isAllSent && codec.canCarryAnotherRequest && !hasRest && !hasUnexpectedInput
+        if isReusable { state = .idle(since: loop.now) } else { close() }
+        if let credentials = exchange.authentication.boundCredentials {
+            binding = pool.session.binding(of: credentials)
+        }
+        exchange.ended()
+        if isReusable { pool.connectionDidBecomeIdle(self) } else { pool.connectionDidClose(self) }
+    }
+
+    /// Whether something waits behind the last response, where no other is expected. It would be taken for the answer to the
+    /// next request.
+    private var hasUnexpectedInput: Bool { stream.mayHaveInput && stream.isDead }
+
+    /// The server has switched to the protocol that the request named: a tunnel has the connection from now on.
+    func switchOver(_ exchange: HTTPExchange, _ upgrade: any HTTPUpgrade, rest: [UInt8]) {
+        guard isAllSent else { return end(with: LoadFailure.switchedEarly, .begun) }
+        let tunnel = HTTP1Tunnel(stream, exchange, upgrade, rest: rest)
+        leaveToProgram()
+        exchange.assigned(to: tunnel)
+        pool.connectionDidClose(self)
+        tunnel.start()
+    }
+
+    func takeConnection(from exchange: HTTPExchange) throws -> TakenConnection? {
+        guard isActive(exchange), codec.isSwitching, case .held(let unread) = reading else { return nil }
+        guard exchange.isRequestSent else { throw LoadFailure.switchedEarly }
+        leaveToProgram()
+        stream.handler = nil
+        pool.connectionDidClose(self)
+        return TakenConnection(stream: stream, rest: unread)
+    }
+
+    private func leaveToProgram() {
+        reading = .flowing
+        state = .closed
+        membership = nil
+    }
+
+    func abandon(_ exchange: HTTPExchange) {
+        if case .draining(var draining) = state, draining.next === exchange {
+            draining.next = nil
+            state = .draining(draining)
+        } else if isActive(exchange) {
+            drain(next: nil)
+        } else {
+            pipeline.abandon(exchange)
+            // No exchange is behind the response that none waits for.
+            if case .draining = state, !hasResponse, !pipeline.isAwaited { leave(to: nil) }
+        }
+    }
+
+    func restart(_ exchange: HTTPExchange) {
+        guard isActive(exchange) else { return exchange.restartElsewhere() }
+        if pipeline.isEmpty { return drain(next: exchange) }
+        drain(next: nil)
+        exchange.restartInTurn()
+    }
+
+    /// Nothing is sent for an upgrade before the connection is its own.
+    func outputDidBecomeReady() {}
+
+    var isExclusive: Bool { true }
+
+    // MARK: Draining
+
+    private func drain(next: HTTPExchange?) {
+        // Requests that were sent ahead may well wait a little for a response that has not begun.
+        guard hasResponse || pipeline.isAwaited, isSendingOver, codec.directBodyBytes <= Self.drainLimit else {
+            return leave(to: next)
+        }
+        beginDraining(next: next)
+        if case .held = reading { readLater() }
+    }
+
+    func beginDraining(next: HTTPExchange?) {
+        let timer = loop.schedule(at: loop.now.advanced(bySeconds: Self.drainTime)) { [weak self] in
+            self?.giveUpDraining()
+        }
+        state = .draining(Draining(budget: Self.drainLimit, timer: timer, next: next))
+    }
+
+    func giveUpDraining() {
+        if case .draining(let draining) = state { leave(to: draining.next) }
+    }
+
+    /// A response that no exchange takes is complete.
+    func drained(hasRest: Bool = false) {
+        guard case .draining(let draining) = state else { return }
+        draining.timer.cancel()
+        guard pipeline.isEmpty else { return proceed(after: nil, hasRest: hasRest) }
+        // A person may have taken longer to answer a challenge than the server has waited.
+        guard codec.canCarryAnotherRequest, !hasRest, !stream.isDead else { return leave(to: draining.next) }
+        state = .idle(since: loop.now)
+        guard let next = draining.next else { return pool.connectionDidBecomeIdle(self) }
+        next.assigned(to: self)
+        carry(next, isReused: true)
+    }
+
+    /// The connection cannot be used again, neither by the exchange that it was to carry next.
+    private func leave(to next: HTTPExchange?) {
+        // A server that forgets what was sent ahead of its answers is silent.
+        if pipeline.isInUse, case .awaited = response,
+            loop.now >= pipeline.lastTurn.advanced(bySeconds: Self.drainTime)
+        {
+            pool.pipelineDidBreak()
+        }
+        close()
+        sendAgain(.unknown)
+        pool.connectionDidClose(self)
+        next?.restartElsewhere()
+    }
+
+    // MARK: The end of the connection
+
+    func end(with error: any Error, _ processing: StreamFailure.Processing) {
+        let last = state
+        close()
+        switch last {
+        case .active(let exchange):
+            breakPipeline(error)
+            // The server has closed the connection as idle: it does so after as long as it was idle before the request.
+            if processing == .unknown { pool.serverDidCloseIdle(after: keepAlive.idleTime) }
+            let isForAnother = !hasResponse && pool.offerHTTP2IfMisunderstood(stream.info)
+            exchange.failed(StreamFailure(error: error, processing: isForAnother ? .notSent : processing))
+            pool.connectionDidClose(self)
+        case .draining(let draining):
+            breakPipeline(error)
+            pool.connectionDidClose(self)
+            draining.next?.restartElsewhere()
+        case .idle:
+            pool.connectionDidClose(self)
+        case .closed:
+            break
+        }
+    }
+
+    /// What the server may have done with a request that it has not answered.
+    var processingWithoutResponse: StreamFailure.Processing {
+        if case .awaited = response, keepAlive.isReused { .unknown } else { .begun }
+    }
+}
+
+extension LoadFailure {
+    static var switchedEarly: LoadFailure {
+        LoadFailure(.badServerResponse, "the server switched to another protocol before it had the request")
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP2
+
+/// What is left of a request's body that goes over HTTP/2.
+struct HTTP2BodySender {
+    enum Progress {
+        /// All is sent.
+        case done
+        /// Until a window opens, or what was put has been written.
+        case blocked
+        /// Until the body's source has given its next piece.
+        case needsPiece(any BodySource)
+        case waiting
+    }
+
+    private enum Rest {
+        case data
+        case source(any BodySource, isReading: Bool)
+        /// What another protocol sends, until its exchange ends.
+        case upgrade(any HTTPUpgrade)
+    }
+
+    /// However large the frames are that the server takes: the streams take turns.
+    private static let largestFrame = 64 * 1024
+
+    private var rest: Rest
+    private var piece: Data
+    private var sent = 0
+    /// The body waits until the server wants it.
+    var awaitsContinue: Bool
+
+    /// Nil for a request that has no body to send.
+    init?(_ body: RequestBody, awaitsContinue: Bool) {
+        if let source = body.source {
+            (rest, piece) = (.source(source, isReading: false), Data())
+        } else {
+            guard let data = body.data, !data.isEmpty else { return nil }
+            (rest, piece) = (.data, data)
+        }
+        self.awaitsContinue = awaitsContinue
+    }
+
+    /// What a stream sends that switches to another protocol.
+    init(_ upgrade: any HTTPUpgrade) {
+        (rest, piece) = (.upgrade(upgrade), Data())
+        awaitsContinue = false
+    }
+
+    var isUpgrade: Bool {
+        if case .upgrade = rest { true } else { false }
+    }
+
+    /// Puts one frame; gives how many bytes of the body are in it.
+    mutating func proceed(
+        _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
+    ) throws(HTTP2Error) -> (Progress, count: Int) {
+        if awaitsContinue { return (.waiting, 0) }
+        guard sent < piece.count else { return try proceedWithoutPiece() }
+        let count = min(codec.sendableBytes(on: stream), piece.count - sent, Self.largestFrame)
+        guard count > 0 else { return (.blocked, 0) }
+        let isLast = sent + count == piece.count && isData
+        try codec.sendDataHeader(count, on: stream, endStream: isLast, to: &output)
+        let start = piece.startIndex + sent
+        output.append(contentsOf: piece[start..<start + count])
+        sent += count
+        return (isLast ? .done : .blocked, count)
+    }
+
+    /// Takes what another protocol has to send, where all before is sent. Comes before ``proceed(_:_:to:)``.
+    mutating func takeOutput() {
+        guard sent == piece.count, case .upgrade(let upgrade) = rest else { return }
+        var buffer: [UInt8] = []
+        upgrade.takeOutput(&buffer)
+        (piece, sent) = (Data(buffer), 0)
+    }
+
+    /// The last of another protocol's bytes; nil where there is none.
+    func takeLastOutput() -> [UInt8]? {
+        guard case .upgrade(let upgrade) = rest else { return nil }
+        var more: [UInt8] = []
+        upgrade.takeLastOutput(&more)
+        return piece.dropFirst(sent) + more
+    }
+
+    private var isData: Bool {
+        if case .data = rest { true } else { false }
+    }
+
+    private mutating func proceedWithoutPiece() throws(HTTP2Error) -> (Progress, count: Int) {
+        switch rest {
+        case .data: return (.done, 0)
+        case .source(_, isReading: true), .upgrade: return (.waiting, 0)
+        case .source(let source, isReading: false):
+            rest = .source(source, isReading: true)
+            return (.needsPiece(source), 0)
+        }
+    }
+
+    /// The next piece of the body's source; nil at its end, when an empty frame ends the message. Gives whether it did.
+    mutating func supply(
+        _ data: Data?, _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
+    ) throws(HTTP2Error) -> Bool {
+        guard let data, case .source(let source, _) = rest else {
+            try codec.sendDataHeader(0, on: stream, endStream: true, to: &output)
+            return true
+        }
+        rest = .source(source, isReading: false)
+        piece = data
+        sent = 0
+        return false
+    }
+}
+
+/// The streams of a connection that have bodies to send, the more urgent before the others.
+struct HTTP2BodyQueue {
+    private var streams: [HTTP2ClientStream] = []
+
+    var isEmpty: Bool { streams.isEmpty }
+
+    mutating func insert(_ stream: HTTP2ClientStream, priority: Float) {
+        let index = streams.firstIndex { ($0.exchange?.priority ?? 0) < priority }
+        streams.insert(stream, at: index ?? streams.endIndex)
+    }
+
+    /// Lets each stream in turn put one frame, until none does or `isFull`.
+    mutating func run(_ putFrame: (HTTP2ClientStream) -> Bool, until isFull: () -> Bool) {
+        var isMoving = true
+        while isMoving, !streams.isEmpty, !isFull() {
+            isMoving = false
+            for stream in streams where !isFull() && putFrame(stream) { isMoving = true }
+            streams.removeAll { $0.body == nil }
+        }
+    }
+}

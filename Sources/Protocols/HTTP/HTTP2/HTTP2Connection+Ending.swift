@@ -1,0 +1,98 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitHTTP2
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// How a connection ends, and how it finds out that it has: by GOAWAY, by an error, by a PING without an answer.
+extension HTTP2Connection {
+    /// The server takes no more streams, and has not looked at some.
+    func leave(_ unprocessed: [HTTP2StreamID], _ code: HTTP2ErrorCode, _ text: String) {
+        state = .leaving(isGoAway: true)
+        let isRefusal = !opening.hasAnswered && !unprocessed.isEmpty
+        let maySendAgain = !isRefusal || pool.connectionWasRefused()
+        pool.connectionWillClose(self, unprocessed: unprocessed.count)
+        let words = "the server is closing the connection (\(code)\(text.isEmpty ? "" : ": \(text)"))"
+        for carried in inOrder(unprocessed.compactMap(find)) where find(carried.number) === carried {
+            let error = LoadFailure(.networkConnectionLost, words)
+            let isUnseen = !carried.hasResponse && maySendAgain
+            end(carried, with: StreamFailure(error: error, processing: isUnseen ? .notSent : .begun), reset: nil)
+        }
+        streamDidEnd()
+    }
+
+    /// Those whose exchanges were made first come first: they are sent again in that order.
+    func inOrder(_ streams: [HTTP2ClientStream]) -> [HTTP2ClientStream] {
+        streams.sorted { ($0.exchange?.number ?? 0) < ($1.exchange?.number ?? 0) }
+    }
+
+    /// The connection is of no use any more.
+    func lose(_ error: any Error) {
+        if case .closed = state { return }
+        let isAfterGoAway = if case .leaving(isGoAway: true) = state { true } else { false }
+        state = .closed
+        idleness = .none
+        stop()
+        stream.close()
+        pool.connectionWillClose(self)
+        let lost = inOrder(streams.ids.compactMap(find))
+        streams = StreamTable(vacant: nil)
+        for carried in lost {
+            carried.body = nil
+            // It may have died before the request arrived (RFC 9110 §9.2.2). What ends the connection of the only request
+            // that it ever carried may well be that request.
+            let isUnknown = !carried.hasResponse && (carried.number > 1 || lost.count > 1)
+            let processing: StreamFailure.Processing =
+                isUnknown ? (isAfterGoAway ? .possible : .unknown) : .begun
+            carried.failed(StreamFailure(error: error, processing: processing))
+        }
+        pool.connectionDidClose(self)
+    }
+
+    /// Reads no more, and waits for nothing more.
+    func stop() {
+        pingTimer?.cancel()
+        if case .resting(let timer) = reading { timer.cancel() }
+        reading = .stopped
+    }
+
+    // MARK: Keep-alive
+
+    func sendPing() {
+        codec.sendPing(KeepAlivePing.livenessPing, to: &output)
+        ping.pingWasSent(loop.now)
+    }
+
+    func pingWasAnswered(_ value: UInt64) {
+        guard value == KeepAlivePing.windowPing, bandwidth.pingWasAnswered(loop.now) else { return }
+        codec.setConnectionReceiveWindow(bandwidth.connection)
+    }
+
+    /// A stream whose body comes is to have what the way holds.
+    func enlargeWindow(of carried: HTTP2ClientStream) {
+        carried.receiveWindow = bandwidth.stream
+        codec.setReceiveWindow(bandwidth.stream, of: carried.number)
+    }
+
+    func schedulePingCheck() {
+        guard pingTimer == nil else { return }
+        pingTimer = loop.schedule(at: ping.nextCheck(loop.now)) { [self] in checkPing() }
+    }
+
+    func checkPing() {
+        pingTimer = nil
+        guard !isIdle || ping.awaitsAnswer else { return }
+        if case .resting = reading { ping.didReceive(loop.now) }
+        codec.timeDidPass(seconds: Int(KeepAlivePing.quietTime / 1_000_000_000))
+        switch ping.check(loop.now) {
+        case .fine: break
+        case .sendPing:
+            sendPing()
+            flushLater()
+        case .dead(let words):
+            return lose(LoadFailure(.networkConnectionLost, words))
+        }
+        schedulePingCheck()
+    }
+}

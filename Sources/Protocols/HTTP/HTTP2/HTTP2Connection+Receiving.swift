@@ -1,0 +1,162 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitHTTP1
+import LoadingKitHTTP2
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// How a connection reads, and what each event is to its streams.
+extension HTTP2Connection {
+    func streamDidBecomeReadable(_ stream: ByteStream) {
+        for _ in 0..<Self.readsInARow {
+            switch reading {
+            case .active, .readingOn: break
+            case .resting, .stopped: return
+            }
+            switch stream.read(into: loop.scratch) {
+            case .bytes(let count):
+                ping.didReceive(loop.now)
+                let bytes = UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
+                log?.receive(bytes)
+                take(bytes)
+                if isHeldBack { rest() }
+            case .wouldBlock:
+                return
+            case .end:
+                return lose(LoadFailure(.networkConnectionLost, "the server closed the connection"))
+            case .failed(let error):
+                return lose(error)
+            }
+        }
+        readLater()
+    }
+
+    /// Reads when the loop comes to it: its other connections have their turn, or the caller is inside another one's reading,
+    /// which has the loop's memory for what it reads.
+    func readLater() {
+        loop.execute { [self] in streamDidBecomeReadable(stream) }
+    }
+
+    func take(_ bytes: UnsafeRawBufferPointer) {
+        var position = 0
+        // What the last event did not count came before these bytes.
+        var start = -uncounted
+        do throws(HTTP2Error) {
+            while let event = try codec.receive(bytes, &position) {
+                let size = position - start
+                start = position
+                handle(event, size, bytes)
+                if case .closed = state { return }
+            }
+        } catch {
+            _ = writeOutput()
+            return lose(error)
+        }
+        uncounted = position - start
+        if codec.hasControlBytes || !output.isEmpty { flushLater() }
+    }
+
+    /// `size` bytes were the event's.
+    func handle(_ event: HTTP2Event, _ size: Int, _ bytes: UnsafeRawBufferPointer) {
+        switch event {
+        case .headers(let number, let head, let endStream):
+            if opening.noteAnswer() { pool.connectionDidAnswer() }
+            guard let carried = find(number) else { return }
+            receive(head, size, carried, endStream)
+            if endStream { ended(carried) }
+            carried.reportHold()
+        case .data(let number, let range, let count, let endStream):
+            codec.openConnectionWindow(by: count)
+            if bandwidth.didReceive(range.count, loop.now) { codec.sendPing(KeepAlivePing.windowPing, to: &output) }
+            guard let carried = find(number) else { return }
+            carried.exchange?.didReceiveFraming(size - range.count)
+            receive(UnsafeRawBufferPointer(rebasing: bytes[range]), count, carried)
+            if endStream { ended(carried) }
+        case .streamReset(let number, let code):
+            wasReset(number, code)
+        case .streamFailed(let number, let error):
+            guard let carried = find(number) else { return }
+            end(carried, with: StreamFailure(error: error, processing: .begun), reset: nil)
+        case .goAway(_, let code, let debugData, let unprocessed):
+            leave(unprocessed, code, String(decoding: debugData, as: UTF8.self))
+        case .ready, .settingsChanged:
+            opening.noteSettings()
+            if pool.isForUpgrade, !takesUpgrades { pool.streamsCannotUpgrade() }
+            pool.streamSlotsDidChange(self)
+            if !bodies.isEmpty { flushLater() }
+        case .settingsAcknowledged:
+            if let time = ping.settingsWereAcknowledged(loop.now) { bandwidth.didMeasureRoundTrip(time) }
+        case .pingAcknowledged(let value):
+            pingWasAnswered(value)
+        case .windowOpened:
+            flushLater()
+        case .streamClosed: break
+        }
+    }
+
+    func receive(_ head: HTTP2Head, _ size: Int, _ carried: HTTP2ClientStream, _ endStream: Bool) {
+        switch head {
+        case .interim(let status, let fields):
+            carried.exchange?.didReceiveHead(size)
+            if status == 100 { continueSending(carried.number) }
+            carried.receive(interim: ResponseHead(version: .http2, status: status, fields: fields))
+        case .response(let status, let fields):
+            carried.exchange?.didReceiveHead(size)
+            carried.receive(
+                ResponseHead(version: .http2, status: status, fields: fields), hasBody: !endStream)
+        case .trailers(let fields):
+            carried.exchange?.didReceiveFraming(size)
+            carried.receive(trailers: fields)
+        case .request: break
+        }
+    }
+
+    /// `count` bytes of the stream's window are taken: those of the body, and its padding's.
+    func receive(_ bytes: UnsafeRawBufferPointer, _ count: Int, _ carried: HTTP2ClientStream) {
+        if count > bytes.count { didConsume(count - bytes.count, of: carried.number) }
+        if carried.receiveWindow < bandwidth.stream { enlargeWindow(of: carried) }
+        carried.receive(bytes)
+    }
+
+    /// The server's message is complete.
+    func ended(_ carried: HTTP2ClientStream) {
+        guard remove(carried.number) else { return }
+        if carried.body != nil { stopSending(carried) }
+        carried.ended()
+        streamDidEnd()
+    }
+
+    /// After a response that does not wait for the request's end: the rest is not wanted (RFC 9113 §8.1).
+    func stopSending(_ carried: HTTP2ClientStream) {
+        if finishUpgrade(carried) { return }
+        carried.body = nil
+        codec.sendReset(carried.number, .noError, to: &output)
+    }
+
+    func wasReset(_ number: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+        guard let carried = find(number) else { return }
+        let error = LoadFailure(.networkConnectionLost, "the server reset the stream (\(code))")
+        switch code {
+        case .refusedStream:
+            end(
+                carried, with: StreamFailure(error: error, processing: carried.hasResponse ? .begun : .notSent),
+                reset: nil)
+        case .http11Required:
+            pool.requireHTTP1()
+            end(
+                carried, with: StreamFailure(error: error, processing: carried.hasResponse ? .begun : .notSent),
+                reset: nil)
+        case _:
+            end(carried, with: StreamFailure(error: error, processing: .begun), reset: nil)
+        }
+    }
+
+    func end(_ carried: HTTP2ClientStream, with failure: StreamFailure, reset: HTTP2ErrorCode?) {
+        remove(carried.number)
+        carried.body = nil
+        if let reset { codec.sendReset(carried.number, reset, to: &output) }
+        carried.failed(failure)
+        flushLater()
+        reportSlotsLater()
+    }
+}

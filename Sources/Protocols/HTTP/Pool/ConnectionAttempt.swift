@@ -1,0 +1,55 @@
+import LoadingKitCore
+import LoadingKitTransport
+
+/// A connection that is being made for the requests that wait in a pool. Confined to the pool's loop.
+final class ConnectionAttempt: TunnelOwner {
+    /// A challenge to the program about the TLS handshake.
+    struct Question {
+        let challenge: URLAuthenticationChallenge
+        let answer: ChallengeDecision
+    }
+
+    let id: HTTPConnectionPool.AttemptID
+    private(set) weak var driver: ConnectionPoolDriver?
+    private let route: Route
+    let storage: URLCredentialStorage?
+    var handle: (any PendingConnection)?
+    /// The exchange in whose name a challenge was put to the program.
+    private weak var challengedBefore: HTTPExchange?
+    var question: Question?
+
+    init(_ driver: ConnectionPoolDriver, _ id: HTTPConnectionPool.AttemptID) {
+        self.id = id
+        self.driver = driver
+        route = driver.route
+        storage = driver.session.settings.credentialStorage
+    }
+
+    var origin: Origin { route.origin }
+    var partition: ObjectIdentifier? { route.decidingDelegate.map { ObjectIdentifier($0) } }
+
+    var challenged: HTTPExchange? { driver?.challenged(for: id) }
+
+    func challengeWillBegin() {
+        challengedBefore = challenged
+        driver?.attemptDidChallenge(id, for: challengedBefore)
+    }
+
+    func challengeDidEnd() { driver?.attemptChallengeDidEnd(id) }
+
+    /// What is left of an attempt that is over.
+    struct Ended {
+        let handle: (any PendingConnection)?
+        /// How far it came; nil for one through a proxy, which is made of several.
+        let timings: ConnectTimings?
+    }
+
+    /// The connection was made, or is not to be made: the program's answer is not awaited any more.
+    func end() -> Ended {
+        if let question { challengedBefore?.receiver?.withdraw(question.challenge) }
+        question = nil
+        // The handle has a reference to this object, which has the say in its handshakes.
+        defer { handle = nil }
+        return Ended(handle: handle, timings: (handle as? ConnectAttempt)?.timingsSoFar)
+    }
+}

@@ -1,0 +1,176 @@
+import LoadingKitPrimitives
+
+/// Which connections are made, and for which requests.
+///
+/// An attempt is started only while requests wait (``wantedAttempts``), and may be cancelled when there are more
+/// attempts than waiting requests (``cancelSurplusAttempts(_:)``). A rule that wants a connection before a request
+/// waits for it has to change both.
+extension HTTPConnectionPool {
+    /// The program may have a decision to make about an attempt: whether it trusts the server.
+    mutating func attemptMayChallenge() { mayChallenge = true }
+
+    /// The program got a challenge for an attempt, in the name of a request. The time of the requests that wait does not run.
+    mutating func attemptDidChallenge(_ attempt: AttemptID, for request: RequestID?) -> Actions {
+        guard let index = attempts.firstIndex(where: { $0.id == attempt }) else { return Actions() }
+        attempts[index].isChallenging = true
+        attempts[index].challenged = request
+        return challengesDidChange()
+    }
+
+    /// The program has answered the challenge.
+    mutating func attemptChallengeDidEnd(_ attempt: AttemptID) -> Actions {
+        guard let index = attempts.firstIndex(where: { $0.id == attempt }) else { return Actions() }
+        attempts[index].isChallenging = false
+        return challengesDidChange()
+    }
+
+    mutating func challengesDidChange() -> Actions {
+        var actions = Actions()
+        for request in waiting.serveNoMore(than: servedCount) { actions += .reportQueued(request, true) }
+        reportServed(&actions)
+        return actions
+    }
+
+    enum AttemptFailure: Sendable {
+        /// Its time is over. Each request keeps its own time.
+        case timedOut
+        /// The server speaks none of the protocols that it was offered.
+        case speaksNoneOffered
+        case other
+    }
+
+    mutating func attemptDidFail(_ attempt: AttemptID, _ failure: AttemptFailure, now: MonotonicTime) -> Actions {
+        var actions = Actions()
+        guard let attempt = removeAttempt(attempt) else { return actions }
+        switch failure {
+        case .timedOut:
+            break
+        case .speaksNoneOffered where !attempt.offersHTTP2 && offerHTTP2IfPossible():
+            break
+        case .speaksNoneOffered where hasOfferedHTTP2 && !attempt.offersHTTP2:
+            if let request = takeNext(for: attempt) { actions += .fail(request.id, .opensNoWebSocket) }
+        case .speaksNoneOffered, .other:
+            if let request = takeNext(for: attempt) { actions += .fail(request.id, .attemptFailed) }
+        }
+        attemptDidEnd(now, &actions)
+        return actions
+    }
+
+    mutating func attemptDidEnd(_ now: MonotonicTime, _ actions: inout Actions) {
+        endSurplusAttempts(&actions)
+        serveWaiting(now, &actions)
+        releaseIfUnused(&actions)
+    }
+
+    /// A WebSocket is opened over HTTP/1.1, which nearly all servers have. One that makes nothing of it is offered HTTP/2,
+    /// too, once: false when that was in vain.
+    mutating func offerHTTP2IfPossible() -> Bool {
+        if hasOfferedHTTP2 { return isHTTP2 }
+        guard configuration.mayUpgradeStreams, configuration.isSecure, configuration.allowsHTTP2 else { return false }
+        hasOfferedHTTP2 = true
+        version = .http2(HTTP2Connections(), former: http1)
+        return true
+    }
+
+    /// The server is known to speak HTTP/2 alone.
+    mutating func serverSpeaksHTTP2Alone() { hasOfferedHTTP2 = true }
+
+    /// The request that an attempt was made for: the first, unless the program was challenged in another's name.
+    mutating func takeNext(for attempt: Attempt?) -> Request? {
+        if let challenged = attempt?.challenged, let request = waiting.remove(challenged) { return request }
+        return waiting.popFirst()
+    }
+
+    mutating func removeAttempt(_ id: AttemptID) -> Attempt? {
+        guard let index = attempts.firstIndex(where: { $0.id == id }) else { return nil }
+        return attempts.remove(at: index)
+    }
+
+    mutating func cancelAttempt(at index: Int, _ actions: inout Actions) {
+        actions += .cancelAttempt(attempts.remove(at: index).id)
+    }
+
+    var challengingCount: Int { attempts.count(where: \.isChallenging) }
+
+    /// Another connection has taken a request for which an attempt was started. The attempt goes on, as its connection
+    /// will serve the next request: with many short requests, attempts would be cancelled over and over. It is
+    /// cancelled only where the program may be challenged, as there may be no request left in whose name it could be.
+    mutating func endSurplusAttempts(_ actions: inout Actions) {
+        if mayChallenge || challengingCount > 0 { cancelSurplusAttempts(&actions) }
+    }
+
+    /// Ends the attempts that no request waits for.
+    mutating func cancelSurplusAttempts(_ actions: inout Actions) {
+        // The program's answer to a challenge has no use when the request in whose name it was challenged is over.
+        for index in attempts.indices.reversed()
+        where attempts[index].isChallenging && attempts[index].challenged.map(waiting.contains) != true {
+            cancelAttempt(at: index, &actions)
+        }
+        while attempts.count > waiting.count {
+            cancelAttempt(at: attempts.lastIndex { !$0.isChallenging } ?? attempts.count - 1, &actions)
+        }
+    }
+
+    /// Has connections made for the requests that wait, and reports which of them are.
+    mutating func serveWaiting(_ now: MonotonicTime, _ actions: inout Actions) {
+        guard !waiting.isEmpty else { return }
+        openAsNeeded(now, &actions)
+        reportServed(&actions)
+    }
+
+    mutating func openAsNeeded(_ now: MonotonicTime, _ actions: inout Actions) {
+        guard !backOff.isPausing else { return }
+        while attempts.count < wantedAttempts, hasRoomForConnection(now) || closeOneIdle(&actions) {
+            attemptCount += 1
+            attempts.append(Attempt(id: attemptCount, offersHTTP2: !isHTTP1))
+            actions += .startAttempt(attemptCount, offersHTTP2: !isHTTP1)
+        }
+    }
+
+    /// HTTP/2 connections that take no new streams count no more: they end with those that they have.
+    func hasRoomForConnection(_ now: MonotonicTime) -> Bool {
+        http1.count + http2.countOfThoseThatTakeRequests(now) + attempts.count < max(1, configuration.limit)
+    }
+
+    /// Closes an idle HTTP/1.1 connection, to make room for a new one.
+    mutating func closeOneIdle(_ actions: inout Actions) -> Bool {
+        guard let oldest = updateHTTP1({ $0.popOldestIdle() }) else { return false }
+        actions += .close(oldest)
+        return true
+    }
+
+    /// How many attempts there should be for the requests that wait. An HTTP/1.1 connection carries one request, and an
+    /// HTTP/2 connection many: while the version is not known, there is one attempt, and with HTTP/2, too. Several are
+    /// made to a server that ends its HTTP/2 connections after a few requests.
+    var wantedAttempts: Int {
+        switch version {
+        case .http1:
+            return waiting.count
+        case .undetermined:
+            return min(1, waiting.count)
+        case .http2(let connections, _):
+            guard !connections.awaitsSettings else { return 0 }
+            guard let requestsPerConnection else { return min(1, waiting.count) }
+            return (waiting.count + requestsPerConnection - 1) / requestsPerConnection
+        }
+    }
+
+    /// How many of the requests that wait have a connection made for them: they are in no queue, and their time runs.
+    var servedCount: Int {
+        switch version {
+        case .http1: attempts.count - challengingCount
+        case .undetermined: attempts.count > challengingCount ? waiting.count : 0
+        case .http2(let connections, _):
+            attempts.count > challengingCount || connections.awaitsSettings ? waiting.count : 0
+        }
+    }
+
+    /// Connections are made for other requests than before.
+    mutating func reportServed(_ actions: inout Actions) {
+        for request in waiting.serve(servedCount) { actions += .reportQueued(request, false) }
+    }
+
+    mutating func releaseIfUnused(_ actions: inout Actions) {
+        if isUnused { actions += .release }
+    }
+}

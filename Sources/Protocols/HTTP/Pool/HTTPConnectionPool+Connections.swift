@@ -1,0 +1,244 @@
+import LoadingKitPrimitives
+
+/// What happens to connections.
+extension HTTPConnectionPool {
+    /// A connection of HTTP/1.1 was made. It is closed where it is of no use: the server has turned out to speak HTTP/2 alone.
+    ///
+    /// - Parameters:
+    ///   - attempt: nil where it was made by another pool.
+    ///   - until: when it is to be closed, should no request want it.
+    mutating func connectionDidOpen(
+        _ connection: ConnectionID, by attempt: AttemptID?, until: MonotonicTime, now: MonotonicTime
+    ) -> Actions {
+        var actions = Actions()
+        let attempt = attempt.flatMap { removeAttempt($0) }
+        if isHTTP2, attempt?.offersHTTP2 != true, configuration.isSecure {
+            actions += .close(connection)
+            attemptDidEnd(now, &actions)
+            return actions
+        }
+        becomeHTTP1(&actions)
+        if let request = takeNext(for: attempt) {
+            assign(request, connection, .fresh, &actions)
+        } else {
+            keep(connection, .none, until: until, now, &actions)
+        }
+        attemptDidEnd(now, &actions)
+        return actions
+    }
+
+    /// A connection of HTTP/2 was made.
+    mutating func connectionDidOpen(
+        _ connection: ConnectionID, by attempt: AttemptID?, slots: StreamSlots, retiresAt: MonotonicTime,
+        now: MonotonicTime
+    ) -> Actions {
+        var actions = Actions()
+        _ = attempt.flatMap { removeAttempt($0) }
+        if !isHTTP2 { version = .http2(HTTP2Connections(), former: http1) }
+        updateHTTP2 { $0.insert(HTTP2Connections.Entry(id: connection, slots: slots, retiresAt: retiresAt)) }
+        fill(connection, now, &actions)
+        attemptDidEnd(now, &actions)
+        return actions
+    }
+
+    /// What the server spoke before is used up.
+    mutating func becomeHTTP1(_ actions: inout Actions) {
+        switch version {
+        case .http1: break
+        case .undetermined: version = .http1(HTTP1Connections())
+        case .http2(let connections, let former):
+            version = .http1(former)
+            for entry in connections.entries { actions += .retire(entry.id) }
+        }
+    }
+
+    /// A connection of HTTP/1.1 has ended its request, and can carry another.
+    ///
+    /// - Parameter until: when it is to be closed, or not to be used any more, should no request want it.
+    mutating func connectionDidBecomeIdle(
+        _ connection: ConnectionID, _ binding: Binding, until: MonotonicTime, now: MonotonicTime
+    ) -> Actions {
+        reuse(connection, .atOnce, binding, until: until, now)
+    }
+
+    mutating func reuse(
+        _ connection: ConnectionID, _ use: ConnectionUse, _ binding: Binding, until: MonotonicTime,
+        _ now: MonotonicTime
+    ) -> Actions {
+        var actions = Actions()
+        guard updateHTTP1({ $0.deactivate(connection) }) else { return actions }
+        if !waiting.isEmpty,
+            let request = waiting.first(where: {
+                (use == .fresh || !$0.needsFreshConnection) && binding.suits($0.user)
+            })
+        {
+            waiting.remove(request.id)
+            assign(request, connection, use, &actions)
+            endSurplusAttempts(&actions)
+            serveWaiting(now, &actions)
+        } else {
+            keep(connection, binding, until: until, now, &actions)
+        }
+        return actions
+    }
+
+    mutating func keep(
+        _ connection: ConnectionID, _ binding: Binding, until: MonotonicTime, _ now: MonotonicTime,
+        _ actions: inout Actions
+    ) {
+        if isClosing || until <= now || binding == .spent {
+            actions += .close(connection)
+            releaseIfUnused(&actions)
+        } else {
+            updateHTTP1 { $0.keep(connection, binding, until: until) }
+            actions += .keepIdle(connection)
+        }
+        // A request that waits for a fresh connection may now have this one's place.
+        serveWaiting(now, &actions)
+    }
+
+    /// A connection has closed, whatever it carried. Its requests, if they may be sent again, are submitted anew.
+    mutating func connectionDidClose(_ connection: ConnectionID, now: MonotonicTime) -> Actions {
+        var actions = Actions()
+        let wasHTTP1 = updateHTTP1 { $0.deactivate(connection) || $0.removeIdle(connection) }
+        if wasHTTP1 || updateHTTP2({ $0.remove(connection) }) != nil {
+            serveWaiting(now, &actions)
+        }
+        releaseIfUnused(&actions)
+        return actions
+    }
+
+    /// A stream of an HTTP/2 connection has ended, or the server has changed how many it allows.
+    ///
+    /// - Parameter until: when the connection is to be closed, should it be idle now.
+    mutating func streamSlotsDidChange(
+        of connection: ConnectionID, to slots: StreamSlots, until: MonotonicTime, now: MonotonicTime
+    ) -> Actions {
+        var actions = Actions()
+        guard updateHTTP2({ $0.set(slots, of: connection) }) else { return actions }
+        fill(connection, now, &actions)
+        serveWaiting(now, &actions)
+        guard let entry = http2[connection], entry.isIdle, !entry.slots.awaitsSettings else { return actions }
+        if isClosing || !entry.hasSlot(now) {
+            _ = updateHTTP2 { $0.remove(connection) }
+            actions += .close(connection)
+            serveWaiting(now, &actions)
+            releaseIfUnused(&actions)
+        } else if entry.idleUntil == .distantFuture {
+            updateHTTP2 { $0.keep(connection, until: until) }
+            actions += .keepIdle(connection)
+        }
+        return actions
+    }
+
+    mutating func fill(_ connection: ConnectionID, _ now: MonotonicTime, _ actions: inout Actions) {
+        guard !waiting.isEmpty else { return }
+        while http2[connection]?.hasSlot(now) == true, let request = waiting.popFirst() {
+            updateHTTP2 { $0.takeSlot(of: connection) }
+            actions += .assign(request.id, connection, .stream)
+        }
+        if http2[connection]?.slots.awaitsSettings == false { cancelSurplusAttempts(&actions) }
+    }
+
+    /// An HTTP/2 connection takes no more requests (GOAWAY), and closes when it has answered those that it has. The pool stays
+    /// as it is until then: what the server did not process is submitted anew.
+    mutating func connectionWillClose(_ connection: ConnectionID, unprocessed: Int, now: MonotonicTime) -> Actions {
+        var actions = Actions()
+        guard let entry = updateHTTP2({ $0.remove(connection) }) else { return actions }
+        noteEnd(after: entry.assignedCount - unprocessed, unprocessed: unprocessed)
+        serveWaiting(now, &actions)
+        return actions
+    }
+
+    /// Servers that end each connection after some requests are commonly set to 1,000 and more. After fewer, one connection at
+    /// a time keeps the requests waiting for the next. Where the server has left no request unprocessed it has ended the
+    /// connection for another reason: it was idle, or the server goes down.
+    mutating func noteEnd(after count: Int, unprocessed: Int) {
+        requestsPerConnection = unprocessed > 0 && 1...100 ~= count ? count : nil
+    }
+
+    /// Requests go out over HTTP/1.1 from now on.
+    mutating func requireHTTP1(now: MonotonicTime) -> Actions {
+        var actions = Actions()
+        becomeHTTP1(&actions)
+        serveWaiting(now, &actions)
+        return actions
+    }
+
+    /// The server lets no streams switch to another protocol. Where it makes nothing of HTTP/1.1 either, no request need try
+    /// that again.
+    mutating func streamsCannotUpgrade(now: MonotonicTime) -> Actions {
+        var actions = Actions()
+        becomeHTTP1(&actions)
+        if hasOfferedHTTP2 {
+            while let request = waiting.popFirst() { actions += .fail(request.id, .opensNoWebSocket) }
+            cancelSurplusAttempts(&actions)
+        }
+        serveWaiting(now, &actions)
+        releaseIfUnused(&actions)
+        return actions
+    }
+
+    // MARK: Idle connections
+
+    /// Closes the idle connections that were to be closed by now.
+    mutating func closeExpired(now: MonotonicTime) -> Actions { closeIdle(all: false, now) }
+
+    /// Closes all idle connections, and ends the attempts that no request waits for.
+    mutating func closeAllIdle(now: MonotonicTime) -> Actions { closeIdle(all: true, now) }
+
+    mutating func closeIdle(all: Bool, _ now: MonotonicTime) -> Actions {
+        var actions = Actions()
+        if all { cancelSurplusAttempts(&actions) }
+        for connection in updateHTTP1({ $0.popIdle(before: all ? .distantFuture : now) }) {
+            actions += .close(connection)
+        }
+        let sparesUnsettled = !waiting.isEmpty
+        for connection in updateHTTP2({ $0.popIdle(before: now, all: all, sparesUnsettled: sparesUnsettled) }) {
+            actions += .close(connection)
+        }
+        serveWaiting(now, &actions)
+        releaseIfUnused(&actions)
+        return actions
+    }
+
+    /// The session has ended: what becomes idle from now on is closed.
+    mutating func sessionDidEnd(now: MonotonicTime) -> Actions {
+        isClosing = true
+        return closeIdle(all: true, now)
+    }
+
+    // MARK: Servers that refuse connections
+
+    /// The server has closed a connection without a look at its requests: it is busy, or going down. Gives whether they may be
+    /// sent again: after a pause, for which no other connection is made.
+    mutating func connectionWasRefused() -> (maySendAgain: Bool, actions: Actions) {
+        var actions = Actions()
+        guard BackOff.pauses.indices.contains(backOff.refusals) else { return (false, actions) }
+        actions += .startPause(seconds: BackOff.pauses[backOff.refusals])
+        backOff.refusals += 1
+        backOff.isPausing = true
+        return (true, actions)
+    }
+
+    mutating func pauseDidEnd(now: MonotonicTime) -> Actions {
+        var actions = Actions()
+        if backOff.isPausing { endPause(now, &actions) }
+        return actions
+    }
+
+    mutating func endPause(_ now: MonotonicTime, _ actions: inout Actions) {
+        backOff.isPausing = false
+        serveWaiting(now, &actions)
+    }
+
+    /// The server has answered the first request of a connection.
+    mutating func connectionDidAnswer(now: MonotonicTime) -> Actions {
+        backOff.refusals = 0
+        var actions = Actions()
+        guard backOff.isPausing else { return actions }
+        actions += .cancelPause
+        endPause(now, &actions)
+        return actions
+    }
+}

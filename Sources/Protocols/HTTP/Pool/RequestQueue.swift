@@ -1,0 +1,157 @@
+import HeapModule
+import LoadingKitPrimitives
+
+/// The requests that wait for a connection, in the order in which they get one: those that were on a connection before come
+/// first, the oldest of them first; then those of a higher priority; among equals the older ones.
+///
+/// One is put in, or taken out wherever it is, in O(log n).
+struct RequestQueue: Sendable {
+    typealias Request = HTTPConnectionPool.Request
+
+    private struct Entry: Sendable {
+        let request: Request
+        /// Whether it was reported that the request waits with no connection being made for it.
+        var isQueued: Bool
+    }
+
+    private struct Order: IndexedHeapOrder, Sendable {
+        /// Where a request is, by the index of its identifier.
+        var places: [Int] = []
+
+        static func precedes(_ a: Entry, _ b: Entry) -> Bool {
+            let (a, b) = (a.request, b.request)
+            if a.goesFirst != b.goesFirst { return a.goesFirst }
+            if !a.goesFirst, a.priority != b.priority { return a.priority > b.priority }
+            return a.number < b.number
+        }
+
+        mutating func store(_ place: Int, of entry: Entry) {
+            while places.count <= entry.request.id.index { places.append(-1) }
+            places[entry.request.id.index] = place
+        }
+    }
+
+    private var heap = IndexedHeap<Order>()
+    /// How many were reported to be queued.
+    private var queuedCount = 0
+    /// Those that were reported to be queued no more, and perhaps some that wait no more.
+    private var served: [HTTPConnectionPool.RequestID] = []
+
+    var count: Int { heap.count }
+    var isEmpty: Bool { heap.isEmpty }
+    var first: Request? { heap.first?.request }
+
+    func contains(_ id: HTTPConnectionPool.RequestID) -> Bool { place(of: id) != nil }
+
+    private func place(of id: HTTPConnectionPool.RequestID) -> Int? {
+        guard heap.order.places.indices.contains(id.index) else { return nil }
+        let place = heap.order.places[id.index]
+        return heap.indices.contains(place) && heap[place].request.id == id ? place : nil
+    }
+
+    // MARK: Changes
+
+    /// The request is to be reported as queued.
+    mutating func insert(_ request: Request) {
+        queuedCount += 1
+        heap.insert(Entry(request: request, isQueued: true))
+    }
+
+    mutating func popFirst() -> Request? { heap.first.flatMap { remove($0.request.id) } }
+
+    mutating func removeAll() -> [Request] {
+        var requests: [Request] = []
+        while let first = popFirst() { requests.append(first) }
+        return requests
+    }
+
+    @discardableResult
+    mutating func remove(_ id: HTTPConnectionPool.RequestID) -> Request? {
+        guard let removed = place(of: id).flatMap({ heap.remove(at: $0) }) else { return nil }
+        if removed.isQueued { queuedCount -= 1 }
+        if heap.isEmpty { served.removeAll() }
+        return removed.request
+    }
+
+    // MARK: The first ones
+
+    /// The first for which `predicate` holds, of which the first few that it does not hold for are looked at in order.
+    func first(where predicate: (Request) -> Bool) -> Request? {
+        var found: Request?
+        forEachInOrder { request in
+            guard predicate(request) else { return true }
+            found = request
+            return false
+        }
+        return found
+    }
+
+    /// The first `count` in order, in O(count log count).
+    func prefix(_ count: Int) -> [Request] {
+        var requests: [Request] = []
+        guard count > 0 else { return requests }
+        forEachInOrder { request in
+            requests.append(request)
+            return requests.count < count
+        }
+        return requests
+    }
+
+    /// Calls `body` with each, in order, until it gives false. Looks at no more of the heap than needed.
+    private func forEachInOrder(_ body: (Request) -> Bool) {
+        guard let first = heap.first, body(first.request) else { return }
+        // A heap of places whose parents were given.
+        var next = Heap<Place>()
+        var parent = 0
+        while true {
+            for child in [2 * parent + 1, 2 * parent + 2] where child < heap.count {
+                next.insert(Place(index: child, entry: heap[child]))
+            }
+            guard let place = next.popMin(), body(place.entry.request) else { return }
+            parent = place.index
+        }
+    }
+
+    private struct Place: Comparable {
+        let index: Int
+        let entry: Entry
+
+        static func == (a: Place, b: Place) -> Bool { a.index == b.index }
+        static func < (a: Place, b: Place) -> Bool { Order.precedes(a.entry, b.entry) }
+    }
+
+    // MARK: Requests that connections are being made for
+
+    /// Connections are being made for the first `count`, perhaps for all: gives those that were reported to be queued.
+    mutating func serve(_ count: Int) -> [HTTPConnectionPool.RequestID] {
+        guard count > 0, queuedCount > 0 else { return [] }
+        let requests = count >= heap.count ? heap.indices.map { heap[$0].request.id } : prefix(count).map(\.id)
+        var begun: [HTTPConnectionPool.RequestID] = []
+        for id in requests {
+            guard let place = place(of: id), heap[place].isQueued else { continue }
+            heap[place].isQueued = false
+            begun.append(id)
+        }
+        queuedCount -= begun.count
+        served += begun
+        // Requests that wait no more are not kept for as long as others wait.
+        if served.count > 2 * (heap.count - queuedCount) + 8 { served = served.filter(contains) }
+        return begun
+    }
+
+    /// Connections are being made for the first `count` alone: gives those that were reported to be queued no more, and
+    /// are again.
+    mutating func serveNoMore(than count: Int) -> [HTTPConnectionPool.RequestID] {
+        guard count < heap.count else { return [] }
+        let first = prefix(count).map(\.id)
+        var ended: [HTTPConnectionPool.RequestID] = []
+        for id in served where !first.contains(id) {
+            guard let place = place(of: id), !heap[place].isQueued else { continue }
+            heap[place].isQueued = true
+            ended.append(id)
+        }
+        queuedCount += ended.count
+        served = first
+        return ended
+    }
+}

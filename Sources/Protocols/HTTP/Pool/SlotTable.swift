@@ -1,0 +1,67 @@
+/// Names an element of a ``SlotTable``: a slot, and the generation of its use. The identifier of an element that was removed
+/// finds nothing, though its slot may be in use again.
+struct SlotID: Hashable, Sendable {
+    /// Small: a table of other facts about the elements can be an array.
+    let index: Int
+    let generation: UInt32
+
+    init(index: Int, generation: UInt32) {
+        self.index = index
+        self.generation = generation
+    }
+}
+
+/// Elements with small identifiers, which are found, put in and taken out in constant time.
+struct SlotTable<Element> {
+    private struct Slot {
+        var generation: UInt32 = 0
+        var element: Element?
+    }
+
+    private var slots: [Slot] = []
+    private var free: [Int] = []
+
+    init() {}
+
+    var count: Int { slots.count - free.count }
+    var isEmpty: Bool { slots.count == free.count }
+
+    /// The identifiers of all elements.
+    var ids: [SlotID] {
+        slots.indices.compactMap { index in
+            slots[index].element == nil ? nil : SlotID(index: index, generation: slots[index].generation)
+        }
+    }
+
+    /// The element, or nil once it was removed. Setting it changes an element that is there.
+    @inline(__always)
+    subscript(id: SlotID) -> Element? {
+        get { has(id) ? slots[id.index].element : nil }
+        _modify {
+            var none: Element?
+            if has(id) { yield &slots[id.index].element } else { yield &none }
+        }
+    }
+
+    mutating func insert(_ element: Element) -> SlotID {
+        if let index = free.popLast() {
+            slots[index].element = element
+            return SlotID(index: index, generation: slots[index].generation)
+        }
+        slots.append(Slot(element: element))
+        return SlotID(index: slots.count - 1, generation: 0)
+    }
+
+    @discardableResult
+    mutating func remove(_ id: SlotID) -> Element? {
+        guard has(id) else { return nil }
+        let element = slots[id.index].element.take()
+        slots[id.index].generation &+= 1
+        free.append(id.index)
+        return element
+    }
+
+    private func has(_ id: SlotID) -> Bool {
+        id.index < slots.count && slots[id.index].generation == id.generation && slots[id.index].element != nil
+    }
+}

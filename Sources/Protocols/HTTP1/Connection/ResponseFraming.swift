@@ -1,0 +1,119 @@
+import LoadingKitPrimitives
+
+/// How a response's body ends, and what may come after it (RFC 9112 §6.3, §9.3).
+struct ResponseFraming {
+    var body: BodyFraming
+    var sequel: MessageReader.Sequel
+    var allowsReuse: Bool { sequel == .message }
+
+    /// The framing of a final response to most methods whose fields say no more about it than a length, and that the
+    /// connection is kept: of most. Nil for any other.
+    @inline(__always)
+    init?(plain present: HTTPFields.Framing, _ line: StartLine, to method: MethodKind) {
+        guard !present.hasTransferEncoding, line.status >= 200, method != .connect else { return nil }
+        switch present.connection {
+        case .unclear: return nil
+        case .absent: sequel = line.minorVersion >= 1 ? .message : .nothing
+        case .keepAlive: sequel = .message
+        }
+        let hasBody = method != .head && line.status != 204 && line.status != 304
+        switch present.length {
+        case .unclear: return nil
+        case .absent where hasBody: return nil
+        case .absent: body = .none
+        case .number(let length): body = hasBody ? .length(length) : .none
+        }
+    }
+
+    private init(body: BodyFraming, sequel: MessageReader.Sequel) {
+        self.body = body
+        self.sequel = sequel
+    }
+
+    /// The framing of a response with these fields, which say `present`, to a request by that method.
+    static func read(
+        _ fields: HTTPFields, _ present: HTTPFields.Framing, _ line: StartLine, to method: MethodKind
+    ) throws(HTTP1Error.Kind) -> ResponseFraming {
+        let transferEncoding = present.hasTransferEncoding ? TransferEncoding(fields) : .absent
+        if line.status == 101 || (method == .connect && 200..<300 ~= line.status) {
+            // Case 2, and RFC 9110 §15.2.2: the connection is something else from here on.
+            return ResponseFraming(body: .none, sequel: .anotherProtocol)
+        }
+        let length = transferEncoding == .absent ? try ContentLength.parse(fields, present.length) : nil
+        let hasBody = method != .head && line.status != 204 && line.status != 304
+        let body = try body(hasBody, length, transferEncoding)
+        // A length besides the chunks, or chunks from HTTP/1.0, may be a trace of smuggling: §6.1, §11.2.
+        let isFramingClean =
+            switch transferEncoding {
+            case .absent: body != .untilClose
+            case .chunked: line.version.minor >= 1 && present.length == .absent
+            case .other, .invalid: false
+            }
+        let isKept =
+            isFramingClean
+            && Persistence.isKept(
+                version: line.version, fields: fields, present.connection)
+        return ResponseFraming(body: body, sequel: isKept ? .message : .nothing)
+    }
+
+    private static func body(
+        _ hasBody: Bool, _ length: UInt64?, _ transferEncoding: TransferEncoding
+    ) throws(HTTP1Error.Kind) -> BodyFraming {
+        switch transferEncoding {
+        case .invalid: throw .invalidTransferEncoding
+        case .chunked: return hasBody ? .chunked : .none
+        case .other: return hasBody ? .untilClose : .none
+        case .absent: return hasBody ? length.map { .length($0) } ?? .untilClose : .none
+        }
+    }
+}
+
+/// How the end of a message's body is found (RFC 9112 §6.3).
+public enum BodyFraming: Sendable, Equatable {
+    /// There is no body.
+    case none
+    /// The body has this many bytes, as `Content-Length` says; it may be 0.
+    case length(UInt64)
+    /// The body comes in chunks, of which the last is empty (RFC 9112 §7.1).
+    case chunked
+    /// The body ends when the peer closes the connection. Responses only.
+    case untilClose
+}
+
+/// What a request's method means for the framing of the response (RFC 9112 §6.3).
+enum MethodKind: Sendable {
+    case head, connect, other
+
+    init(_ method: String) {
+        switch method {
+        case "HEAD": self = .head
+        case "CONNECT": self = .connect
+        case _: self = .other
+        }
+    }
+}
+
+/// Whether a connection stays open after a message (RFC 9112 §9.3).
+enum Persistence {
+    /// `close` ends it; HTTP/1.0 needs `keep-alive`; else HTTP/1.1 keeps it.
+    @inline(__always)
+    static func isKept(
+        version: HTTPVersion, fields: HTTPFields, _ connection: HTTPFields.Framing.Connection
+    ) -> Bool {
+        switch connection {
+        case .absent: version.minor >= 1
+        case .keepAlive: true
+        case .unclear: isKept(version: version, options: fields)
+        }
+    }
+
+    private static func isKept(version: HTTPVersion, options fields: HTTPFields) -> Bool {
+        var close = false
+        var keepAlive = false
+        FieldList.forEach(.connection, in: fields) { option in
+            if ASCII.equalsIgnoringCase(option, "close") { close = true }
+            if ASCII.equalsIgnoringCase(option, "keep-alive") { keepAlive = true }
+        }
+        return !close && (version.minor >= 1 || keepAlive)
+    }
+}

@@ -1,0 +1,177 @@
+extension HTTP2ConnectionStateMachine {
+    /// A DATA frame, or a piece of one (§6.1).
+    @inline(__always)
+    mutating func receive(_ fragment: HTTP2DataFragment) throws(HTTP2Error) -> HTTP2Event? {
+        // The connection's window counts whatever the stream is (§5.2.1).
+        if let length = fragment.frameLength {
+            guard receiveWindow.receive(length) else { throw HTTP2Error(.windowExceeded) }
+            if length == 0 { try flood.charge() }
+        }
+        let location = locate(fragment.stream)
+        guard case .open(let place) = location else {
+            consumeOnConnection(fragment.flowControlled)
+            // The rest of a frame whose first piece was judged: the stream was reset meanwhile, by either side.
+            guard let length = fragment.frameLength else { return nil }
+            // As much as the window allowed may be on its way on a stream that this side has just reset.
+            if case .reset(.local) = location, length > 0 { return nil }
+            try receiveOnClosedStream(fragment.stream, location)
+            return nil
+        }
+        if let problem = accept(fragment, at: place) {
+            consumeOnConnection(fragment.flowControlled)
+            return try receiveStreamError(HTTP2Error(problem, .stream(fragment.stream)))
+        }
+        if streams[place].expectsNoBody { return drop(fragment, at: place) }
+        flood.refill(fragment.payload.count >> 4)
+        if fragment.endStream { end(fragment.stream, at: place) }
+        return .data(
+            stream: fragment.stream, fragment.payload, flowControlled: fragment.flowControlled,
+            endStream: fragment.endStream)
+    }
+
+    /// What comes as the body of a response to HEAD, which some servers send (Apache, when it compresses), is none
+    /// (RFC 9110 §9.3.2); its end is the response's.
+    @inline(never)
+    private mutating func drop(_ fragment: HTTP2DataFragment, at place: Int) -> HTTP2Event? {
+        consumeOnConnection(fragment.flowControlled)
+        streams[place].receiveWindow.consume(fragment.flowControlled)
+        guard fragment.endStream else {
+            updateWindow(of: fragment.stream, at: place)
+            return nil
+        }
+        end(fragment.stream, at: place)
+        let end = fragment.payload.upperBound
+        return .data(stream: fragment.stream, end..<end, flowControlled: 0, endStream: true)
+    }
+
+    /// Counts bytes on their stream; gives what is wrong with them: with the whole frame, when its first piece has come.
+    @inline(__always)
+    private mutating func accept(_ fragment: HTTP2DataFragment, at place: Int) -> HTTP2Error.Kind? {
+        switch streams[place].state.receiving {
+        case .body: break
+        case .head: return .dataBeforeHead
+        case nil: return .closedStream
+        }
+        guard let length = fragment.frameLength else { return nil }
+        if !streams[place].receiveWindow.receive(length) { return .windowExceeded }
+        if streams[place].missingBytes >= 0 {
+            let rest = frames.restOfData
+            streams[place].missingBytes -= Int64(fragment.payload.count + rest.count)
+            if streams[place].missingBytes < 0 { return .contentLengthMismatch }
+            if fragment.endStream || rest.endsStream, streams[place].missingBytes > 0 { return .contentLengthMismatch }
+        }
+        return nil
+    }
+
+    /// The peer's END_STREAM.
+    @inline(__always)
+    mutating func end(_ stream: HTTP2StreamID, at place: Int) {
+        if let next = streams[place].state.received(nil) {
+            streams[place].state = next
+        } else {
+            streams.remove(at: place)
+            flood.refill(limits.resetCost)
+            justClosed = stream
+        }
+    }
+
+    private mutating func consumeOnConnection(_ count: Int) {
+        receiveWindow.consume(count)
+        updateConnectionWindow()
+    }
+
+    private mutating func updateConnectionWindow() {
+        guard let increment = receiveWindow.takeIncrement() else { return }
+        HTTP2FrameEncoder.windowUpdate(.connection, increment: UInt32(increment), to: &control)
+    }
+
+    private mutating func updateWindow(of stream: HTTP2StreamID, at place: Int) {
+        // A stream whose last byte has come needs no window.
+        guard streams[place].state.receiving != nil else { return }
+        guard let increment = streams[place].receiveWindow.takeIncrement(pending: pendingWindowChange) else { return }
+        HTTP2FrameEncoder.windowUpdate(stream, increment: UInt32(increment), to: &control)
+    }
+
+    /// What the settings that are on their way will add to each stream's window.
+    private var pendingWindowChange: Int {
+        Int(localSettings.initialWindowSize) - Int(acknowledgedSettings.initialWindowSize)
+    }
+
+    /// Gives back `count` bytes of ``HTTP2Event/data(stream:_:flowControlled:endStream:)`` that have been used, so that
+    /// the peer may send as many more. The stream may have ended: the connection's window counts them all the same.
+    public mutating func didConsume(_ count: Int, on stream: HTTP2StreamID) {
+        openConnectionWindow(by: count)
+        openWindow(of: stream, by: count)
+    }
+
+    /// Gives back `count` bytes to the connection's window alone: a caller that keeps a stream's bytes for a while may do
+    /// that at once, so that the stream is held back and the others are not, and give them back to the stream's window
+    /// later.
+    public mutating func openConnectionWindow(by count: Int) { consumeOnConnection(count) }
+
+    /// Gives back `count` bytes to a stream's window alone.
+    public mutating func openWindow(of stream: HTTP2StreamID, by count: Int) {
+        guard let place = streams.find(stream) else { return }
+        streams[place].receiveWindow.consume(count)
+        updateWindow(of: stream, at: place)
+    }
+
+    /// Sets how many bytes the peer may send on a stream before they are consumed; up to 2³¹ - 1. A smaller window than
+    /// before comes about as bytes are consumed, as what was allowed cannot be taken back.
+    public mutating func setReceiveWindow(_ size: Int, of stream: HTTP2StreamID) {
+        guard let place = streams.find(stream) else { return }
+        streams[place].receiveWindow.target = min(max(0, size), SendWindow.largest)
+        updateWindow(of: stream, at: place)
+    }
+
+    /// Sets how many bytes the peer may send on all streams together before they are consumed; up to 2³¹ - 1.
+    public mutating func setConnectionReceiveWindow(_ size: Int) {
+        receiveWindow.target = min(max(0, size), SendWindow.largest)
+        updateConnectionWindow()
+    }
+
+    /// WINDOW_UPDATE (§6.9).
+    mutating func receiveWindowUpdate(_ stream: HTTP2StreamID, _ increment: Int) throws(HTTP2Error) -> HTTP2Event? {
+        try flood.charge()
+        guard stream != .connection else { return try enlargeConnectionWindow(increment) }
+        let location = locate(stream)
+        guard case .open(let place) = location else {
+            // It may come on a stream that has ended, for a while (§5.1).
+            if case .idle = location { try receiveOnIdleStream(stream) }
+            return nil
+        }
+        guard streams[place].sendWindow.grow(increment) else {
+            return try receiveStreamError(HTTP2Error(.windowOverflow, .stream(stream)))
+        }
+        guard streams[place].isBlocked, streams[place].sendWindow.available > 0 else { return nil }
+        streams[place].isBlocked = false
+        return .windowOpened(stream: stream)
+    }
+
+    private mutating func enlargeConnectionWindow(_ increment: Int) throws(HTTP2Error) -> HTTP2Event? {
+        guard sendWindow.grow(increment) else { throw HTTP2Error(.windowOverflow) }
+        guard isBlocked, sendWindow.available > 0 else { return nil }
+        isBlocked = false
+        return .windowOpened(stream: .connection)
+    }
+
+    /// How many bytes of a body one DATA frame on that stream may have now: what is left of the stream's window and of the
+    /// connection's, at most the peer's largest frame. When it is 0, ``HTTP2Event/windowOpened(stream:)`` reports when to
+    /// call this again; the end of a stream may be sent nevertheless, with no bytes.
+    public mutating func sendableBytes(on stream: HTTP2StreamID) -> Int {
+        guard let place = streams.find(stream), case .body? = streams[place].state.sending else { return 0 }
+        if sendWindow.available <= 0 { isBlocked = true }
+        if streams[place].sendWindow.available <= 0 { streams[place].isBlocked = true }
+        let window = min(sendWindow.available, streams[place].sendWindow.available)
+        return max(0, min(window, Int(peerSettings.maxFrameSize)))
+    }
+}
+
+extension HTTP2ConnectionStateMachine {
+    /// How many bytes the peer takes on a stream, or (stream 0) on all streams together, before it enlarges the window;
+    /// may be below 0 (§6.9.2). 0 for a stream that has ended.
+    public func sendWindow(for stream: HTTP2StreamID) -> Int {
+        guard stream != .connection else { return sendWindow.available }
+        return streams.find(stream).map { streams[$0].sendWindow.available } ?? 0
+    }
+}

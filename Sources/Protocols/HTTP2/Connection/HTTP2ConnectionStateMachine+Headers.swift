@@ -1,0 +1,136 @@
+extension HTTP2ConnectionStateMachine {
+    /// A header block, on a stream in any state. It is always decoded, as it changes the compression's state (§4.3).
+    mutating func receiveHeaders(
+        _ stream: HTTP2StreamID, _ block: HTTP2HeaderBlock, endStream: Bool, _ input: UnsafeRawBufferPointer
+    ) throws(HTTP2Error) -> HTTP2Event? {
+        try decode(block, input)
+        let location = locate(stream)
+        switch location {
+        case .open(let place):
+            guard let phase = streams[place].state.receiving else {
+                return try receiveStreamError(HTTP2Error(.closedStream, .stream(stream)))
+            }
+            return try receive(phase, stream, at: place, endStream: endStream)
+        case .idle:
+            guard role == .server, stream.isClientInitiated else { throw HTTP2Error(.badStreamID) }
+            return try receiveRequest(stream, endStream: endStream)
+        case .reset, .ended:
+            try receiveOnClosedStream(stream, location)
+            return nil
+        }
+    }
+
+    private mutating func decode(_ block: HTTP2HeaderBlock, _ input: UnsafeRawBufferPointer) throws(HTTP2Error) {
+        let result = frames.withBytes(of: block, input: input) { bytes -> Result<Void, HTTP2Error> in
+            Result { () throws(HTTP2Error) in try headers.decode(bytes) }
+        }
+        try result.get()
+    }
+
+    /// HEADERS on a stream that is there: the response, or trailers of either message.
+    private mutating func receive(
+        _ phase: ReceivePhase, _ stream: HTTP2StreamID, at place: Int, endStream: Bool
+    ) throws(HTTP2Error) -> HTTP2Event? {
+        let head: HTTP2Head
+        do throws(HTTP2Error.Kind) {
+            if let problem = headers.list.problem { throw problem }
+            switch phase {
+            // A server opens streams with the request's head, so that only a client waits for one here.
+            case .head(let interims): head = try receiveResponse(interims, at: place, endStream: endStream)
+            case .body: head = try receiveTrailers(at: place, endStream: endStream)
+            }
+        } catch {
+            return try receiveStreamError(HTTP2Error(error, .stream(stream)))
+        }
+        if endStream { end(stream, at: place) }
+        return .headers(stream: stream, head, endStream: endStream)
+    }
+
+    private mutating func receiveResponse(
+        _ interims: UInt8, at place: Int, endStream: Bool
+    ) throws(HTTP2Error.Kind) -> HTTP2Head {
+        let status = try headers.list.responseStatus()
+        // §8.6: 101 has no meaning here.
+        guard status != 101 else { throw .malformedStatus }
+        let fields = headers.list.fields
+        if status < 200 {
+            guard !endStream else { throw .interimEndsStream }
+            guard Int(interims) < min(limits.interimResponses, 255) else { throw .tooManyInterimResponses }
+            setReceiving(.head(interims: interims + 1), at: place)
+            return .interim(status: status, fields)
+        }
+        if status == 204 || status == 304 {
+            streams[place].missingBytes = 0
+        } else if !streams[place].expectsNoBody {
+            try expect(try fields.contentLength(), at: place, endStream: endStream)
+        }
+        setReceiving(.body, at: place)
+        return .response(status: status, fields)
+    }
+
+    /// Notes how long the body that follows has to be.
+    private mutating func expect(
+        _ length: Int64?, at place: Int, endStream: Bool
+    ) throws(HTTP2Error.Kind) {
+        guard let length else { return }
+        guard !endStream || length == 0 else { throw .contentLengthMismatch }
+        streams[place].missingBytes = length
+    }
+
+    private mutating func receiveTrailers(
+        at place: Int, endStream: Bool
+    ) throws(HTTP2Error.Kind) -> HTTP2Head {
+        guard endStream else { throw .trailersWithoutEnd }
+        guard !headers.list.hasPseudoFields else { throw .malformedPseudoField }
+        guard streams[place].missingBytes <= 0 else { throw .contentLengthMismatch }
+        return .trailers(headers.list.fields)
+    }
+
+    private mutating func setReceiving(_ phase: ReceivePhase, at place: Int) {
+        if let next = streams[place].state.received(phase) { streams[place].state = next }
+    }
+
+    /// HEADERS that open a stream, at a server (§5.1.1).
+    private mutating func receiveRequest(
+        _ stream: HTTP2StreamID, endStream: Bool
+    ) throws(HTTP2Error) -> HTTP2Event? {
+        if isBeyondGoAway(stream) {
+            try flood.charge()
+            return nil
+        }
+        highestPeerStream = stream
+        if let most = localSettings.maxConcurrentStreams, streams.count >= Int(most) {
+            try flood.charge(limits.resetCost)
+            refuse(stream, .refusedStream)
+            return nil
+        }
+        var new = newStream()
+        new.state =
+            endStream
+            ? .halfClosedRemote(sending: .head) : .open(sending: .head, receiving: .body)
+        let head: HTTP2RequestHead
+        do throws(HTTP2Error.Kind) {
+            if let problem = headers.list.problem { throw problem }
+            head = try headers.list.requestHead(allowsConnectProtocol: localSettings.enableConnectProtocol)
+            if let length = try head.fields.contentLength() {
+                guard !endStream || length == 0 else { throw .contentLengthMismatch }
+                new.missingBytes = length
+            }
+        } catch {
+            try flood.charge(limits.resetCost)
+            refuse(stream, error.code)
+            return nil
+        }
+        streams.insert(new, for: stream)
+        return .headers(stream: stream, .request(head), endStream: endStream)
+    }
+
+    /// A stream as both sides' settings have it begin.
+    func newStream() -> Stream {
+        var new = Stream()
+        new.sendWindow = SendWindow(Int(peerSettings.initialWindowSize))
+        new.receiveWindow = ReceiveWindow(
+            available: Int(acknowledgedSettings.initialWindowSize), target: Int(localSettings.initialWindowSize))
+        return new
+    }
+}

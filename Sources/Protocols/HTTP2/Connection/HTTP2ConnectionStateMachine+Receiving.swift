@@ -1,0 +1,201 @@
+extension HTTP2ConnectionStateMachine {
+    /// Reads from `input` at `position`, which is moved on, until there is an event. Nil means that the input is used
+    /// up.
+    ///
+    /// An error ends the connection: a GOAWAY frame waits in ``drainControlBytes(into:)``, and each further call throws
+    /// the same error. Errors of one stream are events.
+    public mutating func receive(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP2Error) -> HTTP2Event? {
+        do throws(HTTP2Error) {
+            return try advance(input, &position)
+        } catch {
+            fail(error)
+            throw error
+        }
+    }
+
+    private mutating func fail(_ error: HTTP2Error) {
+        if case .failed = state { return }
+        state = .failed(error)
+        HTTP2FrameEncoder.goAway(lastStream: highestPeerStream, error.code, to: &control)
+    }
+
+    private mutating func advance(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP2Error) -> HTTP2Event? {
+        if let stream = justClosed {
+            justClosed = nil
+            return .streamClosed(stream: stream)
+        }
+        while true {
+            switch state {
+            case .failed(let error): throw error
+            case .awaitingPreface(let matched):
+                guard try readPreface(matched, input, &position) else { return nil }
+                state = .awaitingSettings
+            case .awaitingSettings, .active:
+                let frame: HTTP2Frame?
+                do throws(HTTP2Error) {
+                    frame = try frames.next(input, &position)
+                } catch {
+                    if let event = try receiveStreamError(error) { return event }
+                    continue
+                }
+                guard let frame else { return nil }
+                if let event = try receive(frame, input) { return event }
+                guard control.count <= limits.pendingControlBytes else { throw HTTP2Error(.pendingControlFlood) }
+            }
+        }
+    }
+
+    /// Compares the client's preface (§3.4); false when the input ends before it does.
+    private mutating func readPreface(
+        _ matched: Int, _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP2Error) -> Bool {
+        var matched = matched
+        while matched < Self.preface.count, position < input.count {
+            guard input[position] == Self.preface[matched] else { throw HTTP2Error(.badPreface) }
+            matched += 1
+            position += 1
+        }
+        state = .awaitingPreface(matched: matched)
+        return matched == Self.preface.count
+    }
+
+    @inline(__always)
+    private mutating func receive(
+        _ frame: HTTP2Frame, _ input: UnsafeRawBufferPointer
+    ) throws(HTTP2Error) -> HTTP2Event? {
+        if case .awaitingSettings = state {
+            guard case .settings(let settings) = frame else { throw HTTP2Error(.firstFrameNotSettings) }
+            state = .active
+            return try receive(settings, isFirst: true)
+        }
+        switch frame {
+        case .data(let fragment): return try receive(fragment)
+        case .headers(let stream, let endStream, _, let block):
+            return try receiveHeaders(stream, block, endStream: endStream, input)
+        case .windowUpdate(let stream, let increment): return try receiveWindowUpdate(stream, Int(increment))
+        case .resetStream(let stream, let code): return try receiveReset(stream, code)
+        case .settings(let settings): return try receive(settings, isFirst: false)
+        case .settingsAcknowledgement: return try receiveSettingsAcknowledgement()
+        case .ping(let opaque, let isAcknowledgement):
+            return try receivePing(opaque, isAcknowledgement: isAcknowledgement)
+        case .goAway(let lastStream, let code, let debugData):
+            return try receiveGoAway(lastStream, code, debugData)
+        // Push is refused in SETTINGS, and no client may push (§8.4).
+        case .pushPromise: throw HTTP2Error(.pushRefused)
+        // Deprecated (§5.3), and unknown types (§5.5): ignored in every state.
+        case .priority, .unknown:
+            try flood.charge()
+            return nil
+        }
+    }
+
+    private mutating func receivePing(_ opaque: UInt64, isAcknowledgement: Bool) throws(HTTP2Error) -> HTTP2Event? {
+        if isAcknowledgement, unansweredPings > 0 {
+            unansweredPings -= 1
+            return .pingAcknowledged(opaque)
+        }
+        try flood.charge()
+        if isAcknowledgement { return .pingAcknowledged(opaque) }
+        HTTP2FrameEncoder.ping(opaque, isAcknowledgement: true, to: &control)
+        return nil
+    }
+
+    private mutating func receiveReset(
+        _ stream: HTTP2StreamID, _ code: HTTP2ErrorCode
+    ) throws(HTTP2Error) -> HTTP2Event? {
+        switch locate(stream) {
+        case .open(let place):
+            streams.remove(at: place)
+            resets.add(stream, .peer)
+            try flood.charge(limits.resetCost)
+            return .streamReset(stream: stream, code)
+        case .idle:
+            try receiveOnIdleStream(stream)
+            return nil
+        case .reset, .ended:
+            try flood.charge()
+            return nil
+        }
+    }
+
+    /// Where a stream is that a frame came on.
+    enum Location {
+        /// In the table, at that place.
+        case open(Int)
+        case idle
+        case reset(ResetMemory.Origin)
+        /// Closed by END_STREAM of both sides.
+        case ended
+    }
+
+    @inline(__always)
+    func locate(_ stream: HTTP2StreamID) -> Location {
+        if let place = streams.find(stream) { return .open(place) }
+        return locateClosed(stream)
+    }
+
+    private func locateClosed(_ stream: HTTP2StreamID) -> Location {
+        let isOurs = stream.isClientInitiated == (role == .client)
+        let wasUsed = isOurs ? stream.rawValue < nextStream : stream <= highestPeerStream
+        guard wasUsed else { return .idle }
+        return resets.origin(of: stream).map { .reset($0) } ?? .ended
+    }
+
+    /// Ends a stream because of an error that is its own, or the connection when the error is that (§5.4).
+    mutating func receiveStreamError(_ error: HTTP2Error) throws(HTTP2Error) -> HTTP2Event? {
+        guard case .stream(let stream) = error.scope else { throw error }
+        if case .awaitingSettings = state { throw HTTP2Error(.firstFrameNotSettings) }
+        try flood.charge(limits.resetCost)
+        switch locate(stream) {
+        case .open(let place):
+            reset(stream, at: place, error.code)
+            return .streamFailed(stream: stream, error)
+        // A stream that is not open is not reset (§6.4); PRIORITY may come before it is (§5.1).
+        case .idle where error.kind == .frameSize: return nil
+        case .idle where isBeyondGoAway(stream): return nil
+        case .idle: throw HTTP2Error(error.kind, .connection, code: error.code)
+        case .reset, .ended: return nil
+        }
+    }
+
+    /// Resets a stream that is in the table.
+    mutating func reset(_ stream: HTTP2StreamID, at place: Int, _ code: HTTP2ErrorCode) {
+        streams.remove(at: place)
+        refuse(stream, code)
+    }
+
+    /// Answers a frame on a stream that is not in the table with RST_STREAM.
+    mutating func refuse(_ stream: HTTP2StreamID, _ code: HTTP2ErrorCode) {
+        resets.add(stream, .local)
+        HTTP2FrameEncoder.resetStream(stream, code, to: &control)
+    }
+
+    /// A frame that needs a stream has come on one that was never opened. A server drops it where its GOAWAY has left the
+    /// stream out: the client sent it before it knew (§6.8).
+    mutating func receiveOnIdleStream(_ stream: HTTP2StreamID) throws(HTTP2Error) {
+        guard isBeyondGoAway(stream) else { throw HTTP2Error(.idleStream) }
+        try flood.charge()
+    }
+
+    func isBeyondGoAway(_ stream: HTTP2StreamID) -> Bool {
+        guard role == .server, stream.isClientInitiated, let goAwaySent else { return false }
+        return stream > goAwaySent
+    }
+
+    /// What a frame that needs an open stream means on one that is not: nil where it is to be ignored (§5.1).
+    mutating func receiveOnClosedStream(_ stream: HTTP2StreamID, _ location: Location) throws(HTTP2Error) {
+        switch location {
+        case .open: return
+        case .idle: try receiveOnIdleStream(stream)
+        case .reset(.local): try flood.charge()
+        case .reset(.peer):
+            try flood.charge(limits.resetCost)
+            refuse(stream, .streamClosed)
+        case .ended: throw HTTP2Error(.closedStream)
+        }
+    }
+}

@@ -1,0 +1,69 @@
+extension HTTP2ConnectionStateMachine {
+    /// Appends what begins a connection (§3.4): a client's preface, the settings, and the connection's window where it
+    /// is larger than the RFC's. To be called once, before anything else is sent.
+    public mutating func sendPreface(to output: inout [UInt8]) {
+        if role == .client { output.append(contentsOf: Self.preface) }
+        var before = HTTP2Settings()
+        if role == .server { before.enablePush = localSettings.enablePush }
+        sendSettings(localSettings.changes(from: before), to: &output)
+        if let increment = receiveWindow.takeIncrement(minimum: 1) {
+            HTTP2FrameEncoder.windowUpdate(.connection, increment: UInt32(increment), to: &output)
+        }
+    }
+
+    /// Appends a SETTINGS frame with what is other than before. They hold once the peer has acknowledged them.
+    public mutating func updateSettings(_ settings: HTTP2Settings, to output: inout [UInt8]) {
+        drainControlBytes(into: &output)
+        let before = localSettings
+        let settings = Self.allowed(settings, role)
+        let difference = Int(settings.initialWindowSize) - Int(before.initialWindowSize)
+        streams.forEach { (stream) throws(Never) in
+            stream.receiveWindow.target = min(max(0, stream.receiveWindow.target + difference), SendWindow.largest)
+        }
+        localSettings = settings
+        sendSettings(settings.changes(from: before), to: &output)
+    }
+
+    private mutating func sendSettings(_ changes: [HTTP2Setting], to output: inout [UInt8]) {
+        HTTP2FrameEncoder.settings(changes, to: &output)
+        unacknowledged.append(localSettings)
+        // A larger frame or table may come as soon as the peer has read this; a smaller one, after it acknowledged.
+        frames.maxFrameSize = max(frames.maxFrameSize, Int(localSettings.maxFrameSize))
+    }
+
+    /// SETTINGS with ACK (§6.5.3).
+    mutating func receiveSettingsAcknowledgement() throws(HTTP2Error) -> HTTP2Event? {
+        guard let settings = unacknowledged.first else { throw HTTP2Error(.unexpectedSettingsAcknowledgement) }
+        unacknowledged.removeFirst()
+        let difference = Int(settings.initialWindowSize) - Int(acknowledgedSettings.initialWindowSize)
+        if difference != 0 {
+            streams.forEach { (stream) throws(Never) in stream.receiveWindow.settingDidChange(by: difference) }
+        }
+        acknowledgedSettings = settings
+        frames.maxFrameSize = Int(settings.maxFrameSize)
+        headers.setDecoderTableSize(Int(settings.headerTableSize))
+        return .settingsAcknowledged
+    }
+
+    /// SETTINGS (§6.5): taken over in order, and acknowledged.
+    mutating func receive(_ settings: [HTTP2Setting], isFirst: Bool) throws(HTTP2Error) -> HTTP2Event? {
+        try flood.charge(1 + settings.count)
+        for setting in settings { try apply(setting) }
+        HTTP2FrameEncoder.settingsAcknowledgement(to: &control)
+        return isFirst ? .ready(peerSettings) : .settingsChanged(peerSettings)
+    }
+
+    private mutating func apply(_ setting: HTTP2Setting) throws(HTTP2Error) {
+        let before = peerSettings
+        try peerSettings.apply(setting)
+        // §6.5.2: a client takes any value but 0 from a server as an error.
+        if role == .client, setting.identifier == .enablePush, setting.value != 0 { throw HTTP2Error(.badSetting) }
+        if setting.identifier == .headerTableSize { headers.setEncoderTableSize(Int(setting.value)) }
+        let difference = Int(peerSettings.initialWindowSize) - Int(before.initialWindowSize)
+        guard difference != 0 else { return }
+        // §6.9.2: all streams follow, and may fall below 0; the connection's window does not.
+        try streams.forEach { (stream) throws(HTTP2Error) in
+            guard stream.sendWindow.grow(difference) else { throw HTTP2Error(.windowOverflow) }
+        }
+    }
+}

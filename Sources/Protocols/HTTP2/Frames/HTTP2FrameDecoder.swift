@@ -1,0 +1,336 @@
+/// Reads frames from bytes that arrive in pieces of any size (RFC 9113 §4).
+///
+/// A frame that is complete in one input is read in place. Of others the header and the payload are gathered, except
+/// DATA, which is given on as it comes, and unknown types, which are skipped. The memory is bounded by
+/// ``maxFrameSize`` and ``HTTP2Limits/headerListBytes``.
+public struct HTTP2FrameDecoder: Sendable {
+    /// The longest payload to accept: this side's SETTINGS_MAX_FRAME_SIZE.
+    public var maxFrameSize: Int = 16384
+
+    enum State {
+        /// Before a frame, with its header's first bytes in `buffer`, if any have come.
+        case header
+        /// In a frame that has to be complete before it is read, with the first bytes of its payload in `buffer`.
+        case payload(FrameHeader)
+        /// Before the first byte of a padded DATA frame, which is the length of the padding.
+        case padLength(FrameHeader)
+        /// In a DATA frame.
+        case data(DataFrame)
+        /// In a frame of a type that is not known, with that many bytes to go.
+        case skipping(FrameHeader, remaining: Int)
+        /// After an error of the connection.
+        case failed(HTTP2Error)
+    }
+
+    /// A DATA frame that has begun.
+    struct DataFrame {
+        var header: FrameHeader
+        /// Payload and padding that are still to come.
+        var payload: Int
+        var padding: Int
+        /// The byte with the length of the padding, when it was not counted yet.
+        var overhead: Int
+        var hasBegun = false
+    }
+
+    /// A header block whose END_HEADERS has not come yet (§4.3).
+    struct OpenBlock {
+        enum Kind {
+            case headers(endStream: Bool, HTTP2Priority?)
+            case pushPromise(HTTP2StreamID)
+        }
+        var kind: Kind
+        var stream: HTTP2StreamID
+        var continuations = 0
+    }
+
+    let limits: HTTP2Limits
+    private(set) var state = State.header
+    /// The beginning of a frame's header or payload.
+    private var buffer: [UInt8] = []
+    private var openBlock: OpenBlock?
+    /// The bytes of the open block, or of the block that the last call gave.
+    private var block: [UInt8] = []
+
+    /// Makes a decoder at the start of a frame.
+    public init(limits: HTTP2Limits = HTTP2Limits()) { self.limits = limits }
+
+    /// Reads from `input` at `position`, which is moved on, until there is a frame or a piece of DATA.
+    ///
+    /// Nil means that the input is used up. An error with the scope of a stream ends that stream alone, and reading may
+    /// go on; after one with the scope of the connection each call throws it again.
+    public mutating func next(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP2Error) -> HTTP2Frame? {
+        do throws(HTTP2Error) {
+            return try advance(input, &position)
+        } catch {
+            if error.scope == .connection { state = .failed(error) }
+            throw error
+        }
+    }
+
+    private mutating func advance(
+        _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) throws(HTTP2Error) -> HTTP2Frame? {
+        while true {
+            switch state {
+            case .header:
+                guard let header = readHeader(input, &position) else { return nil }
+                try begin(header)
+            case .payload(let header):
+                guard let payload = readPayload(header.length, input, &position) else { return nil }
+                state = .header
+                if let frame = try readFrame(header, payload, input) { return frame }
+            case .padLength(let header):
+                guard position < input.count else { return nil }
+                let padding = Int(input[position])
+                // §6.1: padding that is as long as the payload or longer.
+                guard padding < header.length else { throw HTTP2Error(.paddingTooLong) }
+                position += 1
+                state = .data(
+                    DataFrame(header: header, payload: header.length - 1 - padding, padding: padding, overhead: 1))
+            case .data(var data):
+                return readFragment(&data, input, &position)
+            case .skipping(let header, let remaining):
+                let count = min(remaining, input.count - position)
+                position += count
+                guard count == remaining else {
+                    state = .skipping(header, remaining: remaining - count)
+                    return nil
+                }
+                state = .header
+                return .unknown(type: header.type, stream: header.stream)
+            case .failed(let error): throw error
+            }
+        }
+    }
+
+    /// The next header, from the input alone wherever it has all of it.
+    @inline(__always)
+    private mutating func readHeader(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> FrameHeader? {
+        if buffer.isEmpty, input.count - position >= FrameHeader.size {
+            defer { position += FrameHeader.size }
+            return FrameHeader(input, at: position)
+        }
+        guard gather(FrameHeader.size, input, &position) else { return nil }
+        defer { buffer.removeAll(keepingCapacity: true) }
+        return buffer.withUnsafeBytes { FrameHeader($0, at: 0) }
+    }
+
+    /// A payload that is complete: in the input, or (nil) in `buffer`.
+    private enum Payload {
+        case input(Range<Int>)
+        case buffer
+    }
+
+    private mutating func readPayload(
+        _ length: Int, _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) -> Payload? {
+        if buffer.isEmpty, input.count - position >= length {
+            defer { position += length }
+            return .input(position..<position + length)
+        }
+        return gather(length, input, &position) ? .buffer : nil
+    }
+
+    /// Fills `buffer` up to `count` bytes; false when the input ends before.
+    private mutating func gather(_ count: Int, _ input: UnsafeRawBufferPointer, _ position: inout Int) -> Bool {
+        let taken = min(count - buffer.count, input.count - position)
+        buffer.append(contentsOf: input[position..<position + taken])
+        position += taken
+        return buffer.count == count
+    }
+
+    /// The checks that need a frame's header alone.
+    private mutating func begin(_ header: FrameHeader) throws(HTTP2Error) {
+        guard header.length <= maxFrameSize else { throw HTTP2Error(.frameTooLarge) }
+        let type = FrameType(rawValue: header.type)
+        if let openBlock {
+            guard type == .continuation, header.stream == openBlock.stream else {
+                throw HTTP2Error(.blockInterrupted)
+            }
+        }
+        guard let type else { return state = .skipping(header, remaining: header.length) }
+        switch type {
+        case .data:
+            guard header.stream != .connection else { throw HTTP2Error(.streamRequired) }
+            try beginData(header)
+        case .headers, .pushPromise, .continuation, .priority, .resetStream:
+            guard header.stream != .connection else { throw HTTP2Error(.streamRequired) }
+            state = .payload(header)
+        case .settings, .ping, .goAway:
+            guard header.stream == .connection else { throw HTTP2Error(.connectionFrameOnStream) }
+            state = .payload(header)
+        case .windowUpdate: state = .payload(header)
+        }
+        try checkLength(header, type)
+    }
+
+    private func checkLength(_ header: FrameHeader, _ type: FrameType) throws(HTTP2Error) {
+        let isValid =
+            switch type {
+            case .data, .headers, .continuation, .pushPromise: true
+            // §6.3: an error of the stream alone, thrown when the frame is complete.
+            case .priority: true
+            case .resetStream, .windowUpdate: header.length == 4
+            case .settings:
+                header.has(FrameFlags.acknowledgement) ? header.length == 0 : header.length % 6 == 0
+            case .ping: header.length == 8
+            case .goAway: header.length >= 8
+            }
+        guard isValid else { throw HTTP2Error(.frameSize) }
+    }
+
+    private mutating func beginData(_ header: FrameHeader) throws(HTTP2Error) {
+        guard header.has(FrameFlags.padded) else {
+            return state = .data(DataFrame(header: header, payload: header.length, padding: 0, overhead: 0))
+        }
+        guard header.length > 0 else { throw HTTP2Error(.frameSize) }
+        state = .padLength(header)
+    }
+
+    /// As much of a DATA frame as the input has.
+    @inline(__always)
+    private mutating func readFragment(
+        _ data: inout DataFrame, _ input: UnsafeRawBufferPointer, _ position: inout Int
+    ) -> HTTP2Frame? {
+        let available = input.count - position
+        let payload = min(data.payload, available)
+        let padding = min(data.padding, available - payload)
+        guard payload + padding > 0 || data.payload + data.padding == 0 else {
+            state = .data(data)
+            return nil
+        }
+        let isComplete = payload == data.payload && padding == data.padding
+        let fragment = HTTP2DataFragment(
+            stream: data.header.stream, payload: position..<position + payload,
+            flowControlled: payload + padding + data.overhead,
+            frameLength: data.hasBegun ? nil : data.header.length,
+            endStream: isComplete && data.header.has(FrameFlags.endStream))
+        position += payload + padding
+        data.payload -= payload
+        data.padding -= padding
+        data.overhead = 0
+        data.hasBegun = true
+        state = isComplete ? .header : .data(data)
+        return .data(fragment)
+    }
+
+    /// What is still to come of the DATA frame whose first piece was given last, without padding, and whether it has
+    /// END_STREAM; nothing where the piece was all of it.
+    var restOfData: (count: Int, endsStream: Bool) {
+        guard case .data(let data) = state else { return (0, false) }
+        return (data.payload, data.header.has(FrameFlags.endStream))
+    }
+
+    /// Reads a frame whose payload is complete; nil for a part of a header block that is not.
+    private mutating func readFrame(
+        _ header: FrameHeader, _ payload: Payload, _ input: UnsafeRawBufferPointer
+    ) throws(HTTP2Error) -> HTTP2Frame? {
+        switch payload {
+        case .input(let range):
+            return try parse(header, UnsafeRawBufferPointer(rebasing: input[range]), at: range.lowerBound)
+        case .buffer:
+            // Moved out, so that its memory can be read while this struct changes.
+            var bytes: [UInt8] = []
+            swap(&bytes, &buffer)
+            let result = bytes.withUnsafeBytes { bytes -> Result<HTTP2Frame?, HTTP2Error> in
+                Result { () throws(HTTP2Error) in try parse(header, bytes, at: nil) }
+            }
+            swap(&bytes, &buffer)
+            buffer.removeAll(keepingCapacity: true)
+            return try result.get()
+        }
+    }
+
+    /// Parses a payload. `offset` is its place in the input, where it is there.
+    private mutating func parse(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, at offset: Int?
+    ) throws(HTTP2Error) -> HTTP2Frame? {
+        switch FrameType(rawValue: header.type) {
+        case .headers: return try readHeaders(header, payload, at: offset)
+        case .pushPromise: return try readPushPromise(header, payload, at: offset)
+        case .continuation: return try readContinuation(header, payload)
+        case .priority, .resetStream, .settings, .ping, .goAway, .windowUpdate, .data, nil:
+            return try ControlFrameReader(header: header, payload: payload, limits: limits).read()
+        }
+    }
+
+    private mutating func readHeaders(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, at offset: Int?
+    ) throws(HTTP2Error) -> HTTP2Frame? {
+        var range = try PayloadReader.withoutPadding(header, payload)
+        var priority: HTTP2Priority?
+        if header.has(FrameFlags.priority) {
+            guard range.count >= 5 else { throw HTTP2Error(.frameSize) }
+            priority = PayloadReader.priority(payload, at: range.lowerBound)
+            range = range.lowerBound + 5..<range.upperBound
+        }
+        let open = OpenBlock(
+            kind: .headers(endStream: header.has(FrameFlags.endStream), priority), stream: header.stream)
+        return try beginBlock(open, header, payload, range, at: offset)
+    }
+
+    private mutating func readPushPromise(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, at offset: Int?
+    ) throws(HTTP2Error) -> HTTP2Frame? {
+        let range = try PayloadReader.withoutPadding(header, payload)
+        guard range.count >= 4 else { throw HTTP2Error(.frameSize) }
+        let promised = HTTP2StreamID(rawValue: PayloadReader.word(payload, at: range.lowerBound))
+        // §5.1.1: a server's streams have even numbers.
+        guard promised != .connection, !promised.isClientInitiated else { throw HTTP2Error(.badPromisedStream) }
+        let open = OpenBlock(kind: .pushPromise(promised), stream: header.stream)
+        return try beginBlock(open, header, payload, range.lowerBound + 4..<range.upperBound, at: offset)
+    }
+
+    private mutating func beginBlock(
+        _ open: OpenBlock, _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, _ range: Range<Int>,
+        at offset: Int?
+    ) throws(HTTP2Error) -> HTTP2Frame? {
+        guard range.count <= limits.headerListBytes else { throw HTTP2Error(.headerListTooLarge) }
+        if header.has(FrameFlags.endHeaders), let offset {
+            return Self.frame(open, .input(offset + range.lowerBound..<offset + range.upperBound))
+        }
+        block.removeAll(keepingCapacity: true)
+        block.append(contentsOf: payload[range])
+        if header.has(FrameFlags.endHeaders) { return Self.frame(open, .gathered) }
+        openBlock = open
+        return nil
+    }
+
+    private mutating func readContinuation(
+        _ header: FrameHeader, _ payload: UnsafeRawBufferPointer
+    ) throws(HTTP2Error) -> HTTP2Frame? {
+        guard var open = openBlock else { throw HTTP2Error(.unexpectedContinuation) }
+        open.continuations += 1
+        guard open.continuations <= limits.continuationFrames else { throw HTTP2Error(.headerFragmentFlood) }
+        guard block.count + payload.count <= limits.headerListBytes else { throw HTTP2Error(.headerListTooLarge) }
+        block.append(contentsOf: payload)
+        openBlock = header.has(FrameFlags.endHeaders) ? nil : open
+        return header.has(FrameFlags.endHeaders) ? Self.frame(open, .gathered) : nil
+    }
+
+    private static func frame(_ open: OpenBlock, _ block: HTTP2HeaderBlock) -> HTTP2Frame {
+        switch open.kind {
+        case .headers(let endStream, let priority):
+            .headers(stream: open.stream, endStream: endStream, priority: priority, block: block)
+        case .pushPromise(let promised): .pushPromise(stream: open.stream, promised: promised, block: block)
+        }
+    }
+
+    /// Calls `body` with the bytes of a block that the last call of ``next(_:_:)`` gave, and with the input of it.
+    public func withBytes<R>(
+        of block: HTTP2HeaderBlock, input: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R
+    ) rethrows -> R {
+        switch block {
+        case .input(let range):
+            // A range of another input is an error of the caller's, and gets no bytes.
+            guard range.upperBound <= input.count else {
+                return try body(UnsafeRawBufferPointer(rebasing: input[0..<0]))
+            }
+            return try body(UnsafeRawBufferPointer(rebasing: input[range]))
+        case .gathered: return try self.block.withUnsafeBytes(body)
+        }
+    }
+}

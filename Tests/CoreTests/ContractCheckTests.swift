@@ -1,0 +1,61 @@
+import Foundation
+import Testing
+
+@testable import LoadingKitCore
+
+/// Every event of a handler in every stage of its load.
+@Suite struct ContractCheckTests {
+    private static let url = URL(fileURLWithPath: "/")
+    private static let response = URLResponse(
+        url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+    private static let challenge = URLAuthenticationChallenge(
+        protectionSpace: URLProtectionSpace(
+            host: "a", port: 1, protocol: nil, realm: nil, authenticationMethod: nil),
+        proposedCredential: nil, previousFailureCount: 0, failureResponse: nil, error: nil)
+
+    private let events: [String: CustomLoad.Event] = [
+        "response": .response(Self.response, .notAllowed), "data": .data(Data([1])),
+        "redirect": .redirect(URLRequest(url: Self.url), Self.response),
+        "challenge": .challenge(Self.challenge) { _, _ in },
+        "withdrawn": .withdrawn(Self.challenge),
+        "cached": .cached(CachedURLResponse(response: Self.response, data: Data())),
+        "end": .end(nil), "error": .end(URLError(.unknown)), "returned": .returned(nil),
+        "thrown": .returned(URLError(.unknown)),
+    ]
+
+    private static let everyEvent: Set = [
+        "response", "data", "redirect", "challenge", "withdrawn", "cached", "end", "error", "returned", "thrown",
+    ]
+
+    /// How each stage is reached; and of its events those that are dropped, and those that break a rule.
+    private static let stages: [(path: [String], dropped: Set<String>, breaches: [String: Int])] = [
+        ([], [], ["data": 8]),
+        (["challenge", "withdrawn"], [], ["data": 8]),
+        (["response"], [], [:]),
+        (["data"], [], [:]),
+        (["redirect"], everyEvent, ["response": 10, "data": 10, "redirect": 10, "challenge": 10, "cached": 10]),
+        (["cached"], everyEvent, ["response": 10, "data": 10, "redirect": 10, "challenge": 10, "cached": 10]),
+    ]
+    private static let ended: [[String]] = [
+        ["end"], ["error"], ["returned"], ["thrown"], ["response", "data", "end"], ["redirect", "end"],
+        ["cached", "returned"],
+    ]
+
+    private func check(_ path: [String], dropped: Set<String>, breaches: [String: Int]) throws {
+        for (name, event) in events {
+            var check = ContractCheck()
+            for step in path { _ = check.accept(try #require(events[step])) }
+            let verdict = check.accept(event)
+            #expect(verdict.isTaken == !dropped.contains(name), "\(name) after \(path)")
+            #expect(verdict.broken?.rawValue == breaches[name], "\(name) after \(path)")
+        }
+    }
+
+    @Test func everyEventInEveryStage() throws {
+        #expect(Set(events.keys) == Self.everyEvent)
+        for stage in Self.stages { try check(stage.path, dropped: stage.dropped, breaches: stage.breaches) }
+        var breaches = Dictionary(uniqueKeysWithValues: Self.everyEvent.map { ($0, 10) })
+        for name in ["returned", "thrown", "withdrawn"] { breaches[name] = nil }
+        for path in Self.ended { try check(path, dropped: Self.everyEvent, breaches: breaches) }
+    }
+}

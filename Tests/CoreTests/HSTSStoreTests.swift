@@ -1,0 +1,44 @@
+import Foundation
+import LoadingKitPrimitives
+import Testing
+
+@testable import LoadingKitCore
+
+@Suite struct HSTSStoreTests {
+    @Test func fields() {
+        let cases: [(String, TimeInterval?, Bool)] = [
+            ("max-age=31536000", 31_536_000, false), ("max-age=1; includeSubDomains", 1, true),
+            (" MAX-AGE = \"10\" ;; includesubdomains ; preload", 10, true), ("max-age=0", 0, false),
+            ("max-age=99999999999999999999999", 100 * 365.25 * 86_400, false), ("includeSubDomains", nil, false),
+            ("max-age", nil, false), ("max-age=-1", nil, false), ("max-age=1; max-age=2", nil, false), ("", nil, false),
+            ("max-age=1x", nil, false), ("max-age=\"", nil, false),
+        ]
+        for (text, age, includesSubdomains) in cases {
+            let field = HSTSField(text)
+            #expect(field?.maximumAge == age, "\(text)")
+            #expect(field?.includesSubdomains ?? false == includesSubdomains, "\(text)")
+        }
+    }
+
+    @Test func hostsAreRememberedForAsLongAsTheySaid() {
+        let date = Guarded(Date(timeIntervalSince1970: 0))
+        let store = HSTSStore { date.withLock { $0 } }
+        store.note("max-age=10", from: "a.example")
+        store.note("max-age=20; includeSubDomains", from: "B.example.")
+        // Addresses have no policy (RFC 6797 §8.1.1), however they are written.
+        for address in ["127.0.0.1", "127.1", "0x7f.0.0.1", "3405803777.", "::1", "fe80::1%eth9", "::ffff:203.0.113.1"]
+        {
+            store.note("max-age=20; includeSubDomains", from: address)
+            #expect(!store.requiresSecureConnection(to: address))
+        }
+        func secured() -> [String] {
+            ["a.example", "x.a.example", "b.example", "x.y.b.example.", "example", "xb.example", "127.0.0.1"]
+                .filter(store.requiresSecureConnection)
+        }
+        #expect(secured() == ["a.example", "b.example", "x.y.b.example."])
+        date.withLock { $0 = Date(timeIntervalSince1970: 11) }
+        #expect(secured() == ["b.example", "x.y.b.example."])
+        store.note("max-age=0", from: "b.example")
+        #expect(secured().isEmpty)
+    }
+}

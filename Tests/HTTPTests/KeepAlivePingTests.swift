@@ -1,0 +1,55 @@
+import LoadingKitPrimitives
+import Testing
+
+@testable import LoadingKitHTTP
+
+/// When a connection is asked whether it is still there, and when it is given up.
+@Suite struct KeepAlivePingTests {
+    private static let second: UInt64 = 1_000_000_000
+    private static func time(_ seconds: UInt64) -> MonotonicTime { MonotonicTime(nanoseconds: seconds * second) }
+
+    private static func name(_ verdict: KeepAlivePing.Verdict) -> String {
+        switch verdict {
+        case .fine: "fine"
+        case .sendPing: "ask"
+        case .dead: "dead"
+        }
+    }
+
+    @Test func aQuietConnectionIsAskedAndThenGivenUp() {
+        var ping = KeepAlivePing(Self.time(1))
+        _ = ping.settingsWereAcknowledged(Self.time(1))
+        ping.didReceive(Self.time(10))
+        #expect(Self.name(ping.check(Self.time(14))) == "fine" && !ping.isDueBeforeUse(Self.time(14)))
+        #expect(Self.name(ping.check(Self.time(15))) == "ask" && ping.isDueBeforeUse(Self.time(15)))
+        ping.pingWasSent(Self.time(15))
+        #expect(ping.awaitsAnswer && !ping.isDueBeforeUse(Self.time(16)))
+        #expect(Self.name(ping.check(Self.time(19))) == "fine")
+        #expect(Self.name(ping.check(Self.time(20))) == "dead")
+        // Whatever comes is an answer.
+        ping.didReceive(Self.time(19))
+        #expect(Self.name(ping.check(Self.time(20))) == "fine" && !ping.awaitsAnswer)
+    }
+
+    /// RFC 9113 §6.5.3.
+    @Test func settingsHaveToBeAcknowledged() {
+        var ping = KeepAlivePing(Self.time(1))
+        ping.didReceive(Self.time(30))
+        #expect(ping.awaitsAnswer)
+        #expect(Self.name(ping.check(Self.time(30))) == "fine")
+        #expect(Self.name(ping.check(Self.time(31))) == "dead")
+        let first = ping.settingsWereAcknowledged(Self.time(3))
+        let second = ping.settingsWereAcknowledged(Self.time(4))
+        #expect(first == 2 * Self.second && second == nil)
+        #expect(Self.name(ping.check(Self.time(31))) == "fine")
+    }
+
+    /// A connection is looked at when something may be the matter, and never in a tight loop.
+    @Test func looksAreAsRareAsTheyCanBe() {
+        var ping = KeepAlivePing(Self.time(10))
+        #expect(ping.nextCheck(Self.time(10)) == Self.time(15))
+        ping.pingWasSent(Self.time(12))
+        #expect(ping.nextCheck(Self.time(12)) == Self.time(17))
+        #expect(ping.nextCheck(Self.time(20)) > Self.time(20))
+    }
+}

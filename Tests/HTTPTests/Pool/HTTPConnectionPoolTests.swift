@@ -1,0 +1,270 @@
+import Foundation
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+@testable import LoadingKitHTTP
+
+/// Each input of a pool in each of its states, and random inputs against invariants.
+@Suite struct HTTPConnectionPoolTests {
+    typealias Pool = HTTPConnectionPool
+
+    // MARK: Every input in every state
+
+    /// With `LOADINGKIT_WRITE_POOL_TABLE` in the environment the table is written anew, and not compared.
+    @Test func everyInputInEveryState() throws {
+        let rows = try PoolTable.rows()
+        let environment = ProcessInfo.processInfo.environment
+        if environment["LOADINGKIT_WRITE_POOL_TABLE"] != nil { return try PoolTable.write(rows) }
+        let expected = PoolTable.expected.split(separator: "\n").map(String.init)
+        #expect(rows.count == expected.count)
+        var state = ""
+        for (row, expected) in zip(rows, expected) {
+            if row.hasPrefix("## ") { state = row }
+            #expect(row == expected, "\(state)")
+        }
+    }
+
+    // MARK: Single rules
+
+    private func model(_ configure: (inout Pool.Configuration) -> Void = { _ in }) -> PoolModel {
+        var configuration = Pool.Configuration()
+        configuration.limit = 1
+        configure(&configuration)
+        return PoolModel(configuration)
+    }
+
+    private func request(_ model: inout PoolModel) -> Pool.Request {
+        let id = model.makeID()
+        return Pool.Request(id: id, number: UInt64(id.generation))
+    }
+
+    /// What may wait on a connection that was idle would be taken for the answer to the next request: it is looked at for each.
+    @Test func anIdleConnectionIsCheckedForTheNextRequestToo() throws {
+        var model = model()
+        _ = try model.submit(request(&model))
+        try model.serveQueue()
+        try model.open(1, capacity: nil)
+        try model.becomeIdle(model.actives[0], .none, seconds: 50)
+        _ = try model.submit(request(&model))
+        let next = request(&model)
+        _ = try model.submit(next)
+        try model.requestIsGone(model.actives[0], .fromIdle)
+        #expect(model.log == ["assign \(next.id.generation) to \(model.actives[0].generation) fromIdle"])
+    }
+
+    /// A connection that the server ends while nothing waits says nothing of how many requests it takes.
+    @Test("requests left unprocessed have several connections made", arguments: [0, 1])
+    func endedConnections(unprocessed: Int) throws {
+        var model = model {
+            $0.isSecure = true
+            $0.limit = 4
+        }
+        for _ in 0..<(2 + unprocessed) { _ = try model.submit(request(&model)) }
+        try model.serveQueue()
+        try model.open(1, capacity: 10)
+        _ = try model.goAway(model.multiplexed[0], unprocessed: unprocessed)
+        for _ in 0..<6 { _ = try model.submit(request(&model)) }
+        try model.serveQueue()
+        #expect(model.attempts.count == (unprocessed == 0 ? 1 : 3))
+    }
+
+    // MARK: Random inputs
+
+    /// `LOADINGKIT_POOL_INPUTS` sets how many inputs are tried.
+    private static let inputs =
+        ProcessInfo.processInfo.environment["LOADINGKIT_POOL_INPUTS"].flatMap(Int.init) ?? 60_000
+
+    @Test("no request is lost, or waits while something is free", arguments: 0..<6 as Range<UInt64>)
+    func randomInputs(seed: UInt64) throws {
+        var generator = SeededGenerator(seed: seed)
+        var left = Self.inputs / 6
+        while left > 0 {
+            var run = RandomRun(&generator)
+            let count = Int.random(in: 1...400, using: &generator)
+            for _ in 0..<min(count, left) {
+                let name = run.name(&generator)
+                do {
+                    try run.step(name, &generator)
+                } catch {
+                    Issue.record("seed \(seed): \(error), after \(run.history.suffix(12).joined(separator: "; "))")
+                    return
+                }
+            }
+            left -= count
+            try run.finish(&generator)
+        }
+    }
+}
+
+/// A pool with random inputs.
+private struct RandomRun {
+    typealias Pool = HTTPConnectionPool
+
+    private var model: PoolModel
+    private var number: UInt64 = 0
+    private(set) var history: [String] = []
+    private let speaksHTTP2: Bool
+
+    init(_ generator: inout SeededGenerator) {
+        var configuration = Pool.Configuration()
+        configuration.limit = Int.random(in: 0...4, using: &generator)
+        configuration.isSecure = Bool.random(using: &generator)
+        configuration.allowsHTTP2 = Bool.random(using: &generator)
+        configuration.startsWithHTTP2 = Int.random(in: 0..<4, using: &generator) == 0
+        configuration.isForUpgrade = Int.random(in: 0..<4, using: &generator) == 0
+        configuration.mayUpgradeStreams = configuration.isForUpgrade && Bool.random(using: &generator)
+        speaksHTTP2 = Bool.random(using: &generator)
+        model = PoolModel(configuration)
+    }
+
+    private static let one = Pool.UserCredential(user: "one", password: "a")
+    private static let other = Pool.UserCredential(user: "other", password: "a")
+
+    private static let names: [(name: String, weight: Int)] = [
+        ("submit", 30), ("withdraw", 6), ("open", 20), ("fail", 4), ("challenge", 3), ("challengeEnd", 3), ("idle", 25),
+        ("close", 5), ("streams", 25), ("goAway", 3), ("settings", 4), ("refuse", 1), ("endPause", 3), ("answered", 2),
+        ("requireHTTP1", 1), ("noUpgrade", 1), ("expire", 4), ("closeAll", 1), ("end", 1), ("serveQueue", 15),
+        ("ahead", 4),
+        ("mayChallenge", 1), ("unknown", 3), ("gone", 4),
+    ]
+    private static let weighted = names.flatMap { Array(repeating: $0.name, count: $0.weight) }
+
+    func name(_ generator: inout SeededGenerator) -> String {
+        Self.weighted.randomElement(using: &generator) ?? "submit"
+    }
+
+    private mutating func request(_ generator: inout SeededGenerator, _ id: Pool.RequestID? = nil) -> Pool.Request {
+        number += 1
+        let isFresh = Int.random(in: 0..<8, using: &generator) == 0
+        let users: [Pool.RequestUser] = [.none, .none, .named(Self.one), .named(Self.other), .ownField]
+        let pipelines = Int.random(in: 0..<3, using: &generator) == 0
+        return Pool.Request(
+            id: id ?? model.makeID(), number: number, priority: [0, 0.5, 1].randomElement(using: &generator) ?? 0,
+            needsFreshConnection: isFresh, goesFirst: isFresh || Int.random(in: 0..<8, using: &generator) == 0,
+            user: users.randomElement(using: &generator) ?? .none, allowsPipelining: pipelines,
+            mayBeSentAhead: pipelines)
+    }
+
+    mutating func step(_ name: String, _ generator: inout SeededGenerator) throws {
+        history.append("\(name): \(model.pool)")
+        switch name {
+        case "submit": try submit(&generator)
+        case "withdraw":
+            if let id = model.waiting.keys.min(by: { $0.generation < $1.generation }) { try model.withdraw(id) }
+        case "open": try open(&generator)
+        case "fail": try fail(&generator)
+        case "challenge":
+            if let id = model.attempts.keys.filter({ !model.held.contains($0) }).min() { try model.challenge(id) }
+        case "challengeEnd": if let id = model.held.min() { try model.endChallenge(id) }
+        case "idle": try becomeIdle(&generator)
+        case "close": try close(&generator)
+        case "streams": try changeStreams(&generator)
+        case "goAway": try goAway(&generator)
+        case "settings": try changeStreams(&generator, evenIfAwaited: true)
+        case "refuse": try model.refuse()
+        case "endPause": try model.endPause()
+        case "answered": try model.run { $0.connectionDidAnswer(now: $1) }
+        case "requireHTTP1": try model.run { $0.requireHTTP1(now: $1) }
+        case "noUpgrade": try model.run { $0.streamsCannotUpgrade(now: $1) }
+        case "expire":
+            model.now = model.now.advanced(bySeconds: Double.random(in: 0...1200, using: &generator))
+            try model.run { $0.closeExpired(now: $1) }
+        case "closeAll": try model.run { $0.closeAllIdle(now: $1) }
+        case "end": if Int.random(in: 0..<5, using: &generator) == 0 { try model.run { $0.sessionDidEnd(now: $1) } }
+        case "serveQueue": if model.willServeQueue { try model.serveQueue() }
+        case "ahead": if model.willSendAhead { try model.sendAhead(room: Int.random(in: 0...3, using: &generator)) }
+        case "gone": try requestIsGone(&generator)
+        case "mayChallenge": model.pool.attemptMayChallenge()
+        case _: try unknown()
+        }
+    }
+
+    /// Identifiers of what is gone.
+    private mutating func unknown() throws {
+        let gone = model.makeID()
+        try model.run { $0.withdraw(gone, now: $1) }
+        try model.run { $0.connectionDidClose(gone, now: $1) }
+        try model.run { $0.connectionDidBecomeIdle(gone, .none, until: $1, now: $1) }
+        try model.run { $0.connectionWillClose(gone, unprocessed: 0, now: $1) }
+        try model.run { $0.attemptDidFail(-1, .other, now: $1) }
+        try model.run { pool, _ in pool.attemptDidChallenge(-1, for: gone) }
+        let slots = Pool.StreamSlots(available: 3, open: 0)
+        try model.run { $0.streamSlotsDidChange(of: gone, to: slots, until: $1, now: $1) }
+        if let idle = model.idles.first {
+            try model.run { $0.connectionDidBecomeIdle(idle, .none, until: $1.advanced(bySeconds: 9), now: $1) }
+        }
+    }
+
+    private mutating func submit(_ generator: inout SeededGenerator) throws {
+        guard let (request, connection) = try model.submit(request(&generator)) else { return }
+        if Int.random(in: 0..<5, using: &generator) == 0 { try model.wasClosed(connection, before: request) }
+    }
+
+    private mutating func open(_ generator: inout SeededGenerator) throws {
+        guard let (id, offersHTTP2) = model.attempts.min(by: { $0.key < $1.key }) else { return }
+        let isOdd = Int.random(in: 0..<10, using: &generator) == 0
+        if offersHTTP2, speaksHTTP2 != isOdd {
+            let awaitsSettings = model.pool.configuration.isForUpgrade
+            try model.open(
+                id, capacity: Int.random(in: 0...3, using: &generator), awaitsSettings: awaitsSettings,
+                retiresAfter: Double.random(in: 0...5000, using: &generator))
+        } else {
+            try model.open(id, capacity: nil)
+        }
+    }
+
+    private mutating func fail(_ generator: inout SeededGenerator) throws {
+        guard let id = model.attempts.keys.min() else { return }
+        let kinds: [Pool.AttemptFailure] = [.timedOut, .speaksNoneOffered, .other]
+        try model.fail(id, kinds.randomElement(using: &generator) ?? .other)
+    }
+
+    private mutating func becomeIdle(_ generator: inout SeededGenerator) throws {
+        guard let id = model.actives.randomElement(using: &generator) else { return }
+        let bindings: [Pool.Binding] = [.none, .none, .user(Self.one), .user(Self.other), .spent]
+        let seconds = Double.random(in: 0...55, using: &generator).rounded(.down)
+        try model.becomeIdle(id, bindings.randomElement(using: &generator) ?? .none, seconds: seconds)
+    }
+
+    /// The request that a connection was assigned to is found to be over.
+    private mutating func requestIsGone(_ generator: inout SeededGenerator) throws {
+        guard let id = model.actives.randomElement(using: &generator) else { return }
+        try model.requestIsGone(id, [.fresh, .atOnce, .fromIdle].randomElement(using: &generator) ?? .atOnce)
+    }
+
+    private mutating func close(_ generator: inout SeededGenerator) throws {
+        let all = model.actives + model.idles + model.multiplexed
+        if let id = all.randomElement(using: &generator) { try model.close(id) }
+    }
+
+    private mutating func changeStreams(_ generator: inout SeededGenerator, evenIfAwaited: Bool = false) throws {
+        guard let id = model.multiplexed.randomElement(using: &generator) else { return }
+        if case .http2(_, _, true)? = model.connections[id], !evenIfAwaited { return }
+        try model.change(
+            id, ending: Int.random(in: 0...3, using: &generator), capacity: Int.random(in: 0...4, using: &generator))
+    }
+
+    private mutating func goAway(_ generator: inout SeededGenerator) throws {
+        guard let id = model.multiplexed.randomElement(using: &generator) else { return }
+        for unprocessed in try model.goAway(id, unprocessed: Int.random(in: 0...3, using: &generator)) {
+            _ = try model.submit(request(&generator, unprocessed))
+        }
+    }
+
+    /// Everything that is awaited happens: then no request waits.
+    mutating func finish(_ generator: inout SeededGenerator) throws {
+        for _ in 0..<10_000 {
+            if model.waiting.isEmpty, model.attempts.isEmpty { return }
+            if model.willServeQueue { try model.serveQueue() }
+            if model.isPausing { try model.endPause() }
+            if let id = model.held.min() { try model.endChallenge(id) }
+            if let id = model.attempts.keys.min() {
+                try model.open(id, capacity: model.attempts[id] == true && speaksHTTP2 ? 2 : nil)
+            }
+            if let id = model.actives.first { try model.becomeIdle(id, .none, seconds: 50) }
+            for id in model.multiplexed.prefix(3) { try model.change(id, ending: 2, capacity: 3) }
+        }
+        throw PoolModel.Flaw(description: "waits for ever: \(model.pool)")
+    }
+}

@@ -1,0 +1,49 @@
+import Foundation
+import LoadingKitTransport
+import Testing
+
+@testable import LoadingKitHTTP
+
+/// What a session keeps of the origins that it has met.
+@Suite struct OriginRecordsTests {
+    private static func url(_ index: Int) throws -> URL { try #require(URL(string: "http://host\(index).localhost/")) }
+
+    @Test("of many origins those that are not in use are forgotten")
+    func manyOrigins() throws {
+        var records = OriginRecords()
+        for index in 0..<5000 { _ = try records.find(Self.url(index)) { _ in true } }
+        #expect(records.all.count < 2500)
+    }
+
+    /// Each task may have a delegate of its own.
+    @Test("the routes of delegates that are gone are forgotten, and those of others found")
+    func manyDelegates() throws {
+        var records = OriginRecords()
+        let record = try records.find(Self.url(0)) { _ in true }.record
+        func route(_ delegate: AnyObject) -> RouteRecord {
+            record.route(
+                over: NetworkUse(), switching: .never, decidedBy: delegate, proxies: ProxyRules([:], environment: [:]))
+        }
+        let kept = (0..<10).map { _ in NSObject() }
+        let routes = kept.map(route)
+        for _ in 0..<5000 { _ = route(NSObject()) }
+        #expect(record.routes.count < 500)
+        #expect(zip(kept, routes).allSatisfy { route($0) === $1 })
+        for route in routes { record.routeDidEnd(route) }
+        #expect(zip(kept, routes).allSatisfy { route($0) !== $1 })
+    }
+
+    /// A request's record may be forgotten while the request is made, and found anew for the next request: the session still
+    /// reaches the connections of both.
+    @Test func aRecordThatWasForgottenIsKeptBesideANewerOne() throws {
+        var records = OriginRecords()
+        let old = try records.find(Self.url(0)) { _ in true }.record
+        for index in 1..<2000 { _ = try records.find(Self.url(index)) { _ in true } }
+        let new = try records.find(Self.url(0)) { _ in true }.record
+        #expect(new !== old)
+        records.keep(new)
+        records.keep(old)
+        records.keep(old)
+        #expect(records.all.count { $0 === new } == 1 && records.all.count { $0 === old } == 1)
+    }
+}

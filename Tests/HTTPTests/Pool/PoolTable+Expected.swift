@@ -1,0 +1,400 @@
+extension PoolTable {
+    /// Under each state: the inputs, with the actions that follow, and the state after them. An input that concerns
+    /// something that the state does not have has no effect.
+    ///
+    /// ``PoolTable/write(_:)`` makes this table anew; its differences show what a change of the pool does.
+    static let expected = """
+        ## undetermined, empty
+        submit: 1 is queued, serve the queue later | undetermined, waiting 1, attempts 0
+        submit, to a fresh connection: 1 is queued, serve the queue later | undetermined, waiting 1, attempts 0
+        withdraw: - | undetermined, waiting 0, attempts 0
+        serve the queue: - | undetermined, waiting 0, attempts 0
+        open HTTP/1.1: - | undetermined, waiting 0, attempts 0
+        open HTTP/2: - | undetermined, waiting 0, attempts 0
+        adopt HTTP/1.1: keep 1 | http1 idle 1 active 0, waiting 0, attempts 0
+        attempt failed: - | undetermined, waiting 0, attempts 0
+        attempt timed out: - | undetermined, waiting 0, attempts 0
+        attempt speaks none offered: - | undetermined, waiting 0, attempts 0
+        attempt challenges: - | undetermined, waiting 0, attempts 0
+        challenge ended: - | undetermined, waiting 0, attempts 0
+        connection became idle: - | undetermined, waiting 0, attempts 0
+        connection became idle, spent: - | undetermined, waiting 0, attempts 0
+        connection closed: release | undetermined, waiting 0, attempts 0
+        stream ended: - | undetermined, waiting 0, attempts 0
+        server allows no streams: - | undetermined, waiting 0, attempts 0
+        GOAWAY: - | undetermined, waiting 0, attempts 0
+        refused: pause 0.05 s | undetermined, waiting 0, attempts 0, pausing
+        pause ended: - | undetermined, waiting 0, attempts 0
+        answered: - | undetermined, waiting 0, attempts 0
+        HTTP/1.1 required: - | http1 idle 0 active 0, waiting 0, attempts 0
+        streams cannot upgrade: release | http1 idle 0 active 0, waiting 0, attempts 0
+        a minute passed: release | undetermined, waiting 0, attempts 0
+        close all idle: release | undetermined, waiting 0, attempts 0
+        session ended: release | undetermined, waiting 0, attempts 0, closing
+        send ahead: - | undetermined, waiting 0, attempts 0
+        ## undetermined, an attempt and two requests
+        submit: 3 is queued, serve the queue later | undetermined, waiting 3, attempts 1
+        submit, to a fresh connection: 3 is queued, serve the queue later | undetermined, waiting 3, attempts 1
+        withdraw: - | undetermined, waiting 1, attempts 1
+        serve the queue: - | undetermined, waiting 2, attempts 1
+        open HTTP/1.1: assign 1 to 3 fresh, start #2 | http1 idle 0 active 1, waiting 1, attempts 1
+        open HTTP/2: assign 1 to 3 stream, start #2 offering HTTP/2 | http2 open 1 of 1, waiting 1, attempts 1
+        adopt HTTP/1.1: - | undetermined, waiting 2, attempts 1
+        attempt failed: fail 1 attemptFailed, start #2 offering HTTP/2 | undetermined, waiting 1, attempts 1
+        attempt timed out: start #2 offering HTTP/2 | undetermined, waiting 2, attempts 1
+        attempt speaks none offered: fail 1 attemptFailed, start #2 offering HTTP/2 | undetermined, waiting 1, attempts 1
+        attempt challenges: 1 is queued, 2 is queued | undetermined, waiting 2, attempts 1 of which challenge 1
+        challenge ended: - | undetermined, waiting 2, attempts 1
+        connection became idle: - | undetermined, waiting 2, attempts 1
+        connection became idle, spent: - | undetermined, waiting 2, attempts 1
+        connection closed: - | undetermined, waiting 2, attempts 1
+        stream ended: - | undetermined, waiting 2, attempts 1
+        server allows no streams: - | undetermined, waiting 2, attempts 1
+        GOAWAY: - | undetermined, waiting 2, attempts 1
+        refused: pause 0.05 s | undetermined, waiting 2, attempts 1, pausing
+        pause ended: - | undetermined, waiting 2, attempts 1
+        answered: - | undetermined, waiting 2, attempts 1
+        HTTP/1.1 required: start #2 | http1 idle 0 active 0, waiting 2, attempts 2
+        streams cannot upgrade: start #2 | http1 idle 0 active 0, waiting 2, attempts 2
+        a minute passed: - | undetermined, waiting 2, attempts 1
+        close all idle: - | undetermined, waiting 2, attempts 1
+        session ended: - | undetermined, waiting 2, attempts 1, closing
+        send ahead: - | undetermined, waiting 2, attempts 1
+        ## http1, empty
+        submit: 1 is queued, serve the queue later | http1 idle 0 active 0, waiting 1, attempts 0
+        submit, to a fresh connection: 1 is queued, serve the queue later | http1 idle 0 active 0, waiting 1, attempts 0
+        withdraw: - | http1 idle 0 active 0, waiting 0, attempts 0
+        serve the queue: - | http1 idle 0 active 0, waiting 0, attempts 0
+        open HTTP/1.1: - | http1 idle 0 active 0, waiting 0, attempts 0
+        open HTTP/2: - | http1 idle 0 active 0, waiting 0, attempts 0
+        adopt HTTP/1.1: keep 1 | http1 idle 1 active 0, waiting 0, attempts 0
+        attempt failed: - | http1 idle 0 active 0, waiting 0, attempts 0
+        attempt timed out: - | http1 idle 0 active 0, waiting 0, attempts 0
+        attempt speaks none offered: - | http1 idle 0 active 0, waiting 0, attempts 0
+        attempt challenges: - | http1 idle 0 active 0, waiting 0, attempts 0
+        challenge ended: - | http1 idle 0 active 0, waiting 0, attempts 0
+        connection became idle: - | http1 idle 0 active 0, waiting 0, attempts 0
+        connection became idle, spent: - | http1 idle 0 active 0, waiting 0, attempts 0
+        connection closed: release | http1 idle 0 active 0, waiting 0, attempts 0
+        stream ended: - | http1 idle 0 active 0, waiting 0, attempts 0
+        server allows no streams: - | http1 idle 0 active 0, waiting 0, attempts 0
+        GOAWAY: - | http1 idle 0 active 0, waiting 0, attempts 0
+        refused: pause 0.05 s | http1 idle 0 active 0, waiting 0, attempts 0, pausing
+        pause ended: - | http1 idle 0 active 0, waiting 0, attempts 0
+        answered: - | http1 idle 0 active 0, waiting 0, attempts 0
+        HTTP/1.1 required: - | http1 idle 0 active 0, waiting 0, attempts 0
+        streams cannot upgrade: release | http1 idle 0 active 0, waiting 0, attempts 0
+        a minute passed: release | http1 idle 0 active 0, waiting 0, attempts 0
+        close all idle: release | http1 idle 0 active 0, waiting 0, attempts 0
+        session ended: release | http1 idle 0 active 0, waiting 0, attempts 0, closing
+        send ahead: - | http1 idle 0 active 0, waiting 0, attempts 0
+        ## http1, an attempt
+        submit: 2 is queued, serve the queue later | http1 idle 0 active 0, waiting 2, attempts 1
+        submit, to a fresh connection: 2 is queued, serve the queue later | http1 idle 0 active 0, waiting 2, attempts 1
+        withdraw: cancel #1, release | http1 idle 0 active 0, waiting 0, attempts 0
+        serve the queue: - | http1 idle 0 active 0, waiting 1, attempts 1
+        open HTTP/1.1: assign 1 to 2 fresh | http1 idle 0 active 1, waiting 0, attempts 0
+        open HTTP/2: assign 1 to 2 stream | http2 open 1 of 1, waiting 0, attempts 0
+        adopt HTTP/1.1: - | http1 idle 0 active 0, waiting 1, attempts 1
+        attempt failed: fail 1 attemptFailed, release | http1 idle 0 active 0, waiting 0, attempts 0
+        attempt timed out: start #2 | http1 idle 0 active 0, waiting 1, attempts 1
+        attempt speaks none offered: fail 1 attemptFailed, release | http1 idle 0 active 0, waiting 0, attempts 0
+        attempt challenges: 1 is queued | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        challenge ended: - | http1 idle 0 active 0, waiting 1, attempts 1
+        connection became idle: - | http1 idle 0 active 0, waiting 1, attempts 1
+        connection became idle, spent: - | http1 idle 0 active 0, waiting 1, attempts 1
+        connection closed: - | http1 idle 0 active 0, waiting 1, attempts 1
+        stream ended: - | http1 idle 0 active 0, waiting 1, attempts 1
+        server allows no streams: - | http1 idle 0 active 0, waiting 1, attempts 1
+        GOAWAY: - | http1 idle 0 active 0, waiting 1, attempts 1
+        refused: pause 0.05 s | http1 idle 0 active 0, waiting 1, attempts 1, pausing
+        pause ended: - | http1 idle 0 active 0, waiting 1, attempts 1
+        answered: - | http1 idle 0 active 0, waiting 1, attempts 1
+        HTTP/1.1 required: - | http1 idle 0 active 0, waiting 1, attempts 1
+        streams cannot upgrade: - | http1 idle 0 active 0, waiting 1, attempts 1
+        a minute passed: - | http1 idle 0 active 0, waiting 1, attempts 1
+        close all idle: - | http1 idle 0 active 0, waiting 1, attempts 1
+        session ended: - | http1 idle 0 active 0, waiting 1, attempts 1, closing
+        send ahead: - | http1 idle 0 active 0, waiting 1, attempts 1
+        ## http1, an attempt that challenges
+        submit: 2 is queued, serve the queue later | http1 idle 0 active 0, waiting 2, attempts 1 of which challenge 1
+        submit, to a fresh connection: 2 is queued, serve the queue later | http1 idle 0 active 0, waiting 2, attempts 1 of which challenge 1
+        withdraw: cancel #1, release | http1 idle 0 active 0, waiting 0, attempts 0
+        serve the queue: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        open HTTP/1.1: assign 1 to 2 fresh | http1 idle 0 active 1, waiting 0, attempts 0
+        open HTTP/2: assign 1 to 2 stream | http2 open 1 of 1, waiting 0, attempts 0
+        adopt HTTP/1.1: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        attempt failed: fail 1 attemptFailed, release | http1 idle 0 active 0, waiting 0, attempts 0
+        attempt timed out: start #2, 1 is not queued | http1 idle 0 active 0, waiting 1, attempts 1
+        attempt speaks none offered: fail 1 attemptFailed, release | http1 idle 0 active 0, waiting 0, attempts 0
+        attempt challenges: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        challenge ended: 1 is not queued | http1 idle 0 active 0, waiting 1, attempts 1
+        connection became idle: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        connection became idle, spent: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        connection closed: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        stream ended: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        server allows no streams: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        GOAWAY: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        refused: pause 0.05 s | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1, pausing
+        pause ended: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        answered: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        HTTP/1.1 required: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        streams cannot upgrade: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        a minute passed: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        close all idle: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        session ended: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1, closing
+        send ahead: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
+        ## http1, active
+        submit: 3 is queued, serve the queue later | http1 idle 0 active 1, waiting 1, attempts 0
+        submit, to a fresh connection: 3 is queued, serve the queue later | http1 idle 0 active 1, waiting 1, attempts 0
+        withdraw: - | http1 idle 0 active 1, waiting 0, attempts 0
+        serve the queue: - | http1 idle 0 active 1, waiting 0, attempts 0
+        open HTTP/1.1: - | http1 idle 0 active 1, waiting 0, attempts 0
+        open HTTP/2: - | http1 idle 0 active 1, waiting 0, attempts 0
+        adopt HTTP/1.1: - | http1 idle 0 active 1, waiting 0, attempts 0
+        attempt failed: - | http1 idle 0 active 1, waiting 0, attempts 0
+        attempt timed out: - | http1 idle 0 active 1, waiting 0, attempts 0
+        attempt speaks none offered: - | http1 idle 0 active 1, waiting 0, attempts 0
+        attempt challenges: - | http1 idle 0 active 1, waiting 0, attempts 0
+        challenge ended: - | http1 idle 0 active 1, waiting 0, attempts 0
+        connection became idle: keep 2 | http1 idle 1 active 0, waiting 0, attempts 0
+        connection became idle, spent: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
+        connection closed: release | http1 idle 0 active 0, waiting 0, attempts 0
+        stream ended: - | http1 idle 0 active 1, waiting 0, attempts 0
+        server allows no streams: - | http1 idle 0 active 1, waiting 0, attempts 0
+        GOAWAY: - | http1 idle 0 active 1, waiting 0, attempts 0
+        refused: pause 0.05 s | http1 idle 0 active 1, waiting 0, attempts 0, pausing
+        pause ended: - | http1 idle 0 active 1, waiting 0, attempts 0
+        answered: - | http1 idle 0 active 1, waiting 0, attempts 0
+        HTTP/1.1 required: - | http1 idle 0 active 1, waiting 0, attempts 0
+        streams cannot upgrade: - | http1 idle 0 active 1, waiting 0, attempts 0
+        a minute passed: - | http1 idle 0 active 1, waiting 0, attempts 0
+        close all idle: - | http1 idle 0 active 1, waiting 0, attempts 0
+        session ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        send ahead: - | http1 idle 0 active 1, waiting 0, attempts 0
+        ## http1, idle
+        submit: assign 3 to 2 fromIdle | http1 idle 0 active 1, waiting 0, attempts 0
+        submit, to a fresh connection: 3 is queued, serve the queue later | http1 idle 1 active 0, waiting 1, attempts 0
+        withdraw: - | http1 idle 1 active 0, waiting 0, attempts 0
+        serve the queue: - | http1 idle 1 active 0, waiting 0, attempts 0
+        open HTTP/1.1: - | http1 idle 1 active 0, waiting 0, attempts 0
+        open HTTP/2: - | http1 idle 1 active 0, waiting 0, attempts 0
+        adopt HTTP/1.1: - | http1 idle 1 active 0, waiting 0, attempts 0
+        attempt failed: - | http1 idle 1 active 0, waiting 0, attempts 0
+        attempt timed out: - | http1 idle 1 active 0, waiting 0, attempts 0
+        attempt speaks none offered: - | http1 idle 1 active 0, waiting 0, attempts 0
+        attempt challenges: - | http1 idle 1 active 0, waiting 0, attempts 0
+        challenge ended: - | http1 idle 1 active 0, waiting 0, attempts 0
+        connection became idle: - | http1 idle 1 active 0, waiting 0, attempts 0
+        connection became idle, spent: - | http1 idle 1 active 0, waiting 0, attempts 0
+        connection closed: release | http1 idle 0 active 0, waiting 0, attempts 0
+        stream ended: - | http1 idle 1 active 0, waiting 0, attempts 0
+        server allows no streams: - | http1 idle 1 active 0, waiting 0, attempts 0
+        GOAWAY: - | http1 idle 1 active 0, waiting 0, attempts 0
+        refused: pause 0.05 s | http1 idle 1 active 0, waiting 0, attempts 0, pausing
+        pause ended: - | http1 idle 1 active 0, waiting 0, attempts 0
+        answered: - | http1 idle 1 active 0, waiting 0, attempts 0
+        HTTP/1.1 required: - | http1 idle 1 active 0, waiting 0, attempts 0
+        streams cannot upgrade: - | http1 idle 1 active 0, waiting 0, attempts 0
+        a minute passed: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
+        close all idle: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0
+        session ended: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0, closing
+        send ahead: - | http1 idle 1 active 0, waiting 0, attempts 0
+        ## http1, all active and two requests
+        submit: 7 is queued, serve the queue later | http1 idle 0 active 2, waiting 3, attempts 0
+        submit, to a fresh connection: 7 is queued, serve the queue later | http1 idle 0 active 2, waiting 3, attempts 0
+        withdraw: - | http1 idle 0 active 2, waiting 1, attempts 0
+        serve the queue: - | http1 idle 0 active 2, waiting 2, attempts 0
+        open HTTP/1.1: - | http1 idle 0 active 2, waiting 2, attempts 0
+        open HTTP/2: - | http1 idle 0 active 2, waiting 2, attempts 0
+        adopt HTTP/1.1: - | http1 idle 0 active 2, waiting 2, attempts 0
+        attempt failed: - | http1 idle 0 active 2, waiting 2, attempts 0
+        attempt timed out: - | http1 idle 0 active 2, waiting 2, attempts 0
+        attempt speaks none offered: - | http1 idle 0 active 2, waiting 2, attempts 0
+        attempt challenges: - | http1 idle 0 active 2, waiting 2, attempts 0
+        challenge ended: - | http1 idle 0 active 2, waiting 2, attempts 0
+        connection became idle: assign 3 to 5 atOnce, send ahead later | http1 idle 0 active 2, waiting 1, attempts 0
+        connection became idle, spent: close 5, start #3, 3 is not queued | http1 idle 0 active 1, waiting 2, attempts 1
+        connection closed: start #3, 3 is not queued | http1 idle 0 active 1, waiting 2, attempts 1
+        stream ended: - | http1 idle 0 active 2, waiting 2, attempts 0
+        server allows no streams: - | http1 idle 0 active 2, waiting 2, attempts 0
+        GOAWAY: - | http1 idle 0 active 2, waiting 2, attempts 0
+        refused: pause 0.05 s | http1 idle 0 active 2, waiting 2, attempts 0, pausing
+        pause ended: - | http1 idle 0 active 2, waiting 2, attempts 0
+        answered: - | http1 idle 0 active 2, waiting 2, attempts 0
+        HTTP/1.1 required: - | http1 idle 0 active 2, waiting 2, attempts 0
+        streams cannot upgrade: - | http1 idle 0 active 2, waiting 2, attempts 0
+        a minute passed: - | http1 idle 0 active 2, waiting 2, attempts 0
+        close all idle: - | http1 idle 0 active 2, waiting 2, attempts 0
+        session ended: - | http1 idle 0 active 2, waiting 2, attempts 0, closing
+        send ahead: - | http1 idle 0 active 2, waiting 2, attempts 0
+        ## http2, no connection
+        submit: 1 is queued, serve the queue later | http2 no connection, waiting 1, attempts 0
+        submit, to a fresh connection: 1 is queued, serve the queue later | http2 no connection, waiting 1, attempts 0
+        withdraw: - | http2 no connection, waiting 0, attempts 0
+        serve the queue: - | http2 no connection, waiting 0, attempts 0
+        open HTTP/1.1: - | http2 no connection, waiting 0, attempts 0
+        open HTTP/2: - | http2 no connection, waiting 0, attempts 0
+        adopt HTTP/1.1: keep 1 | http1 idle 1 active 0, waiting 0, attempts 0
+        attempt failed: - | http2 no connection, waiting 0, attempts 0
+        attempt timed out: - | http2 no connection, waiting 0, attempts 0
+        attempt speaks none offered: - | http2 no connection, waiting 0, attempts 0
+        attempt challenges: - | http2 no connection, waiting 0, attempts 0
+        challenge ended: - | http2 no connection, waiting 0, attempts 0
+        connection became idle: - | http2 no connection, waiting 0, attempts 0
+        connection became idle, spent: - | http2 no connection, waiting 0, attempts 0
+        connection closed: release | http2 no connection, waiting 0, attempts 0
+        stream ended: - | http2 no connection, waiting 0, attempts 0
+        server allows no streams: - | http2 no connection, waiting 0, attempts 0
+        GOAWAY: - | http2 no connection, waiting 0, attempts 0
+        refused: pause 0.05 s | http2 no connection, waiting 0, attempts 0, pausing
+        pause ended: - | http2 no connection, waiting 0, attempts 0
+        answered: - | http2 no connection, waiting 0, attempts 0
+        HTTP/1.1 required: - | http1 idle 0 active 0, waiting 0, attempts 0
+        streams cannot upgrade: release | http1 idle 0 active 0, waiting 0, attempts 0
+        a minute passed: release | http2 no connection, waiting 0, attempts 0
+        close all idle: release | http2 no connection, waiting 0, attempts 0
+        session ended: release | http2 no connection, waiting 0, attempts 0, closing
+        send ahead: - | http2 no connection, waiting 0, attempts 0
+        ## http2, idle
+        submit: assign 3 to 2 stream | http2 open 1 of 2, waiting 0, attempts 0
+        submit, to a fresh connection: assign 3 to 2 stream | http2 open 1 of 2, waiting 0, attempts 0
+        withdraw: - | http2 open 0 of 2, waiting 0, attempts 0
+        serve the queue: - | http2 open 0 of 2, waiting 0, attempts 0
+        open HTTP/1.1: - | http2 open 0 of 2, waiting 0, attempts 0
+        open HTTP/2: - | http2 open 0 of 2, waiting 0, attempts 0
+        adopt HTTP/1.1: - | http2 open 0 of 2, waiting 0, attempts 0
+        attempt failed: - | http2 open 0 of 2, waiting 0, attempts 0
+        attempt timed out: - | http2 open 0 of 2, waiting 0, attempts 0
+        attempt speaks none offered: - | http2 open 0 of 2, waiting 0, attempts 0
+        attempt challenges: - | http2 open 0 of 2, waiting 0, attempts 0
+        challenge ended: - | http2 open 0 of 2, waiting 0, attempts 0
+        connection became idle: - | http2 open 0 of 2, waiting 0, attempts 0
+        connection became idle, spent: - | http2 open 0 of 2, waiting 0, attempts 0
+        connection closed: release | http2 no connection, waiting 0, attempts 0
+        stream ended: - | http2 open 0 of 2, waiting 0, attempts 0
+        server allows no streams: close 2, release | http2 no connection, waiting 0, attempts 0
+        GOAWAY: - | http2 no connection, waiting 0, attempts 0
+        refused: pause 0.05 s | http2 open 0 of 2, waiting 0, attempts 0, pausing
+        pause ended: - | http2 open 0 of 2, waiting 0, attempts 0
+        answered: - | http2 open 0 of 2, waiting 0, attempts 0
+        HTTP/1.1 required: retire 2 | http1 idle 0 active 0, waiting 0, attempts 0
+        streams cannot upgrade: retire 2, release | http1 idle 0 active 0, waiting 0, attempts 0
+        a minute passed: close 2, release | http2 no connection, waiting 0, attempts 0
+        close all idle: close 2, release | http2 no connection, waiting 0, attempts 0
+        session ended: close 2, release | http2 no connection, waiting 0, attempts 0, closing
+        send ahead: - | http2 open 0 of 2, waiting 0, attempts 0
+        ## http2, full, an attempt and a request
+        submit: 5 is queued, serve the queue later | http2 open 2 of 2, waiting 2, attempts 1
+        submit, to a fresh connection: 5 is queued, serve the queue later | http2 open 2 of 2, waiting 2, attempts 1
+        withdraw: cancel #2 | http2 open 2 of 2, waiting 0, attempts 0
+        serve the queue: - | http2 open 2 of 2, waiting 1, attempts 1
+        open HTTP/1.1: retire 4, assign 3 to 5 fresh | http1 idle 0 active 1, waiting 0, attempts 0
+        open HTTP/2: assign 3 to 5 stream | http2 open 2 of 2 open 1 of 1, waiting 0, attempts 0
+        adopt HTTP/1.1: - | http2 open 2 of 2, waiting 1, attempts 1
+        attempt failed: fail 3 attemptFailed | http2 open 2 of 2, waiting 0, attempts 0
+        attempt timed out: start #3 offering HTTP/2 | http2 open 2 of 2, waiting 1, attempts 1
+        attempt speaks none offered: fail 3 attemptFailed | http2 open 2 of 2, waiting 0, attempts 0
+        attempt challenges: 3 is queued | http2 open 2 of 2, waiting 1, attempts 1 of which challenge 1
+        challenge ended: - | http2 open 2 of 2, waiting 1, attempts 1
+        connection became idle: - | http2 open 2 of 2, waiting 1, attempts 1
+        connection became idle, spent: - | http2 open 2 of 2, waiting 1, attempts 1
+        connection closed: - | http2 no connection, waiting 1, attempts 1
+        stream ended: assign 3 to 4 stream, cancel #2 | http2 open 2 of 2, waiting 0, attempts 0
+        server allows no streams: - | http2 open 2 of 2, waiting 1, attempts 1
+        GOAWAY: - | http2 no connection, waiting 1, attempts 1
+        refused: pause 0.05 s | http2 open 2 of 2, waiting 1, attempts 1, pausing
+        pause ended: - | http2 open 2 of 2, waiting 1, attempts 1
+        answered: - | http2 open 2 of 2, waiting 1, attempts 1
+        HTTP/1.1 required: retire 4 | http1 idle 0 active 0, waiting 1, attempts 1
+        streams cannot upgrade: retire 4 | http1 idle 0 active 0, waiting 1, attempts 1
+        a minute passed: - | http2 open 2 of 2, waiting 1, attempts 1
+        close all idle: - | http2 open 2 of 2, waiting 1, attempts 1
+        session ended: - | http2 open 2 of 2, waiting 1, attempts 1, closing
+        send ahead: - | http2 open 2 of 2, waiting 1, attempts 1
+        ## http2 for an upgrade, awaits settings
+        submit: 3 is queued, serve the queue later | http2 open 0 of 0 awaits settings, waiting 2, attempts 0
+        submit, to a fresh connection: 3 is queued, serve the queue later | http2 open 0 of 0 awaits settings, waiting 2, attempts 0
+        withdraw: - | http2 open 0 of 0 awaits settings, waiting 0, attempts 0
+        serve the queue: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        open HTTP/1.1: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        open HTTP/2: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        adopt HTTP/1.1: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        attempt failed: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        attempt timed out: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        attempt speaks none offered: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        attempt challenges: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        challenge ended: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        connection became idle: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        connection became idle, spent: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        connection closed: start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
+        stream ended: assign 1 to 2 stream | http2 open 1 of 2, waiting 0, attempts 0
+        server allows no streams: start #3 offering HTTP/2, close 2 | http2 no connection, waiting 1, attempts 1
+        GOAWAY: start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
+        refused: pause 0.05 s | http2 open 0 of 0 awaits settings, waiting 1, attempts 0, pausing
+        pause ended: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        answered: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        HTTP/1.1 required: retire 2, start #3 | http1 idle 0 active 0, waiting 1, attempts 1
+        streams cannot upgrade: retire 2, fail 1 opensNoWebSocket, release | http1 idle 0 active 0, waiting 0, attempts 0
+        a minute passed: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        close all idle: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        session ended: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0, closing
+        send ahead: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
+        ## pausing
+        submit: 4 is queued, serve the queue later | http2 no connection, waiting 2, attempts 0, pausing
+        submit, to a fresh connection: 4 is queued, serve the queue later | http2 no connection, waiting 2, attempts 0, pausing
+        withdraw: release | http2 no connection, waiting 0, attempts 0, pausing
+        serve the queue: - | http2 no connection, waiting 1, attempts 0, pausing
+        open HTTP/1.1: - | http2 no connection, waiting 1, attempts 0, pausing
+        open HTTP/2: - | http2 no connection, waiting 1, attempts 0, pausing
+        adopt HTTP/1.1: - | http2 no connection, waiting 1, attempts 0, pausing
+        attempt failed: - | http2 no connection, waiting 1, attempts 0, pausing
+        attempt timed out: - | http2 no connection, waiting 1, attempts 0, pausing
+        attempt speaks none offered: - | http2 no connection, waiting 1, attempts 0, pausing
+        attempt challenges: - | http2 no connection, waiting 1, attempts 0, pausing
+        challenge ended: - | http2 no connection, waiting 1, attempts 0, pausing
+        connection became idle: - | http2 no connection, waiting 1, attempts 0, pausing
+        connection became idle, spent: - | http2 no connection, waiting 1, attempts 0, pausing
+        connection closed: - | http2 no connection, waiting 1, attempts 0, pausing
+        stream ended: - | http2 no connection, waiting 1, attempts 0, pausing
+        server allows no streams: - | http2 no connection, waiting 1, attempts 0, pausing
+        GOAWAY: - | http2 no connection, waiting 1, attempts 0, pausing
+        refused: pause 0.2 s | http2 no connection, waiting 1, attempts 0, pausing
+        pause ended: start #2 offering HTTP/2, 3 is not queued | http2 no connection, waiting 1, attempts 1
+        answered: end pause, start #2 offering HTTP/2, 3 is not queued | http2 no connection, waiting 1, attempts 1
+        HTTP/1.1 required: - | http1 idle 0 active 0, waiting 1, attempts 0, pausing
+        streams cannot upgrade: - | http1 idle 0 active 0, waiting 1, attempts 0, pausing
+        a minute passed: - | http2 no connection, waiting 1, attempts 0, pausing
+        close all idle: - | http2 no connection, waiting 1, attempts 0, pausing
+        session ended: - | http2 no connection, waiting 1, attempts 0, pausing, closing
+        send ahead: - | http2 no connection, waiting 1, attempts 0, pausing
+        ## closing, active
+        submit: 3 is queued, serve the queue later | http1 idle 0 active 1, waiting 1, attempts 0, closing
+        submit, to a fresh connection: 3 is queued, serve the queue later | http1 idle 0 active 1, waiting 1, attempts 0, closing
+        withdraw: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        serve the queue: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        open HTTP/1.1: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        open HTTP/2: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        adopt HTTP/1.1: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        attempt failed: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        attempt timed out: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        attempt speaks none offered: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        attempt challenges: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        challenge ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        connection became idle: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0, closing
+        connection became idle, spent: close 2, release | http1 idle 0 active 0, waiting 0, attempts 0, closing
+        connection closed: release | http1 idle 0 active 0, waiting 0, attempts 0, closing
+        stream ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        server allows no streams: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        GOAWAY: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        refused: pause 0.05 s | http1 idle 0 active 1, waiting 0, attempts 0, pausing, closing
+        pause ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        answered: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        HTTP/1.1 required: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        streams cannot upgrade: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        a minute passed: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        close all idle: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        session ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        send ahead: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
+        """
+}

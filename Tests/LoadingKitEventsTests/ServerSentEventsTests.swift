@@ -1,0 +1,346 @@
+import Foundation
+import LoadingKit
+import LoadingKitEvents
+import LoadingKitLoopbackServer
+import Synchronization
+import Testing
+
+/// Event streams of a server that answers, ends and breaks.
+@Suite(.timeLimit(.minutes(3))) struct ServerSentEventsTests {
+    private static let type = "text/event-stream"
+
+    /// Reconnects at once, and records how long it would have waited.
+    private static func options(_ pauses: Recorder<Double> = Recorder(), attempts: Int? = nil) -> EventStreamOptions {
+        var options = EventStreamOptions()
+        options.reconnection.sleep = { pauses.append($0) }
+        options.reconnection.random = { 0 }
+        options.reconnection.maximumAttempts = attempts
+        return options
+    }
+
+    private static func events(
+        _ server: LoopbackServer, _ session: URLSession, _ options: EventStreamOptions, _ path: String = "/"
+    ) throws -> ServerSentEvents {
+        session.events(from: try #require(URL(string: server.url(path))), options: options)
+    }
+
+    private static func text(_ text: String, _ type: String = type + "; charset=utf-8") -> ServerResponse {
+        .bytes(Array(text.utf8), type: type)
+    }
+
+    private static func session() -> URLSession { URLSession(configuration: .ephemeral) }
+
+    private static func all(_ events: ServerSentEvents) async throws -> [String] {
+        try await events.reduce(into: []) { $0.append("\($1.id):\($1.event):\($1.data)") }
+    }
+
+    /// The stream ends, breaks in the middle of an event and before a response, and is gone on with each time.
+    @Test func aStreamGoesOnOverConnections() async throws {
+        let server = try LoopbackServer { request in
+            switch request.connection {
+            case 0: return Self.text("retry: 500\nid: 1\ndata: a\n\nid: x\ndata: incomplete\n").closing()
+            case 1:
+                return .stream(.chunked, type: Self.type) { body in
+                    try body.write("id: zwei-é\nevent: add\ndata: b\n\nid: 3\ndata: lo")
+                    throw CancellationError()
+                }
+            case 2: try request.exchange.closeAbruptly()
+            case 3: return Self.text("data: c\n\nid: 4\n\n").closing()
+            default: return ServerResponse(204)
+            }
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        let pauses = Recorder<Double>()
+        let events = try Self.events(server, session, Self.options(pauses))
+        #expect(try await Self.all(events) == ["1:message:a", "zwei-é:add:b", "zwei-é:message:c"])
+        let requests = server.requests.snapshot
+        #expect(requests.map { $0.fields[name: "Last-Event-ID"] }.last == "4")
+        #expect(
+            requests.first?.fields[name: "Last-Event-ID"] == nil && requests[1].fields[name: "Last-Event-ID"] == "1")
+        let second = requests[2].fields[name: "Last-Event-ID"]
+        #expect(second.map { Array($0.utf8) } == Array("zwei-é".utf8))
+        #expect(requests.allSatisfy { $0.fields[name: "Accept"] == "text/event-stream" })
+        #expect(requests.allSatisfy { $0.fields[name: "Cache-Control"] == "no-store" })
+        #expect(pauses.snapshot.allSatisfy { $0 >= 0.5 } && pauses.snapshot.first == 0.5)
+        #expect(events.lastEventID == "4" && events.state == .closed)
+    }
+
+    /// Wherever the connection breaks, the events before that are given, and the next request says where to go on.
+    @Test func aBreakInEachPlaceLosesNothing() async throws {
+        let seen = Mutex<Set<String>>([])
+        let stream = Array("id:1\ndata:a\n\nid:2\ndata:b\n\nid:3\ndata:c\n\n".utf8)
+        let server = try LoopbackServer { request in
+            let last = request.fields[name: "Last-Event-ID"].flatMap { Int($0) } ?? 0
+            if last == 3 { return ServerResponse(204) }
+            let rest = Array(stream[(last * 13)...])
+            let cut = min(Int(request.path.dropFirst()) ?? 0, rest.count)
+            let isFirst = seen.withLock { $0.insert(request.path).inserted }
+            return .stream(.length(UInt64(rest.count)), type: Self.type) { body in
+                try body.write(Array(rest[..<(isFirst ? cut : rest.count)]))
+                if isFirst, cut < rest.count { throw CancellationError() }
+            }.closing()
+        }
+        defer { server.stop() }
+        for cut in 0...stream.count {
+            let session = Self.session()
+            defer { session.invalidateAndCancel() }
+            let events = try Self.events(server, session, Self.options(), "/\(cut)")
+            #expect(try await Self.all(events) == ["1:message:a", "2:message:b", "3:message:c"], "cut at \(cut)")
+        }
+    }
+
+    @Test(arguments: [
+        (404, "text/event-stream", "gone"), (200, "text/html", "<p>"), (206, "text/event-stream", ""),
+        (500, "text/plain", "oops"),
+    ])
+    func anotherResponseFails(status: Int, type: String, body: String) async throws {
+        let server = try LoopbackServer { _ in .bytes(Array(body.utf8), type: type, status: status) }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        let events = try Self.events(server, session, Self.options())
+        let error = await #expect(throws: EventStreamError.self) { try await Self.all(events) }
+        let bytes = Data(body.utf8)
+        #expect(error == (status == 200 ? .mimeType(type, firstBytes: bytes) : .status(status, firstBytes: bytes)))
+        #expect(server.requests.count == 1 && events.state == .closed)
+    }
+
+    @Test(arguments: [301, 302, 303, 307, 308]) func redirectsAreFollowed(status: Int) async throws {
+        let server = try LoopbackServer { request in
+            if request.path == "/old" { return .redirect(to: "/new", status: status) }
+            let accept = request.fields[name: "Accept"] ?? ""
+            let id = request.fields[name: "Last-Event-ID"] ?? ""
+            return request.number < 3 && id != "1"
+                ? Self.text("id: 1\ndata: \(request.method) \(accept) \(id)\n\n") : ServerResponse(204)
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        var options = Self.options()
+        options.lastEventID = "0"
+        let events = try Self.events(server, session, options, "/old")
+        #expect(try await Self.all(events) == ["1:message:GET text/event-stream 0"])
+        #expect(server.requests.snapshot.map(\.path) == ["/old", "/new", "/old", "/new"])
+    }
+
+    /// Connections that are refused, one after the other: the pauses double, up to a bound, and in the end the error comes.
+    @Test func failuresBackOffAndEndAtTheMaximum() async throws {
+        let server = try LoopbackServer { _ in Self.text("") }
+        let target = server.url()
+        server.stop()
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        let pauses = Recorder<Double>()
+        var options = Self.options(pauses, attempts: 7)
+        options.reconnection.maximumBackoff = 40
+        let events = session.events(from: try #require(URL(string: target)), options: options)
+        let error = await #expect(throws: URLError.self) { try await Self.all(events) }
+        #expect(error?.code == .cannotConnectToHost && pauses.snapshot == [3, 6, 12, 24, 40, 40])
+        var iterator = events.makeAsyncIterator()
+        await #expect(throws: URLError.self) { try await iterator.next() }
+        #expect(try await iterator.next() == nil)
+    }
+
+    @Test func aStatusIsTriedAgainWhereThatIsAskedFor() async throws {
+        let server = try LoopbackServer { request in
+            switch request.number {
+            case 0: ServerResponse(503).adding("Retry-After", "20")
+            case 1: ServerResponse(429)
+            case 2: Self.text("data: a\n\n")
+            default: ServerResponse(204)
+            }
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        let pauses = Recorder<Double>()
+        var options = Self.options(pauses)
+        options.reconnection.retriedStatuses = [429, 503]
+        #expect(try await Self.all(Self.events(server, session, options)) == [":message:a"])
+        #expect(pauses.snapshot == [20, 6, 3])
+    }
+
+    /// A request that may do something is sent once.
+    @Test func aPostIsNotSentAgainUnlessThatIsAskedFor() async throws {
+        let server = try LoopbackServer { request in
+            request.number == 0
+                ? Self.text("data: \(request.method) \(request.bodyText)\n\n") : ServerResponse(204)
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: server.url())))
+        request.httpMethod = "POST"
+        request.httpBody = Data("question".utf8)
+        #expect(try await Self.all(session.events(for: request, options: Self.options())) == [":message:POST question"])
+        #expect(server.requests.count == 1)
+        var options = Self.options()
+        options.reconnection.isEnabled = true
+        #expect(try await Self.all(session.events(for: request, options: options)) == [])
+    }
+
+    @Test func statesAreObserved() async throws {
+        let server = try LoopbackServer { request in
+            request.number == 0 ? Self.text("data: a\n\n") : ServerResponse(204)
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        let events = try Self.events(server, session, Self.options())
+        var states = events.states.makeAsyncIterator()
+        #expect(await states.next() == .closed && server.requests.count == 0)
+        var iterator = events.makeAsyncIterator()
+        #expect(try await iterator.next()?.data == "a" && events.state == .open)
+        #expect(try await iterator.next() == nil)
+        var seen: [EventStreamState] = []
+        while seen.last != .closed, let state = await states.next() { seen.append(state) }
+        #expect(seen == [.connecting(attempt: 1), .open, .waiting(seconds: 3), .connecting(attempt: 2), .closed])
+    }
+
+    enum Place: CaseIterable { case beforeResponse, betweenEvents, whileWaiting }
+
+    @Test(arguments: Place.allCases) func cancellingEndsAtOnce(place: Place) async throws {
+        let (reached, sleeping) = (Signal(), Signal())
+        let server = try LoopbackServer { request in
+            switch place {
+            case .beforeResponse:
+                reached.fire()
+                try request.exchange.waitUntilClientCloses()
+                throw CancellationError()
+            case .betweenEvents:
+                return .stream(.chunked, type: Self.type) { body in
+                    try body.write("data: a\n\n")
+                    try body.waitUntilClientCloses()
+                }
+            case .whileWaiting: return Self.text("data: a\n\n")
+            }
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        var options = EventStreamOptions()
+        options.reconnection.sleep = { _ in
+            sleeping.fire()
+            try await Task.sleep(for: .seconds(3600))
+        }
+        let events = try Self.events(server, session, options)
+        let task = Task {
+            for try await _ in events { if place == .betweenEvents { reached.fire() } }
+        }
+        await (place == .whileWaiting ? sleeping : reached).wait()
+        task.cancel()
+        let error = await #expect(throws: URLError.self) { try await task.value }
+        #expect(error?.code == .cancelled && events.state == .closed)
+        if place != .whileWaiting { await server.endings.count(reaches: 1) }
+        #expect(server.requests.count == 1)
+    }
+
+    /// The loop that is left lets the connection go, and a new one goes on behind the last event that was read.
+    @Test func aLoopThatIsLeftMayGoOn() async throws {
+        let server = try LoopbackServer { request in
+            .stream(.chunked, type: Self.type) { body in
+                let first = (request.fields[name: "Last-Event-ID"].flatMap { Int($0) } ?? 0) + 1
+                try body.write((first...first + 9).map { "id: \($0)\ndata: \($0)\n\n" }.joined())
+                try body.waitUntilClientCloses()
+            }
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        let events = try Self.events(server, session, Self.options())
+        for try await event in events where event.data == "3" { break }
+        await server.endings.count(reaches: 1)
+        var rest: [String] = []
+        for try await event in events.prefix(2) { rest.append(event.data) }
+        #expect(rest == ["4", "5"])
+    }
+
+    /// What the server has sent and the program has not read stays below what LoadingKit, the parser and the sockets hold.
+    @Test func aSlowReaderStopsTheReading() async throws {
+        let event = "data: " + String(repeating: "x", count: 8_000) + "\n\n"
+        let count = 16_000
+        let written = Mutex(0)
+        let server = try LoopbackServer { _ in
+            .stream(.chunked, type: Self.type) { body in
+                for _ in 0..<count {
+                    try body.write(event)
+                    written.withLock { $0 += 1 }
+                }
+            }
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        var options = Self.options()
+        options.reconnection.isEnabled = false
+        var (read, most) = (0, 0)
+        for try await event in try Self.events(server, session, options) {
+            read += 1
+            #expect(event.data.utf8.allSatisfy { $0 == 0x78 })
+            most = max(most, written.withLock { $0 } - read)
+        }
+        #expect(read == count && most * event.utf8.count < 24 << 20, "\(most) events ahead")
+    }
+
+    @Test func fiftyStreamsAtOnceKeepTheirEvents() async throws {
+        let server = try LoopbackServer { request in
+            let last = request.fields[name: "Last-Event-ID"].flatMap { Int($0) } ?? 0
+            if last == 20 { return ServerResponse(204) }
+            return Self.text((last + 1...last + 5).map { "id:\($0)\ndata:\(request.path) \($0)\n\n" }.joined())
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<50 {
+                let events = try Self.events(server, session, Self.options(), "/\(number)")
+                group.addTask {
+                    try await events.reduce(into: []) { $0.append($1.data) } == (1...20).map { "/\(number) \($0)" }
+                }
+            }
+            for try await isRight in group { #expect(isRight) }
+        }
+    }
+
+    @Test func aLimitEndsTheStreamBehindTheEventsBeforeIt() async throws {
+        let server = try LoopbackServer { _ in Self.text("data: a\n\ndata: 12345\n\ndata: b\n\n") }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        var options = Self.options()
+        options.limits.maximumEventSize = 4
+        var seen: [String] = []
+        await #expect(throws: EventStreamParseError.eventTooLong(limit: 4)) {
+            for try await event in try Self.events(server, session, options) { seen.append(event.data) }
+        }
+        #expect(seen == ["a"] && server.requests.count == 1)
+    }
+
+    @Test func challengesAreTheSessions() async throws {
+        final class Login: NSObject, URLSessionTaskDelegate {
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+            ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+                (.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
+            }
+        }
+        let server = try LoopbackServer { request in
+            guard request.fields[name: "Authorization"] != nil else {
+                return ServerResponse(401).adding("WWW-Authenticate", "Basic realm=\"r\"")
+            }
+            return request.fields[name: "Last-Event-ID"] == nil ? Self.text("id:1\ndata:a\n\n") : ServerResponse(204)
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        let request = URLRequest(url: try #require(URL(string: server.url())))
+        let events = session.events(for: request, options: Self.options(), delegate: Login())
+        #expect(try await Self.all(events) == ["1:message:a"])
+        let error = await #expect(throws: EventStreamError.self) {
+            try await Self.all(Self.events(server, URLSession(configuration: .ephemeral), Self.options()))
+        }
+        #expect(error == .status(401, firstBytes: Data()))
+    }
+}

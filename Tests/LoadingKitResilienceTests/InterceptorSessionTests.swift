@@ -1,0 +1,509 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitResilience
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct RateLimiterTests {
+    @Test func requestsGoInOrderAsTheClockMoves() async throws {
+        let server = try LoopbackServer { .text($0.path) }
+        defer { server.stop() }
+        let clock = ManualClock()
+        let limiter = RateLimiter(RateLimit(rate: 1), clock: clock.clock)
+        let session = URLSession.with(limiter)
+        #expect(try await session.text(server.url("/0")) == "/0")
+        var tasks: [Task<String, any Error>] = []
+        for number in 1...3 {
+            tasks.append(Task { try await session.text(server.url("/\(number)")) })
+            await until { limiter.waitingCount == number }
+        }
+        tasks[1].cancel()
+        _ = try? await tasks[1].value
+        await until { limiter.waitingCount == 2 }
+        for expected in [0, 2] {
+            await until { clock.sleeping == 1 }
+            clock.advance(by: 1)
+            #expect(try await tasks[expected].value == "/\(expected + 1)")
+        }
+        #expect(server.requests.snapshot.map(\.path) == ["/0", "/1", "/3"])
+        #expect(limiter.waitingCount == 0)
+    }
+
+    @Test func aWaitThatWouldBeTooLongFailsAtOnce() async throws {
+        let server = try LoopbackServer { _ in .text("a") }
+        defer { server.stop() }
+        let limiter = RateLimiter(RateLimit(rate: 0.1, maximumWait: 5), clock: ManualClock().clock)
+        let session = URLSession.with(limiter)
+        #expect(try await session.status(server.url()) == 200)
+        let failure = try await error(RateLimitError.self) { try await session.status(server.url()) }
+        #expect(try failure.origin == server.origin && failure.wait == 10)
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func retryAfterPausesTheHost() async throws {
+        let server = try LoopbackServer { _ in .text("slow down", status: 429).adding("Retry-After", "20") }
+        defer { server.stop() }
+        let limiter = RateLimiter(RateLimit(rate: 100, burst: 100, maximumWait: 5), clock: ManualClock().clock)
+        let session = URLSession.with(limiter)
+        #expect(try await session.status(server.url()) == 429)
+        let failure = try await error(RateLimitError.self) { try await session.status(server.url()) }
+        #expect(failure.wait == 20)
+    }
+
+    @Test func aThousandCancelledWaitersLeave() async throws {
+        let server = try LoopbackServer { _ in .text("a") }
+        defer { server.stop() }
+        let clock = ManualClock()
+        let limiter = RateLimiter(RateLimit(rate: 0.01, maximumWait: 1e9), clock: clock.clock)
+        let session = URLSession.with(limiter)
+        #expect(try await session.status(server.url()) == 200)
+        let tasks = (0..<1_000).map { _ in Task { try await session.status(server.url()) } }
+        await until { limiter.waitingCount == 1_000 }
+        for task in tasks { task.cancel() }
+        for task in tasks { await #expect(throws: URLError.self) { try await task.value } }
+        await until { limiter.waitingCount == 0 && clock.sleeping == 0 }
+        #expect(server.requests.count == 1)
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct CircuitBreakerTests {
+    @Test func itOpensAndClosesAgain() async throws {
+        let status = Box(500)
+        let server = try LoopbackServer { _ in .text("x", status: status.value) }
+        defer { server.stop() }
+        let clock = ManualClock()
+        let breaker = CircuitBreaker(.init(minimumCalls: 3, openTime: 10), clock: clock.clock)
+        let session = URLSession.with(breaker)
+        for _ in 0..<3 { #expect(try await session.status(server.url()) == 500) }
+        let failure = try await error(CircuitOpenError.self) { try await session.status(server.url()) }
+        #expect(try failure.origin == server.origin && failure.wait == 10)
+        #expect(server.requests.count == 3)
+        clock.advance(by: 10)
+        status.value = 200
+        #expect(try await session.status(server.url()) == 200)
+        #expect(try breaker.phase(of: server.origin) == .closed)
+    }
+
+    @Test func cancelledCallsDoNotCount() async throws {
+        let server = try LoopbackServer { request in
+            try request.exchange.waitUntilClientCloses()
+            return .text("late")
+        }
+        defer { server.stop() }
+        let breaker = CircuitBreaker(.init(minimumCalls: 1), clock: ManualClock().clock)
+        let session = URLSession.with(breaker)
+        for number in 1...3 {
+            let task = Task { try await session.status(server.url()) }
+            _ = await server.requests.count(reaches: number)
+            task.cancel()
+            _ = try? await task.value
+        }
+        _ = await server.endings.count(reaches: 3)
+        #expect(try breaker.phase(of: server.origin) == .closed)
+    }
+
+    @Test func twoSessionsHaveTwoBreakers() async throws {
+        let server = try LoopbackServer { _ in .text("x", status: 500) }
+        defer { server.stop() }
+        let policy = CircuitBreakerState.Policy(minimumCalls: 1)
+        let first = URLSession.with(CircuitBreaker(policy)), second = URLSession.with(CircuitBreaker(policy))
+        #expect(try await first.status(server.url()) == 500)
+        _ = try await error(CircuitOpenError.self) { try await first.status(server.url()) }
+        #expect(try await second.status(server.url()) == 500)
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct HedgingTests {
+    private func slowFirst() throws -> LoopbackServer {
+        let number = Box(0)
+        return try LoopbackServer { request in
+            let mine = number.update { number -> Int in
+                number += 1
+                return number
+            }
+            if mine == 1 { try request.exchange.waitUntilClientCloses() }
+            return .text("answer \(mine)")
+        }
+    }
+
+    @Test func theFirstGoodResponseWinsAndTheOtherIsCancelled() async throws {
+        let server = try slowFirst()
+        defer { server.stop() }
+        let clock = ManualClock()
+        let session = URLSession.with(Hedging(HedgePolicy(delay: .fixed(2)), clock: clock.clock))
+        async let text = session.text(server.url())
+        _ = await server.requests.count(reaches: 1)
+        #expect(await clock.sleeps.element(at: 0) == 2)
+        clock.advance(by: 2)
+        #expect(try await text == "answer 2")
+        _ = await server.endings.count(reaches: 1)
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func aPostIsNotHedged() async throws {
+        let server = try LoopbackServer { _ in .text("a") }
+        defer { server.stop() }
+        let clock = ManualClock()
+        let session = URLSession.with(Hedging(HedgePolicy(delay: .fixed(2)), clock: clock.clock))
+        _ = try await session.data(for: server.request(method: "POST"))
+        #expect(clock.sleeps.count == 0)
+    }
+
+    @Test func withoutABudgetThereIsNoFurtherAttempt() async throws {
+        let release = Signal()
+        let server = try LoopbackServer { request in
+            try request.exchange.wait(for: release)
+            return .text("a")
+        }
+        defer { server.stop() }
+        let clock = ManualClock()
+        let policy = HedgePolicy(delay: .fixed(2), budget: RetryBudget(ratio: 0, reserve: 0))
+        let session = URLSession.with(Hedging(policy, clock: clock.clock))
+        async let text = session.text(server.url())
+        _ = await server.requests.count(reaches: 1)
+        _ = await clock.sleeps.element(at: 0)
+        clock.advance(by: 2)
+        release.fire()
+        #expect(try await text == "a")
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func cancellationEndsAllAttempts() async throws {
+        let server = try LoopbackServer { request in
+            try request.exchange.waitUntilClientCloses()
+            return .text("late")
+        }
+        defer { server.stop() }
+        let clock = ManualClock()
+        let session = URLSession.with(Hedging(HedgePolicy(delay: .fixed(2)), clock: clock.clock))
+        let task = Task { try await session.text(server.url()) }
+        _ = await clock.sleeps.element(at: 0)
+        clock.advance(by: 2)
+        _ = await server.requests.count(reaches: 2)
+        task.cancel()
+        await #expect(throws: URLError.self) { try await task.value }
+        _ = await server.endings.count(reaches: 2)
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct ValidationTests {
+    @Test func aStatusIsRefusedWithTheFirstBytes() async throws {
+        let server = try LoopbackServer { _ in .text(String(repeating: "e", count: 100_000), status: 418) }
+        defer { server.stop() }
+        let session = URLSession.with(ResponseValidation())
+        let failure = try await error(ResponseValidationError.self) { try await session.status(server.url()) }
+        #expect((failure.response as? HTTPURLResponse)?.statusCode == 418)
+        #expect(failure.bodyText == String(repeating: "e", count: 4_096))
+        guard case .status(418) = failure.reason else { return #expect(Bool(false)) }
+    }
+
+    @Test(arguments: [
+        (["text/plain"], true), (["text/*"], true), (["*/*"], true), (["TEXT/Plain; charset=x"], true),
+        (["application/json"], false), ([], false),
+    ])
+    func mimeTypes(_ types: [String], _ isAccepted: Bool) async throws {
+        let server = try LoopbackServer { _ in .text("a") }
+        defer { server.stop() }
+        let session = URLSession.with(ResponseValidation(mimeTypes: types))
+        if isAccepted {
+            #expect(try await session.text(server.url()) == "a")
+        } else {
+            _ = try await error(ResponseValidationError.self) { try await session.status(server.url()) }
+        }
+    }
+
+    @Test func aRequestMayBeRefused() async throws {
+        struct Refusal: Error {}
+        let session = URLSession.with(RequestValidation { _ in throw Refusal() })
+        _ = try await error(Refusal.self) { try await session.status("http://127.0.0.1:1/") }
+    }
+
+    @Test func theProgramsOwnCheck() async throws {
+        struct Refusal: Error {}
+        let server = try LoopbackServer { _ in .text("a") }
+        defer { server.stop() }
+        let session = URLSession.with(ResponseValidation(check: { _, _ in throw Refusal() }))
+        let failure = try await error(ResponseValidationError.self) { try await session.status(server.url()) }
+        guard case .custom(is Refusal) = failure.reason else { return #expect(Bool(false)) }
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct BearerTokensTests {
+    private struct Refusal: Error {}
+
+    /// Accepts one token alone.
+    private func server(_ accepted: Box<String>) throws -> LoopbackServer {
+        try LoopbackServer { request in
+            let field = request.fields[name: "Authorization"] ?? "none"
+            return .text(field, status: field == "Bearer \(accepted.value)" ? 200 : 401)
+        }
+    }
+
+    @Test func aThousandRequestsShareOneRefresh() async throws {
+        let server = try server(Box("new"))
+        defer { server.stop() }
+        let (refreshes, release) = (Box(0), Signal())
+        let tokens = BearerTokens(origins: [try server.origin], token: BearerToken("old")) { _ in
+            refreshes.update { $0 += 1 }
+            await release.wait()
+            return BearerToken("new")
+        }
+        let session = URLSession.with(tokens)
+        try await withThrowingTaskGroup(of: Int.self) { group in
+            for _ in 0..<1_000 { group.addTask { try await session.status(server.url()) } }
+            await until { tokens.waitingCount == 1_000 }
+            release.fire()
+            for try await status in group { #expect(status == 200) }
+        }
+        #expect(refreshes.value == 1)
+    }
+
+    @Test func aFailedRefreshFailsAllWhoWaitAndTheNextAsksAgain() async throws {
+        let server = try server(Box("new"))
+        defer { server.stop() }
+        let (refreshes, release) = (Box(0), Signal())
+        let tokens = BearerTokens(origins: [try server.origin]) { _ in
+            let number = refreshes.update { count -> Int in
+                count += 1
+                return count
+            }
+            await release.wait()
+            if number == 1 { throw Refusal() }
+            return BearerToken("new")
+        }
+        let session = URLSession.with(tokens)
+        let tasks = (0..<5).map { _ in Task { try await session.status(server.url()) } }
+        await until { tokens.waitingCount == 5 }
+        release.fire()
+        for task in tasks {
+            let failure = try await error(BearerTokenError.self) { try await task.value }
+            guard case .refreshFailed(is Refusal) = failure else { return #expect(Bool(false)) }
+        }
+        #expect(server.requests.count == 0)
+        #expect(try await session.status(server.url()) == 200)
+        #expect(refreshes.value == 2)
+    }
+
+    @Test func aCancelledWaiterDoesNotEndTheRefresh() async throws {
+        let server = try server(Box("new"))
+        defer { server.stop() }
+        let release = Signal()
+        let tokens = BearerTokens(origins: [try server.origin]) { _ in
+            await release.wait()
+            return BearerToken("new")
+        }
+        let session = URLSession.with(tokens)
+        let cancelled = Task { try await session.status(server.url()) }
+        let other = Task { try await session.status(server.url()) }
+        await until { tokens.waitingCount == 2 }
+        cancelled.cancel()
+        await #expect(throws: URLError.self) { try await cancelled.value }
+        release.fire()
+        #expect(try await other.value == 200)
+    }
+
+    @Test func aTokenGoesToNoOtherOriginAlsoAfterARedirect() async throws {
+        let other = try LoopbackServer { .text($0.fields[name: "Authorization"] ?? "none") }
+        defer { other.stop() }
+        let target = other.url()
+        let server = try LoopbackServer { $0.path == "/away" ? .redirect(to: target) : .redirect(to: "/away") }
+        defer { server.stop() }
+        let session = URLSession.with(
+            BearerTokens(origins: [try server.origin], token: BearerToken("secret")) { _ in BearerToken("secret") })
+        #expect(try await session.text(server.url("/")) == "none")
+        #expect(
+            server.requests.snapshot.map { $0.fields[name: "Authorization"] } == ["Bearer secret", "Bearer secret"])
+        #expect(try await session.text(target) == "none")
+    }
+
+    @Test func twoUsersNeverShare() async throws {
+        let server = try LoopbackServer { .text($0.fields[name: "Authorization"] ?? "none") }
+        defer { server.stop() }
+        let origin = try server.origin
+        let user = { (name: String) in
+            URLSession.with(BearerTokens(origins: [origin]) { _ in BearerToken(name) }, SingleFlight())
+        }
+        let (ann, bob) = (user("ann"), user("bob"))
+        async let first = ann.text(server.url())
+        async let second = bob.text(server.url())
+        #expect(try await [first, second] == ["Bearer ann", "Bearer bob"])
+    }
+
+    @Test func aMalformedTokenIsNotSent() async throws {
+        let server = try server(Box("x"))
+        defer { server.stop() }
+        let session = URLSession.with(BearerTokens(origins: [try server.origin]) { _ in BearerToken("a\r\nX: y") })
+        let failure = try await error(BearerTokenError.self) { try await session.status(server.url()) }
+        guard case .malformedToken = failure else { return #expect(Bool(false)) }
+        #expect(server.requests.count == 0)
+    }
+}
+
+@Suite(.timeLimit(.minutes(2))) struct SingleFlightTests {
+    @Test func aThousandEqualRequestsShareOneLoad() async throws {
+        let release = Signal()
+        let body = [UInt8](repeating: 5, count: 300_000)
+        let server = try LoopbackServer { request in
+            try request.exchange.wait(for: release)
+            return .bytes(body)
+        }
+        defer { server.stop() }
+        let flights = SingleFlight()
+        let session = URLSession.with(flights)
+        try await withThrowingTaskGroup(of: Data.self) { group in
+            for _ in 0..<1_000 { group.addTask { try await session.data(for: server.request()).0 } }
+            await until { flights.callerCount == 1_000 }
+            release.fire()
+            for try await data in group { #expect(data == Data(body)) }
+        }
+        #expect(server.requests.count == 1)
+        await until { flights.flightCount == 0 }
+    }
+
+    @Test func requestsThatDifferDoNotShare() async throws {
+        let release = Signal()
+        let server = try LoopbackServer { request in
+            try request.exchange.wait(for: release)
+            return .text(request.fields[name: "Authorization"] ?? "none")
+        }
+        defer { server.stop() }
+        let flights = SingleFlight(ignoredFields: ["Authorization", "X-Request-ID"])
+        let session = URLSession.with(flights)
+        let fields = [["Authorization": "a"], ["Authorization": "b", "X-Request-ID": "1"], ["authorization": "b"]]
+        let tasks = try fields.map { fields in
+            let request = try server.request(fields: fields)
+            return Task { String(decoding: try await session.data(for: request).0, as: UTF8.self) }
+        }
+        await until { flights.callerCount == 3 }
+        #expect(flights.flightCount == 2)
+        release.fire()
+        var texts: [String] = []
+        for task in tasks { texts.append(try await task.value) }
+        #expect(texts == ["a", "b", "b"])
+    }
+
+    @Test func aCancelledLeaderIsReplacedBeforeTheResponse() async throws {
+        let release = Signal()
+        let server = try LoopbackServer { request in
+            try request.exchange.wait(for: release)
+            return .text("good")
+        }
+        defer { server.stop() }
+        let flights = SingleFlight()
+        let session = URLSession.with(flights)
+        let leader = Task { try await session.text(server.url()) }
+        _ = await server.requests.count(reaches: 1)
+        let others = (0..<3).map { _ in Task { try await session.text(server.url()) } }
+        await until { flights.callerCount == 4 }
+        leader.cancel()
+        await #expect(throws: URLError.self) { try await leader.value }
+        _ = await server.requests.count(reaches: 2)
+        release.fire()
+        for other in others { #expect(try await other.value == "good") }
+        #expect(server.requests.count == 2)
+    }
+
+    @Test func theLoadGoesOnWhenTheLeaderIsCancelledInItsBody() async throws {
+        let (start, release) = (Signal(), Signal())
+        let server = try LoopbackServer { request in
+            try request.exchange.wait(for: start)
+            return .stream(.length(8)) { writer in
+                try writer.write("half")
+                try writer.wait(for: release)
+                try writer.write("half")
+            }
+        }
+        defer { server.stop() }
+        let flights = SingleFlight()
+        let session = URLSession.with(flights)
+        let leads = Signal()
+        let request = try server.request()
+        let leader = Task {
+            let (bytes, _) = try await session.bytes(for: request)
+            var iterator = bytes.makeAsyncIterator()
+            while try await iterator.next() != nil { leads.fire() }
+        }
+        _ = await server.requests.count(reaches: 1)
+        let follower = Task { try await session.text(server.url()) }
+        await until { flights.callerCount == 2 }
+        start.fire()
+        await leads.wait()
+        leader.cancel()
+        _ = try? await leader.value
+        await until { flights.callerCount < 2 }
+        release.fire()
+        #expect(try await follower.value == "halfhalf")
+        #expect(server.requests.count == 1)
+    }
+
+    @Test func theLastOneCancelsTheLoad() async throws {
+        let server = try LoopbackServer { request in
+            try request.exchange.waitUntilClientCloses()
+            return .text("late")
+        }
+        defer { server.stop() }
+        let flights = SingleFlight()
+        let session = URLSession.with(flights)
+        let tasks = (0..<3).map { _ in Task { try await session.text(server.url()) } }
+        await until { flights.callerCount == 3 }
+        _ = await server.requests.count(reaches: 1)
+        for task in tasks { task.cancel() }
+        for task in tasks { await #expect(throws: URLError.self) { try await task.value } }
+        await until { flights.flightCount == 0 }
+    }
+
+    @Test func eachCallerFollowsARedirect() async throws {
+        let release = Signal()
+        let server = try LoopbackServer { request in
+            if request.path == "/new" { return .text("new") }
+            try request.exchange.wait(for: release)
+            return .redirect(to: "/new")
+        }
+        defer { server.stop() }
+        let flights = SingleFlight()
+        let session = URLSession.with(flights)
+        let tasks = (0..<5).map { _ in Task { try await session.text(server.url("/old")) } }
+        await until { flights.callerCount == 5 }
+        release.fire()
+        for task in tasks { #expect(try await task.value == "new") }
+        await until { flights.flightCount == 0 }
+    }
+
+    @Test func aFailureReachesAll() async throws {
+        let release = Signal()
+        let server = try LoopbackServer { request in
+            try request.exchange.wait(for: release)
+            try request.exchange.reset()
+        }
+        defer { server.stop() }
+        let flights = SingleFlight()
+        let session = URLSession.with(flights)
+        let tasks = (0..<3).map { _ in Task { try await session.text(server.url()) } }
+        await until { flights.callerCount == 3 }
+        release.fire()
+        for task in tasks { await #expect(throws: URLError.self) { try await task.value } }
+    }
+
+    @Test func aCallerThatDoesNotReadIsLetGoOf() async throws {
+        let server = try LoopbackServer { _ in .bytes([UInt8](repeating: 1, count: 8 << 20)) }
+        defer { server.stop() }
+        let clock = ManualClock()
+        let hold = Signal()
+        let session = URLSession.with(
+            ClosureInterceptor { request, next in
+                let loaded = try await next.load(request)
+                if request.value(forHTTPHeaderField: "X-Slow") != nil { await hold.wait() }
+                return loaded
+            }, SingleFlight(ignoredFields: ["X-Slow"], bufferLimit: 64 << 10, maximumStall: 5, clock: clock.clock))
+        let slowRequest = try server.request(fields: ["X-Slow": "1"])
+        let slow = Task { try await session.data(for: slowRequest).0 }
+        _ = await server.requests.count(reaches: 1)
+        let fast = Task { try await session.data(for: server.request()).0 }
+        #expect(await clock.sleeps.element(at: 0) == 5)
+        clock.advance(by: 5)
+        #expect(try await fast.value.count == 8 << 20)
+        hold.fire()
+        let failure = try await error(SingleFlightError.self) { try await slow.value }
+        #expect(failure == .fellBehind)
+    }
+}

@@ -1,0 +1,153 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitResilience
+import Testing
+
+@Suite(.timeLimit(.minutes(2))) struct StackTests {
+    @Test func theFirstIsTheOutermost() async throws {
+        let server = try LoopbackServer { request in .text(request.fields[name: "X-Order"] ?? "") }
+        defer { server.stop() }
+        let order = { (name: String) in
+            ClosureInterceptor { request, next in
+                var request = request
+                request.addValue(name, forHTTPHeaderField: "X-Order")
+                return try await next.load(request)
+            }
+        }
+        let session = URLSession.with(order("a"), order("b"), order("c"))
+        #expect(try await session.text(server.url()) == "a,b,c")
+    }
+
+    @Test func anInterceptorMayAnswerItself() async throws {
+        let session = URLSession.with(
+            ClosureInterceptor { request, _ in
+                let url = try #require(request.url)
+                let response = try #require(
+                    HTTPURLResponse(url: url, statusCode: 299, httpVersion: nil, headerFields: nil))
+                return InterceptedResponse(response: response, body: InterceptedBody(Data("own".utf8)))
+            })
+        #expect(try await session.text("http://127.0.0.1:1/") == "own")
+        #expect(try await session.status("http://127.0.0.1:1/") == 299)
+    }
+
+    @Test func aDelegateSeesOneLoad() async throws {
+        let server = try LoopbackServer { _ in .text("hello") }
+        defer { server.stop() }
+        let configuration = URLSessionConfiguration.ephemeral
+        ResilienceStack([Forwarder(), Retries(), Forwarder()]).install(in: configuration)
+        let delegate = Collector()
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        session.dataTask(with: try server.request()).resume()
+        await delegate.completed.wait()
+        #expect(delegate.events.snapshot == ["response 200", "data hello", "completed"])
+    }
+
+    @Test func aDelegateThatCancelsEndsTheLoad() async throws {
+        let server = try LoopbackServer { _ in
+            .stream(.length(1 << 30)) { writer in
+                while true { try writer.write([UInt8](repeating: 1, count: 1 << 16)) }
+            }
+        }
+        defer { server.stop() }
+        let configuration = URLSessionConfiguration.ephemeral
+        ResilienceStack([Forwarder(), Forwarder()]).install(in: configuration)
+        let delegate = Collector(cancelsAtData: true)
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        session.dataTask(with: try server.request()).resume()
+        await delegate.completed.wait()
+        #expect(delegate.events.last == "failed \(URLError.Code.cancelled.rawValue)")
+        _ = await server.endings.count(reaches: 1)
+    }
+
+    @Test func downloadsPassThrough() async throws {
+        let server = try LoopbackServer { _ in .bytes([UInt8](repeating: 7, count: 1 << 20)) }
+        defer { server.stop() }
+        let session = URLSession.with(Forwarder(), Forwarder(), Forwarder())
+        let (file, _) = try await session.download(from: try #require(URL(string: server.url())))
+        defer { try? FileManager.default.removeItem(at: file) }
+        #expect(try Data(contentsOf: file).count == 1 << 20)
+    }
+
+    /// The server counts what it could send while nothing is read: buffers of the system, and of the stack.
+    @Test func backpressurePassesThroughThreeInterceptors() async throws {
+        let size = 64 << 20
+        let sent = Box(0)
+        let server = try LoopbackServer { _ in
+            .stream(.length(UInt64(size))) { writer in
+                let piece = [UInt8](repeating: 1, count: 1 << 16)
+                for _ in 0..<size >> 16 {
+                    try writer.write(piece)
+                    sent.update { $0 += 1 << 16 }
+                }
+            }
+        }
+        defer { server.stop() }
+        let session = URLSession.with(
+            Forwarder(), Retries(), CircuitBreaker())
+        let (bytes, _) = try await session.bytes(from: try #require(URL(string: server.url())))
+        var iterator = bytes.makeAsyncIterator()
+        #expect(try await iterator.next() == 1)
+        // What the server has sent and the program has not read is in buffers: of the system, and of the stack.
+        var (count, ahead) = (1, 0)
+        while try await iterator.next() != nil {
+            count += 1
+            if count % (1 << 20) == 0 { ahead = max(ahead, sent.value - count) }
+        }
+        #expect(count == size)
+        #expect(ahead < size / 4)
+    }
+
+    @Test func twoInstallationsOfOneConfigurationReplaceEachOther() async throws {
+        let server = try LoopbackServer { request in .text(request.fields[name: "X-Stack"] ?? "") }
+        defer { server.stop() }
+        let mark = { (name: String) in
+            ClosureInterceptor { request, next in
+                var request = request
+                request.addValue(name, forHTTPHeaderField: "X-Stack")
+                return try await next.load(request)
+            }
+        }
+        let configuration = URLSessionConfiguration.ephemeral
+        ResilienceStack([mark("one")]).install(in: configuration)
+        ResilienceStack([mark("two")]).install(in: configuration)
+        #expect(try await URLSession(configuration: configuration).text(server.url()) == "two")
+    }
+
+    @Test(arguments: [
+        ("http://Example.ORG/a", "http://example.org:80"), ("https://example.org./", "https://example.org:443"),
+        ("https://[::1]:8443/", "https://[::1]:8443"), ("HTTP://a:80/", "http://a:80"),
+    ])
+    func origins(_ url: String, _ origin: String) {
+        #expect(RequestOrigin(url)?.description == origin)
+    }
+
+    @Test(arguments: ["", "/path", "mailto:a@example.org", "data:,x"])
+    func urlsWithoutAnOrigin(_ url: String) { #expect(RequestOrigin(url) == nil) }
+}
+
+private final class Collector: NSObject, URLSessionDataDelegate, Sendable {
+    let events = Recorder<String>()
+    let completed = Signal()
+    private let cancelsAtData: Bool
+
+    init(cancelsAtData: Bool = false) { self.cancelsAtData = cancelsAtData }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        events.append("response \((response as? HTTPURLResponse)?.statusCode ?? 0)")
+        completionHandler(.allow)
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        if cancelsAtData { return dataTask.cancel() }
+        events.append("data \(String(decoding: data, as: UTF8.self))")
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        events.append(error.map { "failed \(($0 as? URLError)?.code.rawValue ?? 0)" } ?? "completed")
+        completed.fire()
+    }
+}

@@ -1,0 +1,303 @@
+import Foundation
+import Testing
+
+@testable import LoadingKitResilience
+
+@Suite struct TokenBucketTests {
+    @Test func aBurstGoesAtOnceAndThenTheRate() {
+        var bucket = TokenBucket(rate: 2, burst: 3, at: 0)
+        let times: [(TimeInterval, Bool)] = [
+            (0, true), (0, true), (0, true), (0, false), (0.4, false), (0.5, true), (0.5, false), (1, true),
+            (100, true),
+            (100, true), (100, true), (100, false), (50, false),
+        ]
+        for (time, goes) in times {
+            let took = bucket.take(at: time)
+            #expect(took == goes, "at \(time)")
+        }
+    }
+
+    @Test func aPauseGivesNoTokens() {
+        var bucket = TokenBucket(rate: 1, burst: 5, at: 0)
+        bucket.pause(until: 10)
+        bucket.pause(until: 3)
+        #expect(bucket.wait(for: 1, at: 4) == 6)
+        let took = [bucket.take(at: 9.9), bucket.take(at: 10)]
+        #expect(took == [false, true])
+    }
+
+    @Test(arguments: [Double.nan, -1, 0, .infinity, 1e300])
+    func strangeRates(_ number: Double) {
+        var bucket = TokenBucket(rate: number, burst: number, at: 0)
+        #expect(bucket.wait(for: 1, at: 0) == 0)
+        _ = bucket.take(at: 0)
+        #expect(bucket.wait(for: 2, at: 0) >= 0)
+    }
+
+    @Test func withoutARateTheWaitIsInfinite() {
+        var bucket = TokenBucket(rate: 0, burst: 1, at: 0)
+        _ = bucket.take(at: 0)
+        #expect(bucket.wait(for: 1, at: 0) == .infinity)
+    }
+}
+
+@Suite struct RateLimitQueueTests {
+    private func queue(waiting: Int, rate: Double = 1) -> RateLimitQueue {
+        var queue = RateLimitQueue(TokenBucket(rate: rate, burst: 1, at: 0))
+        for id in 0...waiting { _ = queue.arrive(UInt64(id), at: 0, maximumWait: 1_000, maximumCount: 1_000) }
+        return queue
+    }
+
+    @Test func theOrderIsThatOfArrival() {
+        var queue = queue(waiting: 3)
+        #expect(queue.count == 3)
+        #expect(queue.nextEvent(from: 0) == 1)
+        let early = queue.advance(to: 0.9)
+        #expect(early == .init())
+        for id in 1...3 as ClosedRange<UInt64> {
+            let departures = queue.advance(to: TimeInterval(id))
+            #expect(departures == .init(released: [id]))
+        }
+        #expect(queue.nextEvent(from: 3) == nil)
+    }
+
+    @Test func oneThatLeavesLetsOthersMoveUp() {
+        var queue = queue(waiting: 3)
+        let left = [queue.leave(1), queue.leave(1), queue.leave(9)]
+        #expect(left == [true, false, false])
+        let departures = queue.advance(to: 1)
+        #expect(departures.released == [2])
+    }
+
+    @Test func aWaitThatWouldBeTooLongIsRefused() {
+        var queue = RateLimitQueue(TokenBucket(rate: 1, burst: 1, at: 0))
+        let arrivals = (1...4).map { queue.arrive($0, at: 0, maximumWait: 2, maximumCount: 10) }
+        #expect(arrivals == [.goes, .waits, .waits, .refused(3)])
+        let full = queue.arrive(5, at: 0, maximumWait: 100, maximumCount: 2)
+        #expect(full == .refused(3))
+    }
+
+    @Test func thoseWhoseTimeIsOverAfterAPauseAreLetGoOf() {
+        var queue = RateLimitQueue(TokenBucket(rate: 1, burst: 1, at: 0))
+        for id in 0...2 as ClosedRange<UInt64> {
+            _ = queue.arrive(id, at: 0, maximumWait: 5, maximumCount: 10)
+        }
+        queue.pause(until: 60)
+        #expect(queue.nextEvent(from: 0) == 5)
+        let departures = queue.advance(to: 5)
+        #expect(departures == .init(expired: [1, 2]))
+    }
+
+    @Test func tenThousandLeaveInOrder() {
+        var queue = RateLimitQueue(TokenBucket(rate: 1, burst: 1, at: 0))
+        for id in 0...10_000 as ClosedRange<UInt64> {
+            _ = queue.arrive(id, at: 0, maximumWait: 1e6, maximumCount: 10_000)
+        }
+        var released: [UInt64] = []
+        for second in 1...10_000 { released += queue.advance(to: TimeInterval(second)).released }
+        #expect(released == Array(1...10_000))
+    }
+}
+
+@Suite struct CircuitBreakerStateTests {
+    private typealias State = CircuitBreakerState
+
+    private func call(_ state: inout State, _ outcome: State.Outcome, at now: TimeInterval) -> State.Admission {
+        let admission = state.admit(at: now)
+        if case .goes(let ticket) = admission { state.record(outcome, ticket, at: now) }
+        return admission
+    }
+
+    private func open(_ policy: State.Policy) -> State {
+        var state = State(policy)
+        for _ in 0..<policy.minimumCalls { _ = call(&state, .failure, at: 0) }
+        return state
+    }
+
+    @Test func itOpensAtTheRatioOnceThereAreEnoughCalls() {
+        var state = State(.init(failureRatio: 0.5, minimumCalls: 4, openTime: 10))
+        for outcome in [State.Outcome.success, .failure, .failure, .unknown] { _ = call(&state, outcome, at: 0) }
+        #expect(state.phase == .closed)
+        _ = call(&state, .success, at: 0)
+        #expect(state.phase == .closed)
+        _ = call(&state, .failure, at: 0)
+        #expect(state.phase == .open(until: 10))
+        let refused = state.admit(at: 4)
+        #expect(refused == .refused(6))
+    }
+
+    @Test func whatIsOlderThanTheWindowDoesNotCount() {
+        var state = State(.init(minimumCalls: 4, window: 10))
+        for time in [0.0, 1, 2, 20] { _ = call(&state, .failure, at: time) }
+        #expect(state.phase == .closed)
+        for time in [21.0, 22, 23] { _ = call(&state, .failure, at: time) }
+        #expect(state.phase == .open(until: 33))
+    }
+
+    @Test func aProbeThatSucceedsCloses() {
+        var state = open(.init(minimumCalls: 2, openTime: 10, probes: 2))
+        let first = state.admit(at: 10)
+        let second = state.admit(at: 10)
+        let third = state.admit(at: 10)
+        #expect(third == .refused(0))
+        guard case .goes(let one) = first, case .goes(let two) = second else { return #expect(Bool(false)) }
+        state.record(.success, one, at: 11)
+        #expect(state.phase == .halfOpen(running: 1, succeeded: 1))
+        state.record(.success, two, at: 11)
+        #expect(state.phase == .closed)
+        _ = call(&state, .failure, at: 11)
+        #expect(state.phase == .closed)
+    }
+
+    @Test func aProbeThatFailsOpensAgain() {
+        var state = open(.init(minimumCalls: 2, openTime: 10))
+        _ = call(&state, .failure, at: 10)
+        #expect(state.phase == .open(until: 20))
+    }
+
+    @Test func aProbeThatIsCancelledLeavesItsPlaceToAnother() {
+        var state = open(.init(minimumCalls: 2, openTime: 10))
+        _ = call(&state, .unknown, at: 10)
+        #expect(state.phase == .halfOpen(running: 0, succeeded: 0))
+        _ = call(&state, .success, at: 10)
+        #expect(state.phase == .closed)
+    }
+
+    @Test func lateOutcomesOfAnEarlierPhaseDoNotCount() {
+        var state = State(.init(minimumCalls: 2, openTime: 10))
+        let early = state.admit(at: 0)
+        for _ in 0..<2 { _ = call(&state, .failure, at: 0) }
+        guard case .goes(let ticket) = early else { return #expect(Bool(false)) }
+        state.record(.success, ticket, at: 5)
+        #expect(state.phase == .open(until: 10))
+        _ = state.admit(at: 10)
+        state.record(.failure, ticket, at: 10)
+        #expect(state.phase == .halfOpen(running: 1, succeeded: 0))
+    }
+}
+
+@Suite struct LatencyWindowTests {
+    @Test(arguments: [(0.0, 1.0), (0.5, 50), (0.95, 95), (0.951, 96), (1, 100), (.nan, 1), (7, 100)])
+    func quantiles(_ part: Double, _ latency: TimeInterval) {
+        var window = LatencyWindow(size: 100)
+        for number in (1...300).reversed() { window.record(TimeInterval(number)) }
+        #expect(window.count == 100)
+        #expect(window.quantile(part) == latency)
+    }
+
+    @Test func anEmptyOneHasNone() { #expect(LatencyWindow().quantile(0.5) == nil) }
+}
+
+@Suite struct FlightBufferTests {
+    private func data(_ byte: UInt8, _ count: Int = 20 << 10) -> Data { Data(repeating: byte, count: count) }
+
+    @Test func eachCallerGetsEveryPieceAtItsOwnPace() {
+        var buffer = FlightBuffer(limit: 50 << 10)
+        buffer.join(1)
+        buffer.join(2)
+        buffer.append(data(1))
+        buffer.append(data(2))
+        let first = [buffer.next(1), buffer.next(1), buffer.next(1)]
+        #expect(first == [.piece(data(1)), .piece(data(2)), .none])
+        #expect(buffer.hasRoom && buffer.isWhole)
+        buffer.append(data(3))
+        #expect(!buffer.hasRoom)
+        let second = [buffer.next(2), buffer.next(2)]
+        #expect(second == [.piece(data(1)), .piece(data(2))])
+        #expect(buffer.count == 20 << 10 && !buffer.isWhole)
+    }
+
+    @Test func oneThatComesLaterGetsAllUntilAPieceIsGone() {
+        var buffer = FlightBuffer(limit: 1 << 20)
+        buffer.join(1)
+        buffer.append(data(1))
+        buffer.join(2)
+        _ = buffer.next(1)
+        let second = buffer.next(2)
+        #expect(second == .piece(data(1)))
+        buffer.join(3)
+        let third = buffer.next(3)
+        #expect(third == .gone)
+    }
+
+    @Test func whatALeaverHasNotTakenGoes() {
+        var buffer = FlightBuffer(limit: 1)
+        buffer.join(1)
+        buffer.join(2)
+        buffer.append(data(1))
+        _ = buffer.next(1)
+        buffer.leave(2)
+        #expect(buffer.count == 0 && buffer.callers == 1)
+    }
+
+    @Test func theSlowestAreDroppedOnlyWhereAnotherHasTakenAll() {
+        var buffer = FlightBuffer(limit: 1)
+        for id in 1...3 as ClosedRange<UInt64> { buffer.join(id) }
+        buffer.append(data(1))
+        buffer.append(data(2))
+        _ = buffer.next(1)
+        let early = buffer.dropSlowest()
+        #expect(early.isEmpty)
+        _ = buffer.next(1)
+        let dropped = buffer.dropSlowest()
+        #expect(dropped == [2, 3])
+        #expect(buffer.count == 0)
+    }
+
+    @Test func smallPiecesAreJoined() {
+        var buffer = FlightBuffer(limit: 1 << 20)
+        buffer.join(1)
+        for _ in 0..<1_000 { buffer.append(data(1, 1)) }
+        let next = [buffer.next(1), buffer.next(1)]
+        #expect(next == [.piece(data(1, 1_000)), .none])
+    }
+}
+
+@Suite struct BearerTokenStateTests {
+    private let date = Date(timeIntervalSince1970: 1_000)
+
+    @Test func oneAsksAndTheOthersWait() {
+        var state = BearerTokenState(margin: 30)
+        let steps = [state.next(rejected: nil, at: date), state.next(rejected: nil, at: date)]
+        #expect(steps == [.wait(begins: true), .wait(begins: false)])
+        state.refreshDidEnd(BearerToken("a"))
+        let after = state.next(rejected: nil, at: date)
+        #expect(after == .use(BearerToken("a")))
+    }
+
+    @Test func aRefusalOfAnEarlierTokenDoesNotConcernTheCurrentOne() {
+        var state = BearerTokenState(margin: 30, current: BearerToken("a"))
+        let refused = state.next(rejected: "a", at: date)
+        #expect(refused == .wait(begins: true))
+        state.refreshDidEnd(BearerToken("b"))
+        let again = state.next(rejected: "a", at: date)
+        #expect(again == .use(BearerToken("b")))
+        #expect(
+            state.isOwn("Bearer a") && state.isOwn("Bearer b") && !state.isOwn("Bearer c") && !state.isOwn("Basic a"))
+    }
+
+    @Test(arguments: [(1_029.0, false), (1_030, false), (1_031, true)])
+    func aTokenIsRefreshedBeforeItsExpiry(_ expiry: TimeInterval, _ isUsed: Bool) {
+        let token = BearerToken("a", expiry: Date(timeIntervalSince1970: expiry))
+        var state = BearerTokenState(margin: 30, current: token)
+        let step = state.next(rejected: nil, at: date)
+        #expect(step == (isUsed ? .use(token) : .wait(begins: true)))
+    }
+
+    @Test func afterAFailureTheNextOneAsks() {
+        var state = BearerTokenState(margin: 30)
+        _ = state.next(rejected: nil, at: date)
+        state.refreshDidEnd(nil)
+        let step = state.next(rejected: nil, at: date)
+        #expect(step == .wait(begins: true))
+    }
+
+    @Test(arguments: [
+        ("abc", true), ("a-._~+/9==", true), ("", false), ("=", false), ("a=b", false), ("a b", false),
+        ("a\r\nX: y", false),
+        ("é", false),
+    ])
+    func forms(_ value: String, _ isWellFormed: Bool) { #expect(BearerToken(value).isWellFormed == isWellFormed) }
+
+    @Test func aDescriptionHasNoToken() { #expect(!"\(BearerToken("secret"))".contains("secret")) }
+}

@@ -1,0 +1,73 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitResilience
+import Testing
+
+extension URLSession {
+    /// A session of its own with a stack of these interceptors.
+    static func with(_ interceptors: any Interceptor...) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.httpMaximumConnectionsPerHost = 64
+        ResilienceStack(interceptors).install(in: configuration)
+        return URLSession(configuration: configuration)
+    }
+
+    func status(_ url: String) async throws -> Int {
+        let (_, response) = try await data(from: try #require(URL(string: url)))
+        return try #require(response as? HTTPURLResponse).statusCode
+    }
+
+    func text(_ url: String) async throws -> String {
+        let (data, _) = try await data(from: try #require(URL(string: url)))
+        return String(decoding: data, as: UTF8.self)
+    }
+}
+
+extension LoopbackServer {
+    func request(_ path: String = "/", method: String = "GET", fields: [String: String] = [:]) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: url(path))))
+        request.httpMethod = method
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+
+    var origin: RequestOrigin { get throws { try #require(RequestOrigin(url())) } }
+}
+
+/// An interceptor that is a closure.
+struct ClosureInterceptor: Interceptor {
+    let body: @Sendable (URLRequest, NextInterceptors) async throws -> InterceptedResponse
+
+    init(_ body: @escaping @Sendable (URLRequest, NextInterceptors) async throws -> InterceptedResponse) {
+        self.body = body
+    }
+
+    func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
+        try await body(request, next)
+    }
+}
+
+/// Forwards, and changes nothing.
+struct Forwarder: Interceptor {
+    func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
+        try await next.load(request)
+    }
+}
+
+/// Waits until a condition holds, which another task brings about.
+func until(_ condition: () -> Bool) async {
+    while !condition() { await Task.yield() }
+}
+
+func error<Failure: Error>(
+    _ type: Failure.Type, _ body: () async throws -> some Any, sourceLocation: SourceLocation = #_sourceLocation
+) async throws -> Failure {
+    do {
+        _ = try await body()
+    } catch let error as Failure {
+        return error
+    }
+    Issue.record("nothing was thrown", sourceLocation: sourceLocation)
+    throw CancellationError()
+}

@@ -1,0 +1,263 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitTesting
+import Testing
+
+@Suite struct RecorderTests {
+    private func session(_ recorder: HARRecorder, metrics: Bool = false) -> URLSession {
+        let configuration = URLSessionConfiguration.ephemeral
+        recorder.install(in: configuration)
+        return URLSession(
+            configuration: configuration, delegate: metrics ? recorder.metricsDelegate : nil, delegateQueue: nil)
+    }
+
+    @Test func requestsAndResponsesAreRecorded() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/image"
+                ? .bytes([0, 1, 255], type: "image/png")
+                : .text("answer é").adding("X-Answer", "1").adding("Set-Cookie", "sid=s3cret; Path=/; HttpOnly")
+                    .adding("Set-Cookie", "theme=dark; Secure; Max-Age=10")
+        }
+        defer { server.stop() }
+        let recorder = HARRecorder()
+        let session = session(recorder)
+        let sent = request(
+            server.url("/x?page=2&token=s3cret"), method: "POST",
+            fields: [
+                "Authorization": "Bearer s3cret", "Cookie": "mine=s3cret",
+                "Content-Type": "application/x-www-form-urlencoded",
+            ], body: "name=Ann+B&password=s3cret")
+        let (data, _) = try await session.data(for: sent)
+        #expect(data == Data("answer é".utf8))
+        _ = try await session.data(from: url(server.url("/image")))
+        #expect(server.requests.snapshot.first?.bodyText == "name=Ann+B&password=s3cret")
+        #expect(server.requests.snapshot.first?.fields[name: "Authorization"] == "Bearer s3cret")
+
+        let log = recorder.log
+        #expect(!String(decoding: log.data, as: UTF8.self).contains("s3cret"))
+        #expect(try HARLog(data: log.data).entries.count == 2)
+        let entry = try #require(log.entries.first)
+        #expect(entry.request.method == "POST")
+        #expect(entry.request.url == server.url("/x?page=2&token=(redacted)"))
+        #expect(entry.request.queryString.map(\.value) == ["2", "(redacted)"])
+        #expect(entry.request.cookies == [HARCookie(name: "mine", value: "(redacted)")])
+        #expect(entry.request.headers.first { $0.name == "Authorization" }?.value == "Bearer (redacted)")
+        #expect(entry.request.bodySize == 26)
+        #expect(entry.request.postData?.text == "name=Ann+B&password=(redacted)")
+        #expect(entry.request.postData?.params.map(\.value) == ["Ann B", "(redacted)"])
+        #expect(entry.response.status == 200)
+        #expect(entry.response.statusText.lowercased() == "ok")
+        #expect(entry.response.content.text == "answer é")
+        #expect(entry.response.content.size == 9)
+        #expect(entry.response.content.mimeType == "text/plain; charset=utf-8")
+        #expect(entry.response.cookies.map(\.name) == ["sid", "theme"])
+        #expect(entry.response.cookies.map(\.httpOnly) == [true, false])
+        #expect(
+            entry.response.headers.filter { $0.name == "Set-Cookie" }.map(\.value) == [
+                "sid=(redacted); Path=/; HttpOnly", "theme=(redacted); Secure; Max-Age=10",
+            ])
+        #expect(entry.response.headersSize == -1)
+        #expect(entry.serverIPAddress == nil)
+        #expect(entry.time >= 0)
+        #expect(log.entries.last?.response.content.encoding == "base64")
+        #expect(log.entries.last?.response.content.data == Data([0, 1, 255]))
+    }
+
+    @Test func metricsAddWhatAnInterceptorDoesNotGet() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/a"
+                ? .redirect(to: "/b?token=s3cret", status: 301).adding("X-Step", "1") : .text("there")
+        }
+        defer { server.stop() }
+        let recorder = HARRecorder()
+        let collected = Signal()
+        let configuration = URLSessionConfiguration.ephemeral
+        recorder.install(in: configuration)
+        let session = URLSession(
+            configuration: configuration, delegate: MetricsObserver(recorder, collected), delegateQueue: nil)
+        let (data, _) = try await session.data(from: url(server.url("/a")))
+        #expect(data == Data("there".utf8))
+        await collected.wait()
+        let entries = recorder.log.entries
+        try #require(entries.count == 2)
+        #expect(entries.map(\.response.status) == [301, 200])
+        #expect(entries[0].response.redirectURL == "/b?token=(redacted)")
+        #expect(entries[0].response.headers.contains(HARNameValue(name: "X-Step", value: "1")))
+        #expect(entries[0].response.comment == nil)
+        #expect(entries[1].serverIPAddress == "127.0.0.1")
+        #expect(entries[1].request.httpVersion == "HTTP/1.1")
+        #expect(entries[1].request.headersSize > 0 && entries[1].response.headersSize > 0)
+        #expect(entries[1].response.bodySize == 5)
+        #expect(entries[1].connection != nil)
+    }
+
+    /// A program's own delegate, which gives the recorder the metrics.
+    private final class MetricsObserver: NSObject, URLSessionTaskDelegate {
+        private let recorder: HARRecorder
+        private let collected: Signal
+
+        init(_ recorder: HARRecorder, _ collected: Signal) {
+            self.recorder = recorder
+            self.collected = collected
+        }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            recorder.add(metrics, of: task)
+            collected.fire()
+        }
+    }
+
+    @Test(arguments: [(302, "GET", 307), (303, "POST", 302), (308, "PUT", 307)])
+    func withoutMetricsARedirectIsTold(_ status: Int, _ method: String, _ recorded: Int) async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/a" ? .redirect(to: "/b", status: status) : .text(request.method)
+        }
+        defer { server.stop() }
+        let recorder = HARRecorder()
+        let (data, _) = try await session(recorder).data(
+            for: request(server.url("/a"), method: method, body: method == "PUT" ? "x" : nil))
+        #expect(data == Data((status == 303 ? "GET" : method).utf8))
+        let entries = recorder.log.entries
+        #expect(entries.map(\.response.status) == [recorded, 200])
+        #expect(entries.first?.response.redirectURL == server.url("/b"))
+        #expect(entries.first?.response.comment?.isEmpty == false)
+        #expect(entries.map { $0.request.postData?.text } == (method == "PUT" ? ["x", "x"] : [nil, nil]))
+    }
+
+    @Test func uploadsAreRecordedAndSent() async throws {
+        let folder = try TemporaryFolder()
+        let content = String(repeating: "é", count: 100_000)
+        try Data(content.utf8).write(to: folder.file("up"))
+        let server = try LoopbackServer { .text("\($0.bodyText == content)") }
+        defer { server.stop() }
+        let recorder = HARRecorder()
+        let session = session(recorder)
+        let post = request(server.url("/"), method: "POST")
+        var streamed = post
+        streamed.httpBodyStream = InputStream(data: Data(content.utf8))
+        let answers = [
+            try await session.upload(for: post, from: Data(content.utf8)).0,
+            try await session.upload(for: post, fromFile: folder.file("up")).0,
+            try await session.data(for: streamed).0,
+        ]
+        #expect(answers == Array(repeating: Data("true".utf8), count: 3))
+        #expect(recorder.log.entries.map { $0.request.postData?.text == content } == [true, true, true])
+        #expect(recorder.log.entries.map(\.request.bodySize) == [200_000, 200_000, 200_000])
+    }
+
+    /// The stream was read when the redirect comes; its recording is sent again.
+    @Test func aRedirectedStreamIsSentAgain() async throws {
+        let server = try LoopbackServer { request in
+            request.path == "/a" ? .redirect(to: "/b", status: 307) : .text(request.bodyText)
+        }
+        defer { server.stop() }
+        var streamed = request(server.url("/a"), method: "POST")
+        streamed.httpBodyStream = InputStream(data: Data("body".utf8))
+        let recorder = HARRecorder()
+        let (data, _) = try await session(recorder).data(for: streamed)
+        #expect(data == Data("body".utf8))
+        #expect(recorder.log.entries.map { $0.request.postData?.text } == ["body", "body"])
+    }
+
+    @Test func largeBodiesAreNotRecorded() async throws {
+        let server = try LoopbackServer { _ in .bytes(Array(repeating: 65, count: 1_001)) }
+        defer { server.stop() }
+        var options = HARRecorder.Options()
+        options.maximumBodySize = 1_000
+        let recorder = HARRecorder(options: options)
+        let session = session(recorder)
+        let (data, _) = try await session.data(
+            for: request(server.url("/"), method: "POST", body: String(repeating: "x", count: 1_001)))
+        var streamed = request(server.url("/"), method: "POST")
+        streamed.httpBodyStream = InputStream(data: Data(count: 1_001))
+        _ = try await session.data(for: streamed)
+        #expect(data.count == 1_001)
+        #expect(server.requests.snapshot.map(\.body.count) == [1_001, 1_001])
+        for entry in recorder.log.entries {
+            #expect(entry.request.bodySize == 1_001)
+            #expect(entry.request.postData?.text == "")
+            #expect(entry.request.postData?.comment == "The body was not recorded: 1001 bytes.")
+            #expect(entry.response.content.text == nil)
+            #expect(entry.response.content.size == 1_001)
+        }
+    }
+
+    @Test func failuresAreRecorded() async throws {
+        let server = try LoopbackServer { request in
+            if request.path == "/reset" { try request.exchange.reset() }
+            return .stream(.length(4)) {
+                try $0.write([1, 2]); throw CancellationError()
+            }
+        }
+        defer { server.stop() }
+        let recorder = HARRecorder()
+        let session = session(recorder)
+        for path in ["/reset", "/cut"] {
+            let error = await failure { _ = try await session.data(from: url(server.url(path))) }
+            #expect((error as? URLError)?.code == .networkConnectionLost)
+        }
+        let entries = recorder.log.entries
+        #expect(entries.map(\.response.status) == [0, 200])
+        #expect(entries.map { $0.response.others["_urlErrorCode"] } == [-1_005, -1_005])
+        #expect(entries.last?.response.content.text == nil)
+    }
+
+    @Test func aCancelledLoadIsRecordedAsThat() async throws {
+        let arrived = Signal()
+        let server = try LoopbackServer { request in
+            arrived.fire()
+            try request.exchange.waitUntilClientCloses()
+            return .text("")
+        }
+        defer { server.stop() }
+        let recorder = HARRecorder()
+        let session = session(recorder)
+        let task = Task { try await session.data(from: url(server.url("/"))) }
+        await arrived.wait()
+        task.cancel()
+        _ = await failure { _ = try await task.value }
+        while recorder.log.entries.isEmpty { await Task.yield() }
+        #expect(recorder.log.entries.first?.response.others["_error"] == "cancelled")
+        #expect(recorder.log.entries.first?.response.status == 0)
+    }
+
+    @Test func aThousandRequestsAreRecorded() async throws {
+        let server = try LoopbackServer { .text($0.path) }
+        defer { server.stop() }
+        let recorder = HARRecorder()
+        let session = session(recorder, metrics: true)
+        try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<1_000 {
+                group.addTask {
+                    try await session.data(from: url(server.url("/\(number)"))).0 == Data("/\(number)".utf8)
+                }
+            }
+            for try await isRight in group { #expect(isRight) }
+        }
+        let entries = recorder.log.entries
+        #expect(entries.count == 1_000)
+        #expect(entries.allSatisfy { $0.request.url.hasSuffix($0.response.content.text ?? "?") })
+        var options = HARRecorder.Options()
+        options.maximumEntries = 2
+        let few = HARRecorder(options: options)
+        let other = self.session(few)
+        for number in 0..<4 { _ = try await other.data(from: url(server.url("/\(number)"))) }
+        #expect(few.log.entries.map(\.response.content.text) == ["/2", "/3"])
+    }
+
+    @Test func aPausedReaderHoldsTheServerBack() async throws {
+        let server = try LoopbackServer { _ in
+            .stream { writer in for _ in 0..<64 { try writer.write(Array(repeating: 66, count: 65_536)) } }
+        }
+        defer { server.stop() }
+        let recorder = HARRecorder()
+        let (bytes, _) = try await session(recorder).bytes(from: url(server.url("/")))
+        var count = 0
+        for try await _ in bytes { count += 1 }
+        #expect(count == 64 * 65_536)
+        #expect(recorder.log.entries.first?.response.content.size == count)
+    }
+}

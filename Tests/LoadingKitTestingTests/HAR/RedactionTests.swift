@@ -1,0 +1,102 @@
+import Foundation
+import LoadingKitTesting
+import Testing
+
+@Suite struct RedactionTests {
+    static let urls: [(String, String)] = [
+        ("https://a.test/x?page=2", "https://a.test/x?page=2"),
+        ("https://a.test/x?access_token=s3&page=2#frag", "https://a.test/x?access_token=(redacted)&page=2"),
+        ("https://a.test/x?Access-Token=s3", "https://a.test/x?Access-Token=(redacted)"),
+        ("https://a.test/x?accessToken=s3&apikey=s3", "https://a.test/x?accessToken=(redacted)&apikey=(redacted)"),
+        (
+            "https://a.test/x?X-Amz-Signature=s3&X-Amz-Date=1",
+            "https://a.test/x?X-Amz-Signature=(redacted)&X-Amz-Date=1"
+        ),
+        ("https://a.test/x?%74oken=s3", "https://a.test/x?%74oken=(redacted)"),
+        ("https://a.test/x?token", "https://a.test/x?token"),
+        ("https://a.test/x?token=", "https://a.test/x?token=(redacted)"),
+        ("https://user:s3@a.test/x@y", "https://(redacted)@a.test/x@y"),
+        ("/relative?secret=s3", "/relative?secret=(redacted)"),
+    ]
+
+    @Test(arguments: urls) func url(_ text: String, _ expected: String) {
+        #expect(HARRedaction.standard.redact(url: text) == expected)
+    }
+
+    static let fields: [(String, String, String)] = [
+        ("Accept", "text/plain", "text/plain"),
+        ("authorization", "Bearer s3", "Bearer (redacted)"),
+        ("Proxy-Authorization", "s3", "(redacted)"),
+        ("Authorization", "Digest username=\"u\", response=\"s3\"", "Digest (redacted)"),
+        ("Cookie", "a=s3; b=s3=s3;c", "a=(redacted); b=(redacted); (redacted)"),
+        (
+            "Set-Cookie", "a=s3; Path=/; Expires=Wed, 21 Oct 2026 07:28:00 GMT, b=s3; HttpOnly",
+            "a=(redacted); Path=/; Expires=Wed, 21 Oct 2026 07:28:00 GMT, b=(redacted); HttpOnly"
+        ),
+        ("X-API-Key", "s3", "(redacted)"),
+        ("Location", "/next?token=s3", "/next?token=(redacted)"),
+        ("Referer", "https://u:s3@a.test/", "https://(redacted)@a.test/"),
+    ]
+
+    @Test(arguments: fields) func field(_ name: String, _ value: String, _ expected: String) {
+        #expect(HARRedaction.standard.redact(field: name, value: value) == expected)
+    }
+
+    static let bodies: [(String?, String, String)] = [
+        ("application/json", #"{ "user":"ann", "password" : "s3" }"#, #"{ "user":"ann", "password" : "(redacted)" }"#),
+        (
+            "application/json", #"{"a":{"refreshToken":"s3\"s3"},"token":123,"list":[{"secret":[1,"}"]}]}"#,
+            #"{"a":{"refreshToken":"(redacted)"},"token":"(redacted)","list":[{"secret":"(redacted)"}]}"#
+        ),
+        ("application/json", #"{"token":null,"password":true}"#, #"{"token":null,"password":true}"#),
+        ("application/json", #"{"tok\u0065n":"s3"}"#, #"{"tok\u0065n":"(redacted)"}"#),
+        ("application/json", #"["token","s3","password"]"#, #"["token","s3","password"]"#),
+        ("application/vnd.api+json; charset=utf-8", #"{"token":"s3"}"#, #"{"token":"(redacted)"}"#),
+        ("text/plain", #" {"token":"s3"}"#, #" {"token":"(redacted)"}"#),
+        (nil, #"{"token":"s3"#, #"{"token":"(redacted)""#),
+        (nil, #"{"token":{"a":"s3"#, #"{"token":"(redacted)""#),
+        (nil, #"{"token":"#, #"{"token":"#),
+        (
+            "application/x-ndjson", "{\"token\":\"s3\"}\n{\"token\":\"s3\"}",
+            "{\"token\":\"(redacted)\"}\n{\"token\":\"(redacted)\"}"
+        ),
+        (
+            "application/x-www-form-urlencoded", "grant=x&client_secret=s3&code=1",
+            "grant=x&client_secret=(redacted)&code=1"
+        ),
+        ("text/plain", "token=s3", "token=s3"),
+        (
+            "multipart/form-data; boundary=q",
+            "--q\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\ns3\r\n--q\r\n"
+                + "Content-Disposition: form-data; name=\"x\"\r\n\r\n1\r\n--q--\r\n",
+            "--q\r\nContent-Disposition: form-data; name=\"password\"\r\n\r\n(redacted)\r\n--q\r\n"
+                + "Content-Disposition: form-data; name=\"x\"\r\n\r\n1\r\n--q--\r\n"
+        ),
+        ("multipart/form-data; boundary=q", "--q", "--q"),
+    ]
+
+    @Test(arguments: bodies) func body(_ type: String?, _ text: String, _ expected: String) {
+        let redacted = HARRedaction.standard.redact(body: Data(text.utf8), contentType: type)
+        #expect(String(decoding: redacted, as: UTF8.self) == expected)
+    }
+
+    /// Wherever a body was cut off, the part of the secret is not in it.
+    @Test func aCutBodyShowsNoSecret() {
+        let text = Array(#"{"a":1,"password":"hunter2","token":{"x":["hunter2"]}}"#.utf8)
+        for end in 0...text.count {
+            let redacted = HARRedaction.standard.redact(body: Data(text.prefix(end)), contentType: "application/json")
+            #expect(!String(decoding: redacted, as: UTF8.self).contains("hunt"))
+        }
+    }
+
+    @Test func namesCanBeChanged() {
+        let redaction = HARRedaction.standard.adding(names: "pin").adding(headerFields: "X-Me").keeping(names: "TOKEN")
+        #expect(redaction.redact(url: "/?pin=1&token=2") == "/?pin=(redacted)&token=2")
+        #expect(redaction.redact(field: "x-me", value: "1") == "(redacted)")
+        #expect(HARRedaction.none.redact(url: "http://u:p@a.test/?token=1") == "http://(redacted)@a.test/?token=1")
+        #expect(HARRedaction.none.redact(field: "Authorization", value: "Basic x") == "Basic x")
+        var open = HARRedaction.standard
+        open.openCookies = ["theme"]
+        #expect(open.redact(field: "Cookie", value: "theme=dark; sid=1") == "theme=dark; sid=(redacted)")
+    }
+}

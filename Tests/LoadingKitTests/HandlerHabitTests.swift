@@ -1,0 +1,193 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import Logging
+import TestSupport
+import Testing
+
+/// What handlers that others wrote do, and should not be told off for; and what they do wrong.
+@Suite struct HandlerHabitTests {
+    /// Of Apple's shape; the URL's host says what it does.
+    private final class Habit: URLProtocol, @unchecked Sendable {  // as its superclass
+        override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "habit" }
+
+        private func response(_ url: URL) -> URLResponse {
+            URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+        }
+
+        override func startLoading() {
+            guard let url = request.url, let client else { return }
+            let response = response(url)
+            switch url.host {
+            case "redirects-and-fails":
+                var next = request
+                next.url = URL(string: "habit://plain")
+                client.urlProtocol(self, wasRedirectedTo: next, redirectResponse: response)
+                client.urlProtocol(self, didFailWithError: URLError(.cancelled))
+                return
+            case "stored-and-finishes":
+                let cached = CachedURLResponse(response: response, data: Data("stored".utf8))
+                client.urlProtocol(self, cachedResponseIsValid: cached)
+            case "sends-after-the-end":
+                client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                client.urlProtocolDidFinishLoading(self)
+                client.urlProtocol(self, didLoad: Data("late".utf8))
+                return
+            default:
+                client.urlProtocol(self, didReceive: response, cacheStoragePolicy: .notAllowed)
+                client.urlProtocol(self, didLoad: Data("plain".utf8))
+            }
+            client.urlProtocolDidFinishLoading(self)
+        }
+
+        override func stopLoading() {}
+    }
+
+    private struct Warnings: LogHandler {
+        let messages: Recorder<String>
+        var metadata: Logger.Metadata = [:]
+        var logLevel = Logger.Level.warning
+
+        init(_ messages: Recorder<String>) { self.messages = messages }
+
+        subscript(metadataKey key: String) -> Logger.Metadata.Value? {
+            get { metadata[key] }
+            set { metadata[key] = newValue }
+        }
+
+        func log(event: LogEvent) {
+            if let rule = event.metadata?["rule"] { messages.append("\(rule)") }
+        }
+    }
+
+    @Test(arguments: [
+        ("redirects-and-fails", "plain", false), ("stored-and-finishes", "stored", false), ("plain", "plain", false),
+        ("sends-after-the-end", "", true),
+    ])
+    func habits(_ host: String, _ text: String, isBreach: Bool) async throws {
+        let warnings = Recorder<String>()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Habit.self]
+        configuration.logger = Logger(label: "habits") { _ in Warnings(warnings) }
+        let session = URLSession(configuration: configuration)
+        let (data, _) = try await session.data(from: try #require(URL(string: "habit://\(host)")))
+        #expect(String(decoding: data, as: UTF8.self) == text)
+        if isBreach { #expect(await warnings.element(at: 0) == "10") }
+        // Loads after it: what was logged late is there by then.
+        _ = try await session.data(from: try #require(URL(string: "habit://plain")))
+        #expect(warnings.count == (isBreach ? 1 : 0))
+        session.invalidateAndCancel()
+    }
+
+    /// A challenge's sender, which counts the answers.
+    private final class Sender: NSObject, URLAuthenticationChallengeSender {
+        let answers = Recorder<String>()
+        func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge) { answers.append("use") }
+        func continueWithoutCredential(for challenge: URLAuthenticationChallenge) { answers.append("without") }
+        func cancel(_ challenge: URLAuthenticationChallenge) { answers.append("cancel") }
+        func performDefaultHandling(for challenge: URLAuthenticationChallenge) { answers.append("default") }
+        func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge) { answers.append("reject") }
+    }
+
+    /// Challenges, and takes the challenge back when the delegate has it; then it goes on without.
+    private final class Withdrawing: URLProtocol, @unchecked Sendable {  // as its superclass
+        static let sender = Sender()
+        static let isAsked = Signal()
+
+        override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "withdraw" }
+
+        override func startLoading() {
+            guard let url = request.url, let client else { return }
+            let space = URLProtectionSpace(
+                host: "a", port: 1, protocol: nil, realm: nil, authenticationMethod: nil)
+            let challenge = URLAuthenticationChallenge(
+                protectionSpace: space, proposedCredential: nil, previousFailureCount: 0, failureResponse: nil,
+                error: nil, sender: Self.sender)
+            client.urlProtocol(self, didReceive: challenge)
+            Self.isAsked.waitBlocking()
+            client.urlProtocol(self, didCancel: challenge)
+            client.urlProtocol(
+                self,
+                didReceive: URLResponse(url: url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil),
+                cacheStoragePolicy: .notAllowed)
+            client.urlProtocolDidFinishLoading(self)
+        }
+
+        override func stopLoading() {}
+    }
+
+    /// Answers when the load is over.
+    private final class LateDelegate: NSObject, URLSessionDataDelegate {
+        let late = Box<(@Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void)?>(nil)
+        let ends = Recorder<Bool>()
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+            completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+        ) {
+            late.value = completionHandler
+            Withdrawing.isAsked.fire()
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            late.value?(.useCredential, URLCredential(user: "u", password: "p", persistence: .none))
+            ends.append(error == nil)
+        }
+    }
+
+    @Test func aChallengeThatIsWithdrawnNeedsNoAnswer() async throws {
+        let delegate = LateDelegate()
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.protocolClasses = [Withdrawing.self, Habit.self]
+        let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        session.dataTask(with: try #require(URL(string: "withdraw:a"))).resume()
+        #expect(await delegate.ends.element(at: 0) == true)
+        _ = try await session.data(from: try #require(URL(string: "habit://plain")))
+        #expect(Withdrawing.sender.answers.snapshot.isEmpty)
+        session.invalidateAndCancel()
+    }
+
+    /// Dates and numbers that no clock gives; and reports that come when the load is over.
+    private final class Odd: URLProtocolHandler, @unchecked Sendable {  // as its superclass
+        static let contexts = Recorder<LoadContext>()
+        override class func canInit(with request: URLRequest) -> Bool { request.url?.scheme == "odd" }
+        override func load(_ load: LoadContext) async throws {
+            Self.contexts.append(load)
+            let odd: [Double] = [.nan, .infinity, -.infinity, -1e300, 1e300, 0]
+            for seconds in odd {
+                var metrics = LoadMetrics()
+                metrics.fetchStart = Date(timeIntervalSinceReferenceDate: seconds)
+                metrics.response = DateInterval(start: Date(timeIntervalSinceReferenceDate: seconds), duration: 1)
+                metrics.countOfResponseBodyBytesReceived = .min
+                load.report(metrics)
+            }
+            try await load.receive(
+                URLResponse(url: load.url, mimeType: nil, expectedContentLength: 0, textEncodingName: nil))
+        }
+    }
+
+    private final class MetricsDelegate: NSObject, URLSessionTaskDelegate {
+        let counts = Recorder<Int>()
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics
+        ) {
+            let dates = metrics.transactionMetrics.flatMap { [$0.fetchStartDate, $0.responseEndDate] }
+            counts.append(dates.compactMap { $0 }.count)
+        }
+    }
+
+    @Test func oddReportsEndNothing() async throws {
+        let delegates = [MetricsDelegate(), MetricsDelegate()]
+        for delegate in delegates {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [Odd.self]
+            let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+            _ = try await session.data(from: try #require(URL(string: "odd:a")))
+            #expect(await delegate.counts.element(at: 0) == 12)
+            // What a handler reports later is no other load's.
+            for context in Odd.contexts.snapshot { context.report(LoadMetrics()) }
+            session.invalidateAndCancel()
+        }
+        #expect(delegates.map(\.counts.count) == [1, 1])
+    }
+}

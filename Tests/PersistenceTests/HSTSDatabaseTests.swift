@@ -1,0 +1,70 @@
+#if Persistence
+    import Foundation
+    import LoadingKitCore
+    import LoadingKitPrimitives
+    import TestSupport
+    import Testing
+
+    @testable import LoadingKitPersistence
+
+    @Suite("HSTSDatabase")
+    struct HSTSDatabaseTests {
+        private let date = Date(timeIntervalSinceReferenceDate: 700_000_000)
+
+        private func store(_ file: URL, at seconds: TimeInterval = 0) -> HSTSStore {
+            let now = date.addingTimeInterval(seconds)
+            return HSTSStore(persistence: HSTSDatabase(url: file)) { now }
+        }
+
+        private func flush(_ store: HSTSStore) async {
+            await withCheckedContinuation { done in store.flush { done.resume() } }
+        }
+
+        private func secured(_ store: HSTSStore) -> [String] {
+            ["a.example", "x.a.example", "b.example", "x.b.example", "c.example"]
+                .filter(store.requiresSecureConnection)
+        }
+
+        @Test("hosts are known again until they end")
+        func roundTrip() async throws {
+            let folder = try TemporaryFolder()
+            let file = folder.file("own/StrictTransport.sqlite")
+            let first = store(file)
+            #expect(try folder.contents().isEmpty)
+            first.note("max-age=100; includeSubDomains", from: "a.example")
+            first.note("max-age=1000", from: "b.example")
+            first.note("max-age=1000", from: "c.example")
+            first.note("max-age=0", from: "c.example")
+            await flush(first)
+            #expect(secured(store(file, at: 99)) == ["a.example", "x.a.example", "b.example"])
+            #expect(secured(store(file, at: 101)) == ["b.example"])
+            let second = store(file, at: 101)
+            second.removeAll()
+            await flush(second)
+            #expect(store(file).isEmpty)
+        }
+
+        @Test("what a host says with each answer is not written each time")
+        func writing() {
+            let disk = Recorder()
+            let now = Guarded(date)
+            let store = HSTSStore(persistence: disk) { now.withLock { $0 } }
+            for _ in 0..<100 {
+                store.note("max-age=1000", from: "a.example")
+                now.withLock { $0 += 1 }
+            }
+            #expect(disk.count.withLock { $0 } < 12)
+            store.note("max-age=1000; includeSubDomains", from: "a.example")
+            store.note("max-age=0", from: "a.example")
+            store.note("max-age=0", from: "a.example")
+            #expect(disk.count.withLock { $0 } < 14)
+        }
+
+        private final class Recorder: HSTSPersistence {
+            let count = Guarded(0)
+            func load() -> [String: HSTSPolicy] { [:] }
+            func save(_ change: HSTSChange) { count.withLock { $0 += 1 } }
+            func flush(_ completion: @escaping @Sendable () -> Void) { completion() }
+        }
+    }
+#endif
