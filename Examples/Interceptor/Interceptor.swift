@@ -8,8 +8,8 @@ import LoadingKit
 enum Interceptor {
     static func main() async {
         let configuration = URLSessionConfiguration.ephemeral
-        // These classes are asked before the built-in ones, in this order.
-        configuration.protocolClasses = [RequestReporter.self]
+        // The first is the outermost. They stand before all handlers.
+        configuration.interceptors = [RequestReporter()]
         let session = URLSession(configuration: configuration)
         for url in CommandLine.arguments.dropFirst().compactMap({ URL(string: $0) }) {
             do {
@@ -22,21 +22,21 @@ enum Interceptor {
     }
 }
 
-/// Stateless. `load.next` stands for the handlers behind this one: no second session is needed, and no mark in the request.
-final class RequestReporter: URLProtocolHandler, @unchecked Sendable {
-    override class func canInit(with request: URLRequest) -> Bool {
-        request.url?.scheme == "https" || request.url?.scheme == "http"
-    }
+/// `load.next` stands for what is behind the interceptor: no second session is needed, and no mark in the request.
+struct RequestReporter: LoadInterceptor {
+    // It only prints, and waits for nothing but the load: it may run beside the session's connections.
+    var runsOnSessionExecutor: Bool { true }
 
-    override func load(_ load: LoadContext) async throws {
+    func canIntercept(_ request: URLRequest) -> Bool { ["http", "https"].contains(request.url?.scheme) }
+
+    func load(_ load: LoadContext) async throws {
         var request = load.request
         let identifier = UUID().uuidString
         request.setValue(identifier, forHTTPHeaderField: "X-Request-ID")
         let loaded = try await load.next.load(request)
         let status = (loaded.response as? HTTPURLResponse)?.statusCode ?? 0
         print("\(request.httpMethod ?? "GET") \(load.url.path) \(identifier): \(status)")
-        try await load.receive(loaded.response)
-        // The body is passed on as it is received. It could be changed here.
-        for try await piece in loaded.body { try await load.receive(piece) }
+        // The session receives the body as it comes. To change it: read `loaded.body`, and give the pieces to `load`.
+        try await load.receive(loaded)
     }
 }

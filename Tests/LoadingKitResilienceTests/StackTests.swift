@@ -98,7 +98,7 @@ import Testing
         #expect(ahead < size / 4)
     }
 
-    @Test func twoInstallationsOfOneConfigurationReplaceEachOther() async throws {
+    @Test func twoInstallationsOfOneConfigurationAddUp() async throws {
         let server = try LoopbackServer { request in .text(request.fields[name: "X-Stack"] ?? "") }
         defer { server.stop() }
         let mark = { (name: String) in
@@ -111,7 +111,7 @@ import Testing
         let configuration = URLSessionConfiguration.ephemeral
         ResilienceStack([mark("one")]).install(in: configuration)
         ResilienceStack([mark("two")]).install(in: configuration)
-        #expect(try await URLSession(configuration: configuration).text(server.url()) == "two")
+        #expect(try await URLSession(configuration: configuration).text(server.url()) == "one,two")
     }
 
     @Test(arguments: [

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKit
 import LoadingKitTransport
 import Testing
 
@@ -6,12 +7,14 @@ import Testing
 
 /// What a session keeps of the origins that it has met.
 @Suite struct OriginRecordsTests {
+    private static let settings = URLSessionConfiguration.ephemeral.settings
+
     private static func url(_ index: Int) throws -> URL { try #require(URL(string: "http://host\(index).localhost/")) }
 
     @Test("of many origins those that are not in use are forgotten")
     func manyOrigins() throws {
         var records = OriginRecords()
-        for index in 0..<5000 { _ = try records.find(Self.url(index)) { _ in true } }
+        for index in 0..<5000 { _ = try records.find(Self.url(index), Self.settings) }
         #expect(records.all.count < 2500)
     }
 
@@ -19,7 +22,7 @@ import Testing
     @Test("the routes of delegates that are gone are forgotten, and those of others found")
     func manyDelegates() throws {
         var records = OriginRecords()
-        let record = try records.find(Self.url(0)) { _ in true }.record
+        let record = try records.find(Self.url(0), Self.settings).record
         func route(_ delegate: AnyObject) -> RouteRecord {
             record.route(
                 over: NetworkUse(), switching: .never, decidedBy: delegate, proxies: ProxyRules([:], environment: [:]))
@@ -37,9 +40,9 @@ import Testing
     /// reaches the connections of both.
     @Test func aRecordThatWasForgottenIsKeptBesideANewerOne() throws {
         var records = OriginRecords()
-        let old = try records.find(Self.url(0)) { _ in true }.record
-        for index in 1..<2000 { _ = try records.find(Self.url(index)) { _ in true } }
-        let new = try records.find(Self.url(0)) { _ in true }.record
+        let old = try records.find(Self.url(0), Self.settings).record
+        for index in 1..<2000 { _ = try records.find(Self.url(index), Self.settings) }
+        let new = try records.find(Self.url(0), Self.settings).record
         #expect(new !== old)
         records.keep(new)
         records.keep(old)

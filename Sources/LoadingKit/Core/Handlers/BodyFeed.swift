@@ -41,6 +41,25 @@ final class BodyFeed: Sendable {
         return flow
     }
 
+    /// What can be taken without waiting.
+    enum Waiting {
+        case piece(Data)
+        case nothing
+        case end((any Error)?)
+    }
+
+    /// Takes the next piece, on the loop. The source is not notified that there is room again.
+    func takeWaiting() -> Waiting {
+        state.withLock { state in
+            if let piece = Self.take(&state).0 { return .piece(piece) }
+            switch state.end {
+            case .success: return .end(nil)
+            case .failure(let error): return .end(error)
+            case nil: return .nothing
+            }
+        }
+    }
+
     func finish(_ error: (any Error)?) {
         onDemand = nil
         onCancel = nil

@@ -1,3 +1,6 @@
+import LoadingKitPrimitives
+import Logging
+
 /// Finds out where a handler's events break the contract of handlers (`HandlerContract.md`), and which of them are dropped.
 ///
 ///     begun ──response, data──▶ responded
@@ -42,12 +45,40 @@ struct ContractCheck {
         case (.begun, .data):
             stage = .responded
             return Verdict(isTaken: true, broken: .responseComesFirst)
-        case (_, .response): stage = .responded
+        case (_, .response), (_, .passed): stage = .responded
         case (_, .redirect), (_, .cached): stage = .handedOver
         case (_, .end), (_, .returned): stage = .ended
         case (.responded, .data), (_, .challenge), (_, .withdrawn): break
         }
         return Verdict(isTaken: true)
+    }
+}
+
+/// Events that come when their load is over: they are dropped. Those that break the contract are logged, from any thread.
+final class LateEvents: Sendable {
+    private let contract: Guarded<ContractCheck>
+    private let logger: Logger
+    private let handler: URLProtocolHandler.Type
+
+    init(_ contract: ContractCheck, _ logger: Logger, _ handler: URLProtocolHandler.Type) {
+        self.contract = Guarded(contract)
+        self.logger = logger
+        self.handler = handler
+    }
+
+    func check(_ event: CustomLoad.Event) {
+        guard let rule = contract.withLock({ $0.accept(event).broken }) else { return }
+        logger.warn(of: rule, brokenBy: event, from: handler)
+    }
+}
+
+extension Logger {
+    func warn(
+        of rule: ContractCheck.Rule, brokenBy event: CustomLoad.Event, from handler: URLProtocolHandler.Type
+    ) {
+        warning(
+            "\(handler) breaks rule \(rule.rawValue) of the contract of handlers with \(event.name)",
+            metadata: ["rule": "\(rule.rawValue)", "handler": "\(handler)"])
     }
 }
 
@@ -57,6 +88,7 @@ extension CustomLoad.Event {
         switch self {
         case .response: "a response"
         case .data: "body bytes"
+        case .passed: "a forwarded load's response"
         case .redirect: "a redirect"
         case .challenge: "a challenge"
         case .withdrawn: "a withdrawn challenge"

@@ -2,7 +2,6 @@ import DequeModule
 import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
-import Logging
 import Synchronization
 
 /// One run of a handler that is not native to the event loop: an author's subclass.
@@ -12,6 +11,8 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     enum Event {
         case response(URLResponse, URLCache.StoragePolicy)
         case data(Data)
+        /// The rest of the load, or a redirect, is that of a forwarded load.
+        case passed(PassedResponse)
         case redirect(URLRequest, URLResponse)
         case challenge(URLAuthenticationChallenge, ChallengeDecision)
         case withdrawn(URLAuthenticationChallenge)
@@ -29,14 +30,17 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     private(set) var resources: LoadResources?
     let handler: URLProtocolHandler
     private let request: URLRequest
-    private var receiver: (any LoadReceiver)?
+    private(set) var receiver: (any LoadReceiver)?
     private var client: HandlerClient?
     private var began = MonotonicTime(nanoseconds: 0)
     private var contract = ContractCheck()
-    /// Where breaches of the contract are logged that come when the load is over, and its session no longer held.
-    private var loggerAfterEnd: Logger?
+    /// Set when the load is over, and its session no longer held.
+    private var lateEvents: LateEvents?
     private var waiting = Deque<Event>()
-    private var isBlocked = false
+    /// Whether the receiver can take no more now.
+    var isBlocked = false
+    /// The forwarded load's response that the receiver gets as it comes.
+    var passed: PassedResponse?
     private var roomWaiters: [UnsafeContinuation<Void, Never>] = []
     /// What is to be kept in the session's cache.
     private var recording: CustomRecording?
@@ -68,23 +72,33 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     }
 
     func end() {
+        waiting.removeAll()
+        // While there is a receiver, so that the forwarded load is part of the task's metrics.
+        passed?.load.stop()
+        passed = nil
         receiver = nil
-        loggerAfterEnd = resources?.core.settings.logger
+        let lateEvents = resources.map { LateEvents(contract, $0.core.logger, type(of: handler)) }
+        self.lateEvents = lateEvents
         resources = nil
-        client?.loadEnded()
+        client?.loadEnded(lateEvents)
         client = nil
         hasEnded.store(true, ordering: .relaxed)
-        waiting.removeAll()
         wakeWaiters()
         starter.stop()
     }
 
-    func receiverDidBlock() { isBlocked = true }
+    func receiverDidBlock() {
+        isBlocked = true
+        passed?.load.receiverDidBlock()
+    }
 
     func receiverDidBecomeReady() {
         isBlocked = false
+        passed?.load.receiverDidBecomeReady()
         drain()
     }
+
+    func takeConnection() throws -> TakenConnection? { try passed?.load.takeConnection() }
 
     // MARK: From the handler, on any thread
 
@@ -139,23 +153,19 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
 
     private func take(_ event: Event) {
+        if let lateEvents { return lateEvents.check(event) }
         let verdict = contract.accept(event)
-        if let rule = verdict.broken { logBreach(of: rule, by: event) }
+        if let rule = verdict.broken, let logger = resources?.core.logger {
+            logger.warn(of: rule, brokenBy: event, from: type(of: handler))
+        }
         guard verdict.isTaken, let receiver else { return }
-        guard !isBlocked, waiting.isEmpty else { return waiting.append(event) }
+        guard !isBlocked, passed == nil, waiting.isEmpty else { return waiting.append(event) }
         hand(event, to: receiver)
         drain()
     }
 
-    private func logBreach(of rule: ContractCheck.Rule, by event: Event) {
-        let name = "\(type(of: handler))"
-        (resources?.core.settings.logger ?? loggerAfterEnd)?.warning(
-            "\(name) breaks rule \(rule.rawValue) of the contract of handlers with \(event.name)",
-            metadata: ["rule": "\(rule.rawValue)", "handler": "\(name)"])
-    }
-
-    private func drain() {
-        while !isBlocked, let receiver, let event = waiting.popFirst() { hand(event, to: receiver) }
+    func drain() {
+        while !isBlocked, passed == nil, let receiver, let event = waiting.popFirst() { hand(event, to: receiver) }
         if !isFull { wakeWaiters() }
     }
 
@@ -172,6 +182,9 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
             waiting.prepend(contentsOf: [.data(cached.data), .end(nil)])
             outstanding.wrappingAdd(cached.data.count, ordering: .relaxed)
             isBlocked = receiver.receive(cached.response) == .wait
+        case .passed(let response):
+            recording = nil
+            pass(response, to: receiver)
         case .redirect(let request, let response):
             isBlocked = true
             let next = request.withoutCredentials(of: self.request)

@@ -2,63 +2,159 @@ import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A load that a handler forwarded to those after it; its body goes to a feed that the handler reads.
+/// A load that a handler forwarded to those after it.
+///
+///     head ──response──▶ body ──LoadContext.receive(_:as:)──▶ session
+///
+/// The handler waits for the head. It then reads the body from a feed, or has the session receive what is left of it.
 final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to the event loop of `outer`
-    private enum State {
+    private enum Source {
         case new
-        case loading(any LoopHandler, UnsafeContinuation<LoadedResponse, any Error>?)
+        case loading(any LoopHandler)
         case ended
     }
 
+    private enum Destination {
+        case head(UnsafeContinuation<LoadedResponse, any Error>)
+        case body
+        case session(PassedResponse)
+        /// Nothing is wanted any more.
+        case none
+    }
+
+    /// Where a response redirects to, and why it may not be followed.
+    struct Redirection {
+        let request: URLRequest
+        let refusal: LoadFailure?
+    }
+
     private let outer: CustomLoad
-    private var state = State.new
+    private let returnsRedirects: Bool
+    private var source = Source.new
+    private var destination = Destination.none
     private let feed: BodyFeed
+    /// Whether nothing is left in the feed, so that the session receives directly.
+    private var isFeedDrained = false
+    /// Whether the source was told to wait, and has to be told when it may go on.
+    private var isSourceWaiting = false
+    /// Set before the response is given out.
+    private(set) var redirection: Redirection?
     /// Those that are over; a program reads them from any thread.
     private let transactions = Guarded<[TransactionRecord]>([])
 
-    init(_ outer: CustomLoad) {
+    init(_ outer: CustomLoad, returnsRedirects: Bool) {
         self.outer = outer
+        self.returnsRedirects = returnsRedirects
         feed = BodyFeed(outer.loop)
     }
+
+    // MARK: From the handler that forwards, on any thread
 
     func begin(_ request: URLRequest, _ continuation: UnsafeContinuation<LoadedResponse, any Error>) {
         outer.loop.perform { self.start(request, continuation) }
     }
 
     func cancel() {
-        outer.loop.perform { self.end(with: CancellationError()) }
+        outer.loop.perform { self.stop() }
     }
 
+    func isForwarded(by load: CustomLoad) -> Bool { outer === load }
+
+    // MARK: On the loop
+
     private func start(_ request: URLRequest, _ continuation: UnsafeContinuation<LoadedResponse, any Error>) {
-        guard case .new = state, let resources = outer.resources else {
+        guard case .new = source, let resources = outer.resources else {
             return continuation.resume(throwing: CancellationError())
         }
         do {
             let handler = try resources.core.makeLoad(
                 request, task: resources.task, isOwnRequest: false, from: resources.next)
-            state = .loading(handler, continuation)
-            feed.onDemand = { [weak self] in self?.consumerIsReady() }
-            feed.onCancel = { [weak self] in self?.end(with: CancellationError()) }
+            source = .loading(handler)
+            destination = .head(continuation)
+            feed.onDemand = { [weak self] in self?.resumeSource() }
+            feed.onCancel = { [weak self] in self?.stop() }
             handler.begin(self)
         } catch {
-            state = .ended
+            source = .ended
             continuation.resume(throwing: HandlerError.unwrapped(error, url: request.url))
         }
     }
 
-    private func consumerIsReady() {
-        if case .loading(let handler, _) = state { handler.receiverDidBecomeReady() }
+    /// - Parameter atOnce: whether the session need not receive first what waits for it.
+    private func end(with error: (any Error)?, atOnce: Bool = false) {
+        if case .loading(let handler) = source {
+            source = .ended
+            handler.end()
+        }
+        source = .ended
+        switch destination {
+        case .head(let continuation):
+            destination = .none
+            continuation.resume(
+                throwing: error ?? LoadFailure(.badServerResponse, "the load ended without a response"))
+            feed.finish(error)
+        case .body: feed.finish(error)
+        case .session(let response):
+            feed.finish(error)
+            if atOnce { endPassing(response, error) } else { passWaiting() }
+        case .none: break
+        }
     }
 
-    private func end(with error: (any Error)?) {
-        guard case .loading(let handler, let continuation) = state else {
-            state = .ended
-            return
+    private func resumeSource() {
+        isSourceWaiting = false
+        if case .loading(let handler) = source { handler.receiverDidBecomeReady() }
+    }
+
+    // MARK: The session receives what is left
+
+    /// The session has the response's head from `outer`, and gets the rest from here.
+    func pass(_ response: PassedResponse) {
+        feed.onDemand = nil
+        feed.onCancel = nil
+        destination = .session(response)
+        guard !outer.isBlocked else { return receiverDidBlock() }
+        passWaiting()
+        if isSourceWaiting, !outer.isBlocked { resumeSource() }
+    }
+
+    /// Ends the load, and what the session receives of it.
+    func stop() { end(with: CancellationError(), atOnce: true) }
+
+    func receiverDidBlock() {
+        if case .loading(let handler) = source { handler.receiverDidBlock() }
+    }
+
+    func receiverDidBecomeReady() {
+        passWaiting()
+        if case .session = destination, !outer.isBlocked { resumeSource() }
+    }
+
+    /// Passes what came before the session received directly, and then the end.
+    private func passWaiting() {
+        while case .session(let response) = destination, !outer.isBlocked {
+            switch feed.takeWaiting() {
+            case .piece(let piece): outer.pass { $0.receive(piece) }
+            case .nothing:
+                isFeedDrained = true
+                return
+            case .end(let result): return endPassing(response, result)
+            }
         }
-        state = .ended
-        handler.end()
-        continuation?.resume(throwing: error ?? LoadFailure(.badServerResponse, "the load ended without a response"))
-        feed.finish(error)
+    }
+
+    private func endPassing(_ response: PassedResponse, _ error: (any Error)?) {
+        destination = .none
+        outer.passingDidEnd(response)
+        response.end(error)
+    }
+
+    private var isPassingDirectly: Bool {
+        if case .session = destination { isFeedDrained && !outer.isBlocked } else { false }
+    }
+
+    func takeConnection() throws -> TakenConnection? {
+        if case .loading(let handler) = source { try handler.takeConnection() } else { nil }
     }
 
     /// From any thread.
@@ -70,13 +166,15 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         }
     }
 
-    // MARK: LoadReceiver
+    // MARK: From the handlers after it
 
     func receive(_ response: URLResponse) -> Flow {
-        guard case .loading(let handler, let continuation) = state else { return .wait }
-        state = .loading(handler, nil)
-        continuation?.resume(
-            returning: LoadedResponse(response: response, body: LoadedBody(reader: BodyReader(feed)), load: self))
+        guard case .head(let continuation) = destination else { return .wait }
+        destination = .body
+        continuation.resume(
+            returning: LoadedResponse(
+                response: response, redirection: redirection?.request, body: LoadedBody(reader: BodyReader(feed)),
+                load: self))
         return .more
     }
 
@@ -84,21 +182,40 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         outer.withReceiver { $0.receive(informational: response) }
     }
 
-    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow { feed.append(Data(bytes)) }
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow {
+        isPassingDirectly ? outer.pass { $0.receive(bytes) } : keep(Data(bytes))
+    }
 
-    func receive(_ data: Data) -> Flow { feed.append(data) }
+    func receive(_ data: Data) -> Flow { isPassingDirectly ? outer.pass { $0.receive(data) } : keep(data) }
 
-    func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { nil }
+    private func keep(_ data: Data) -> Flow {
+        let flow = feed.append(data)
+        isFeedDrained = false
+        isSourceWaiting = flow == .wait
+        return flow
+    }
 
-    func bodyBufferFilled(_ count: Int) -> Flow { .more }
+    func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? {
+        isPassingDirectly ? outer.passedBuffer(atMost: count) : nil
+    }
+
+    func bodyBufferFilled(_ count: Int) -> Flow { outer.pass { $0.bodyBufferFilled(count) } }
 
     func redirect(
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
     ) {
-        let decide = LoopTransfer(decide)
-        outer.withReceiver {
-            $0.redirect(to: request, refusal: refusal, response: response, decide: decide.value)
+        if returnsRedirects {
+            redirection = Redirection(request: request, refusal: refusal)
+            // Not in this call: the handler goes on with the response when it has ended.
+            let decide = LoopTransfer(decide)
+            return outer.loop.executeLater { decide.value(false) }
         }
+        let settle = LoopTransfer { [self] (follows: Bool) in
+            // While the session still receives, so that the redirect is part of the task's metrics.
+            if follows { stop() }
+            decide(follows)
+        }
+        outer.withReceiver { $0.redirect(to: request, refusal: refusal, response: response, decide: settle.value) }
     }
 
     var answersChallenges: Bool { outer.answersChallenges }
@@ -117,9 +234,11 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         outer.withReceiver { $0.requestNewBodyStream(give.value) }
     }
 
-    /// What a handler makes of the response is not what was received: the delegate is not asked.
+    /// What a handler makes of the response is not what was received: the delegate is asked only where the session receives it
+    /// as it came.
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
-        decide(response)
+        guard case .session = destination, !outer.isOver else { return decide(response) }
+        outer.withReceiver { $0.willCache(response, decide: decide) }
     }
 
     func didSendBody(_ count: Int, expected: Int64) { outer.withReceiver { $0.didSendBody(count, expected: expected) } }

@@ -3,42 +3,56 @@ import LoadingKitPrimitives
 
 /// The client of an author's handler: takes its events from any thread, in order, to the load that it runs.
 final class HandlerClient: NSObject, URLProtocolHandlerClient {
-    /// Until the load ends: it holds the handler, and the handler this.
-    private let current: Guarded<CustomLoad?>
+    private enum State {
+        /// It holds the handler, and the handler this.
+        case loading(CustomLoad)
+        case over(LateEvents?)
+    }
 
-    init(_ run: CustomLoad) { current = Guarded(run) }
+    private let state: Guarded<State>
+
+    init(_ run: CustomLoad) { state = Guarded(.loading(run)) }
 
     /// The load that the handler runs, while it goes on.
-    var run: CustomLoad? { current.withLock { $0 } }
+    var run: CustomLoad? {
+        if case .loading(let run) = state.withLock({ $0 }) { run } else { nil }
+    }
 
-    func loadEnded() { current.withLock { $0 = nil } }
+    func loadEnded(_ lateEvents: LateEvents?) { state.withLock { $0 = .over(lateEvents) } }
+
+    private func post(_ event: CustomLoad.Event) {
+        switch state.withLock({ $0 }) {
+        case .loading(let run): run.post(event)
+        case .over(let lateEvents): lateEvents?.check(event)
+        }
+    }
 
     func urlProtocol(
         _ protocol: URLProtocolHandler, wasRedirectedTo request: URLRequest, redirectResponse: URLResponse
     ) {
-        run?.post(.redirect(request, redirectResponse))
+        post(.redirect(request, redirectResponse))
     }
 
     func urlProtocol(_ protocol: URLProtocolHandler, cachedResponseIsValid cachedResponse: CachedURLResponse) {
-        run?.post(.cached(cachedResponse))
+        post(.cached(cachedResponse))
     }
 
     func urlProtocol(
         _ protocol: URLProtocolHandler, didReceive response: URLResponse,
         cacheStoragePolicy policy: URLCache.StoragePolicy
     ) {
-        run?.post(.response(response, policy))
+        post(.response(response, policy))
     }
 
-    func urlProtocol(_ protocol: URLProtocolHandler, didLoad data: Data) { run?.post(.data(data)) }
+    func urlProtocol(_ protocol: URLProtocolHandler, didLoad data: Data) { post(.data(data)) }
 
-    func urlProtocolDidFinishLoading(_ protocol: URLProtocolHandler) { run?.post(.end(nil)) }
+    func urlProtocolDidFinishLoading(_ protocol: URLProtocolHandler) { post(.end(nil)) }
 
-    func urlProtocol(_ protocol: URLProtocolHandler, didFailWithError error: any Error) { run?.post(.end(error)) }
+    func urlProtocol(_ protocol: URLProtocolHandler, didFailWithError error: any Error) { post(.end(error)) }
 
     /// The delegate's answer goes to the challenge's own sender, as an author of Apple's shape expects.
     func urlProtocol(_ protocol: URLProtocolHandler, didReceive challenge: URLAuthenticationChallenge) {
-        run?.post(
+        post(
             .challenge(challenge) { disposition, credential in
                 guard let sender = challenge.sender else { return }
                 switch disposition {
@@ -56,6 +70,6 @@ final class HandlerClient: NSObject, URLProtocolHandlerClient {
     }
 
     func urlProtocol(_ protocol: URLProtocolHandler, didCancel challenge: URLAuthenticationChallenge) {
-        run?.post(.withdrawn(challenge))
+        post(.withdrawn(challenge))
     }
 }

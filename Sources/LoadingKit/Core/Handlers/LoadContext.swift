@@ -29,7 +29,7 @@ public final class LoadContext: Sendable {
         self.request = request
         self.run = run
         task = resources.task
-        logger = resources.core.settings.logger
+        logger = resources.core.logger
         credentialStorage = resources.core.settings.credentialStorage
         url = request.url ?? URL(fileURLWithPath: "/")
         body = LoadBody(request)
@@ -59,6 +59,39 @@ public final class LoadContext: Sendable {
         guard run.isFull else { return }
         await run.waitForRoom()
         try checkGoesOn()
+    }
+
+    /// Gives the session a forwarded load's response, with what is left of its body: the session receives that as it comes,
+    /// and it does not pass through the handler. Returns at its end.
+    ///
+    /// A response that redirects (``LoadedResponse/redirection``) is put to the delegate, as any redirect is, and followed. Where
+    /// the delegate declines, it is received.
+    ///
+    /// - Parameters:
+    ///   - loaded: of this load's ``next``.
+    ///   - head: what the session gets in place of the response's own head. Nil for that.
+    ///   - target: what a redirect leads to in place of ``LoadedResponse/redirection``. Nil for that.
+    /// - Throws: what the forwarded load fails with; `CancellationError` when this load is over, because the redirect is followed
+    ///   for example.
+    public func receive(
+        _ loaded: LoadedResponse, as head: URLResponse? = nil, redirectingTo target: URLRequest? = nil
+    ) async throws {
+        try checkGoesOn()
+        let (load, head) = (loaded.load, head ?? loaded.response)
+        guard load.isForwarded(by: run) else { return try await receive(fromElsewhere: loaded, as: head) }
+        try await withTaskCancellationHandler {
+            try await withUnsafeThrowingContinuation { continuation in
+                run.post(.passed(PassedResponse(loaded, as: head, redirectingTo: target, continuation)))
+            }
+        } onCancel: {
+            load.cancel()
+        }
+    }
+
+    /// The other load may belong to another session, and its event loop.
+    private func receive(fromElsewhere loaded: LoadedResponse, as head: URLResponse) async throws {
+        try await receive(head)
+        for try await piece in loaded.body { try await receive(piece) }
     }
 
     /// Asks the session to load another request instead, and ends this load.

@@ -4,13 +4,22 @@ import Foundation
 public struct NextHandlers: Sendable {
     let run: CustomLoad
 
+    /// What becomes of a response that redirects.
+    public enum Redirects: Sendable, Hashable {
+        /// The session follows it, which ends the load that forwarded the request, and begins another for the new request. Where
+        /// the delegate declines, the response is returned as any other.
+        case followed
+        /// It is returned, with ``LoadedResponse/redirection``. It is followed when ``LoadContext/receive(_:as:)`` gets it.
+        case returned
+    }
+
     /// Loads a request with the first of them that can.
     ///
-    /// Returns when the response's head is there; the body comes as it is consumed. A redirect is told to the session,
-    /// which ends this load and begins another for the new request; challenges go to the delegate.
+    /// Returns when the response's head is there; the body comes as it is consumed. Challenges go to the delegate.
+    /// - Parameter redirects: what becomes of a response that redirects. Default: it is followed.
     /// - Throws: `URLError.unsupportedURL` when none can; whatever their load fails with.
-    public func load(_ request: URLRequest) async throws -> LoadedResponse {
-        let forwarded = ForwardedLoad(run)
+    public func load(_ request: URLRequest, redirects: Redirects = .followed) async throws -> LoadedResponse {
+        let forwarded = ForwardedLoad(run, returnsRedirects: redirects == .returned)
         return try await withTaskCancellationHandler {
             try await withUnsafeThrowingContinuation { forwarded.begin(request, $0) }
         } onCancel: {
@@ -23,6 +32,9 @@ public struct NextHandlers: Sendable {
 public struct LoadedResponse: Sendable {
     /// The response's head.
     public let response: URLResponse
+    /// The request that the response redirects to, made by the rules of the scheme (RFC 9110 §15.4). Nil where the response
+    /// does not redirect, or ``NextHandlers/Redirects/followed`` was asked for.
+    public let redirection: URLRequest?
     /// The response's body, as it is received.
     public let body: LoadedBody
     let load: ForwardedLoad

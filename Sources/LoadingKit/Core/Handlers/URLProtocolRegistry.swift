@@ -2,7 +2,7 @@ import Foundation
 
 /// Which handlers a session asks to load a request, in order.
 ///
-/// The configuration's `protocolClasses`, then its factories, then the classes registered for every session with
+/// The configuration's interceptors, its `protocolClasses`, then its factories, then the classes registered for every session with
 /// ``URLProtocolHandler/registerClass(_:)``, then the built-in classes.
 public struct URLProtocolRegistry: Sendable {
     /// One handler that is asked.
@@ -10,12 +10,14 @@ public struct URLProtocolRegistry: Sendable {
         case handler(URLProtocolHandler.Type)
         case native(any LoopNativeHandler.Type)
         case factory(SchemeFactory)
+        case interceptor(any LoadInterceptor)
 
         var name: String {
             switch self {
             case .handler(let type): String(describing: type)
             case .native(let type): String(describing: type)
             case .factory(let factory): "factory of \(factory.scheme):"
+            case .interceptor(let interceptor): "interceptor \(type(of: interceptor))"
             }
         }
 
@@ -34,6 +36,7 @@ public struct URLProtocolRegistry: Sendable {
                 task.map { type.canInit(with: $0) } ?? type.canInit(with: request)
             case .native(let type): type.canInit(with: request)
             case .factory(let factory): request.url?.hasScheme(factory.scheme) ?? false
+            case .interceptor(let interceptor): interceptor.canIntercept(request)
             }
         }
     }
@@ -43,7 +46,8 @@ public struct URLProtocolRegistry: Sendable {
 
     init(_ settings: SessionSettings) {
         own =
-            (settings.protocolClasses ?? []).compactMap { ($0 as? URLProtocolHandler.Type).map(Entry.init) }
+            settings.interceptors.map(Entry.interceptor)
+            + (settings.protocolClasses ?? []).compactMap { ($0 as? URLProtocolHandler.Type).map(Entry.init) }
             + settings.factories.map(Entry.factory)
         builtIn = settings.builtInHandlers.map(Entry.init)
     }
@@ -70,7 +74,7 @@ public struct URLProtocolRegistry: Sendable {
 
     /// Says which handlers would be asked to load a request, and which of them would.
     ///
-    /// Asks the classes' `canInit(with:)`. Nothing is loaded.
+    /// Asks the classes' `canInit(with:)`, and the interceptors' `canIntercept(_:)`. Nothing is loaded.
     public func explain(_ request: URLRequest) -> Explanation {
         var isTaken = false
         return Explanation(
@@ -110,7 +114,7 @@ public struct URLProtocolRegistry: Sendable {
 
     /// One handler's answer.
     public struct Step: Sendable, Hashable {
-        /// The class's name, or the factory's scheme.
+        /// The class's name, the factory's scheme, or the interceptor's type.
         public let handler: String
         /// What it said.
         public let verdict: Verdict
@@ -132,6 +136,7 @@ extension URLProtocolRegistry.Entry {
         switch self {
         case .handler, .native: "canInit(with:) is false"
         case .factory(let factory): "the scheme is not \(factory.scheme):"
+        case .interceptor: "canIntercept(_:) is false"
         }
     }
 }
@@ -149,21 +154,4 @@ extension URL {
             }
         }
     }
-}
-
-/// A handler whose load is a closure.
-final class ClosureHandler: URLProtocolHandler, @unchecked Sendable {  // as its superclass; the closure is Sendable
-    private let loadRequest: @Sendable (LoadContext) async throws -> Void
-
-    init(request: URLRequest, load: @escaping @Sendable (LoadContext) async throws -> Void) {
-        loadRequest = load
-        super.init(request: request, cachedResponse: nil, client: nil)
-    }
-
-    required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
-        loadRequest = { _ in throw LoadFailure(.unsupportedURL, "there is nothing that loads this") }
-        super.init(request: request, cachedResponse: cachedResponse, client: client)
-    }
-
-    override func load(_ load: LoadContext) async throws { try await loadRequest(load) }
 }

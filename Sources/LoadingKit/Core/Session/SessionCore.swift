@@ -3,6 +3,7 @@ import Foundation
 import HeapModule
 import LoadingKitPrimitives
 import LoadingKitTransport
+import Logging
 import Synchronization
 
 /// What a scheme keeps for a session between loads, such as a pool of connections. Used on the session's loop.
@@ -26,6 +27,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     package let loop: EventLoop
     package let settings: SessionSettings
+    /// That of the settings, taken once: to read it there copies them all, as it is computed.
+    let logger: Logger
     package let registry: URLProtocolRegistry
     package let mailbox: DelegateMailbox
     let chunks = ChunkPool()
@@ -44,6 +47,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     init(_ settings: SessionSettings, _ queue: OperationQueue?, _ delegate: DelegateBox, _ loop: EventLoop) {
         self.settings = settings
+        logger = settings.logger
         self.loop = loop
         registry = URLProtocolRegistry(settings)
         mailbox = DelegateMailbox(queue, loop)
@@ -164,6 +168,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
             return CustomLoad(handler, canonical, resources)
         case .factory(let factory):
             return CustomLoad(factory.makeHandler(request), request, resources)
+        case .interceptor(let interceptor):
+            return CustomLoad(interceptor.makeHandler(request), request, resources)
         }
     }
 

@@ -31,6 +31,8 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var retriesUnansweredRequests = true
     package var maximumDecompressionRatio = 200
     package var maximumCollectedBodySize: Int?
+    package var unixSocket: (@Sendable (_ host: String) -> UnixSocket?)?
+    package var interceptors: [any LoadInterceptor] = []
     package var protocolClasses: [AnyClass]? = []
     package var factories: [SchemeFactory] = []
     package var builtInHandlers: [URLProtocolHandler.Type] = []

@@ -253,6 +253,27 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.ownLogger = newValue }
     }
 
+    /// Says to which Unix-domain socket requests for a host go, over `http`, `https`, `ws` and `wss`; nil for hosts that are
+    /// reached by their addresses. Default: nil, for all hosts.
+    ///
+    /// ```swift
+    /// configuration.unixSocket = { $0 == "docker" ? UnixSocket(path: "/run/docker.sock") : nil }
+    /// let (data, _) = try await session.data(from: URL(string: "http://docker/v1.44/info")!)
+    /// ```
+    ///
+    /// Such hosts take no proxy, and cleartext to them is allowed. No other host's server can redirect to one. Called on the
+    /// session's event loop, with the host in lowercase: it must not block, and must always say the same of a host.
+    open var unixSocket: (@Sendable (_ host: String) -> UnixSocket?)? {
+        get { settings.unixSocket }
+        set { settings.unixSocket = newValue }
+    }
+
+    /// What stands between the session and its handlers, the outermost first: asked before ``protocolClasses``. Default: none.
+    open var interceptors: [any LoadInterceptor] {
+        get { settings.interceptors }
+        set { settings.interceptors = newValue }
+    }
+
     /// Registers a factory for a URL scheme. It is tried after ``protocolClasses`` and before the built-in classes.
     ///
     /// The factory may capture instances (a recorder, a store), so that sessions side by side share no static

@@ -16,7 +16,7 @@ public struct InterceptedResponse: Sendable {
 
     init(_ loaded: LoadedResponse) {
         response = loaded.response
-        body = InterceptedBody(loaded.body)
+        body = InterceptedBody(loaded)
     }
 
     /// The status of an HTTP response; nil for others.
@@ -37,13 +37,16 @@ public struct InterceptedBody: AsyncSequence, Sendable {
     public typealias Element = Data
 
     private enum Source: Sendable {
-        case loaded(LoadedBody)
+        case loaded(LoadedResponse)
         case pulled(@Sendable () async throws -> Data?)
     }
 
     private let source: Source
 
-    init(_ body: LoadedBody) { source = .loaded(body) }
+    init(_ loaded: LoadedResponse) { source = .loaded(loaded) }
+
+    /// The forwarded load whose body this is; nil where an interceptor has made the body, or looks at it.
+    var loaded: LoadedResponse? { if case .loaded(let loaded) = source { loaded } else { nil } }
 
     /// A body whose pieces a closure gives; nil at the end. It is called again only after it has returned.
     public init(pulling next: @escaping @Sendable () async throws -> Data?) { source = .pulled(next) }
@@ -62,9 +65,9 @@ public struct InterceptedBody: AsyncSequence, Sendable {
     /// The next piece; nil at the end. Throws what the load failed with.
     public func nextPiece() async throws -> Data? {
         switch source {
-        case .loaded(let body):
+        case .loaded(let loaded):
             // Its iterators share one reader, so that a new one goes on where the last one was.
-            var iterator = body.makeAsyncIterator()
+            var iterator = loaded.body.makeAsyncIterator()
             return try await iterator.next()
         case .pulled(let next): return try await next()
         }

@@ -5,7 +5,8 @@ import LoadingKit
 ///
 /// It may change the request, wait before it forwards, forward several times, answer without forwarding, or throw. What it
 /// throws reaches the program as it is. Its task is cancelled when the load ends, for example because the program
-/// cancelled the `URLSessionTask`, or because a redirect began a new load: every wait must end then.
+/// cancelled the `URLSessionTask`, or because a redirect began a new load: every wait must end then. It runs on the session's
+/// executor, beside the connections: it must neither block a thread nor compute for long.
 public protocol Interceptor: Sendable {
     /// Loads a request, usually by `next`.
     ///

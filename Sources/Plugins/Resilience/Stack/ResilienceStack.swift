@@ -23,19 +23,12 @@ public struct ResilienceStack: Sendable {
     /// A stack of these, the outermost first.
     public init(_ interceptors: [any Interceptor]) { self.interceptors = interceptors }
 
-    /// Puts the stack in front of a configuration's handlers for some schemes, in place of an earlier stack or factory.
+    /// Puts the stack in front of a configuration's handlers, behind the interceptors that it has
+    /// (`URLSessionConfiguration.interceptors`).
     ///
-    /// The configuration's `protocolClasses` are asked before the stack; classes that are registered for every session,
-    /// and the built-in ones, are behind it.
-    ///
-    /// - Parameter schemes: Compared without regard to case. Default `http` and `https`.
+    /// - Parameter schemes: The requests that the stack sees; compared without regard to case. Default `http` and `https`.
     public func install(in configuration: URLSessionConfiguration, schemes: [String] = ["http", "https"]) {
-        let installation = InstallationIdentity()
-        for scheme in schemes {
-            configuration.register(scheme: scheme) { load in
-                try await run(load, installation)
-            }
-        }
+        configuration.interceptors.append(InstalledStack(self, schemes))
     }
 
     /// Runs a load through the stack, and then by the handlers behind the one that calls this from its `load(_:)`.
@@ -45,10 +38,31 @@ public struct ResilienceStack: Sendable {
 
     private static let unnamed = InstallationIdentity()
 
-    private func run(_ load: LoadContext, _ installation: InstallationIdentity) async throws {
-        let loaded = try await NextInterceptors(interceptors, load, installation).load(load.request)
-        try await load.receive(loaded.response)
+    fileprivate func run(_ load: LoadContext, _ installation: InstallationIdentity) async throws {
+        let answer = try await NextInterceptors(interceptors, load, installation).load(load.request)
+        if let loaded = answer.body.loaded { return try await load.receive(loaded, as: answer.response) }
+        try await load.receive(answer.response)
         // A piece is read when the one before it was taken: backpressure reaches the connection.
-        while let piece = try await loaded.body.nextPiece() { try await load.receive(piece) }
+        while let piece = try await answer.body.nextPiece() { try await load.receive(piece) }
     }
+}
+
+/// A stack in one configuration.
+private struct InstalledStack: LoadInterceptor {
+    private let stack: ResilienceStack
+    private let schemes: Set<String>
+    private let installation = InstallationIdentity()
+
+    init(_ stack: ResilienceStack, _ schemes: [String]) {
+        self.stack = stack
+        self.schemes = Set(schemes.map { $0.lowercased() })
+    }
+
+    var runsOnSessionExecutor: Bool { true }
+
+    func canIntercept(_ request: URLRequest) -> Bool {
+        request.url?.scheme.map { schemes.contains($0.lowercased()) } ?? false
+    }
+
+    func load(_ load: LoadContext) async throws { try await stack.run(load, installation) }
 }

@@ -219,7 +219,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     private func deliver(_ answer: StoredAnswer) {
         do {
-            let redirect = try Redirect(status: answer.response.statusCode, answer.response.fields, of: request)
+            let redirect = try Redirect(
+                status: answer.response.statusCode, answer.response.fields, of: request, in: resources.core.settings)
             guard let redirect, !declinesRedirect else { return deliverHead(of: answer) }
             follow(redirect, answer)
         } catch {

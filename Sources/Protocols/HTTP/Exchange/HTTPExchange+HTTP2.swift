@@ -7,7 +7,7 @@ import LoadingKitPrimitives
 extension HTTPExchange {
     func http2Head(with body: RequestBody) -> HTTP2RequestHead {
         let given = destination?.origin.withoutHost(transaction.fields) ?? RequestFields.WithoutHost(transaction.fields)
-        let authority = given.host ?? target?.origin.authority ?? ""
+        let authority = given.host ?? destination?.origin.authority ?? ""
         let fields = http2Fields(given.fields, with: body)
         return HTTP2RequestHead(
             method: upgrade == nil ? method : "CONNECT", scheme: scheme, authority: authority, path: requestTarget,

@@ -24,7 +24,8 @@ extension HTTPExchange {
                 try upgrade.serverDidGrant(head)
                 return deliver(head, hasBody: hasBody)
             }
-            guard let redirect = try Redirect(head, of: request, mayUpgrade: upgrade != nil) else {
+            guard let redirect = try Redirect(head, of: request, in: session.settings, mayUpgrade: upgrade != nil)
+            else {
                 return deliver(head, hasBody: hasBody)
             }
             state = .redirecting(stream, head)

@@ -13,12 +13,15 @@ struct Redirect {
     /// Nil when the response is none: another status, or no `Location`.
     ///
     /// - Parameter mayUpgrade: a WebSocket's handshake may be redirected to `ws` and `wss`, too.
-    init?(_ head: ResponseHead, of request: URLRequest, mayUpgrade: Bool = false) throws(LoadFailure) {
-        try self.init(status: head.status, head.fields, of: request, mayUpgrade: mayUpgrade)
+    init?(
+        _ head: ResponseHead, of request: URLRequest, in settings: SessionSettings, mayUpgrade: Bool = false
+    ) throws(LoadFailure) {
+        try self.init(status: head.status, head.fields, of: request, in: settings, mayUpgrade: mayUpgrade)
     }
 
     init?(
-        status: Int, _ fields: HTTPFields, of request: URLRequest, mayUpgrade: Bool = false
+        status: Int, _ fields: HTTPFields, of request: URLRequest, in settings: SessionSettings,
+        mayUpgrade: Bool = false
     ) throws(LoadFailure) {
         // An empty `Location` says nothing.
         guard [301, 302, 303, 307, 308].contains(status), let old = request.url, let text = fields[.location],
@@ -33,13 +36,26 @@ struct Redirect {
         if !Self.keepsMethod(status, request.httpMethod ?? "GET") { Self.makeGet(&next) }
         var keepsCredentials = false
         do {
-            keepsCredentials = try Self.origin(of: url) == RequestTarget(old).origin
+            keepsCredentials = try Self.isSameOrigin(url, as: RequestTarget(old).origin, in: settings)
             refusal = nil
         } catch {
             refusal = error
         }
         if !keepsCredentials { Self.removeCredentials(&next) }
         self.request = next
+    }
+
+    /// Throws where a server may not redirect to the URL.
+    private static func isSameOrigin(
+        _ url: URL, as old: Origin, in settings: SessionSettings
+    ) throws(LoadFailure) -> Bool {
+        let origin = try origin(of: url)
+        if origin == old { return true }
+        // The programs behind such sockets trust those that can open them.
+        if settings.unixSocket?(origin.host) != nil {
+            throw .nowhere("the server redirects to a Unix-domain socket, which only a program may ask for")
+        }
+        return false
     }
 
     private static func origin(of url: URL) throws(LoadFailure) -> Origin {

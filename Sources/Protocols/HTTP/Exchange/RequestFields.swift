@@ -43,14 +43,14 @@ struct RequestFields {
     ///
     /// - Parameter isElsewhere: whether the task was made for another origin, and redirected to this one, which does
     ///   not get the session's credentials.
-    func make(_ request: URLRequest, _ origin: Origin, isElsewhere: Bool) -> HTTPFields {
+    func make(_ request: URLRequest, _ authority: String, isElsewhere: Bool) -> HTTPFields {
         var fields = request.fields
         for name in Self.reserved where fields.contains(name) { fields.remove(name) }
         for (name, value) in isElsewhere ? additionalElsewhere : additional where !fields.contains(name: name) {
             fields.append(name: name, value: value)
         }
         for name in Self.reserved where !additional.isEmpty && fields.contains(name) { fields.remove(name) }
-        if !fields.contains(.host) { fields.append(.host, origin.authority) }
+        if !fields.contains(.host) { fields.append(.host, authority) }
         if !fields.contains(.accept) { fields.append(.accept, "*/*") }
         if !fields.contains(.acceptEncoding) {
             // A part of what is coded cannot be decoded: the Fetch standard, "HTTP-network-or-cache fetch".

@@ -50,7 +50,7 @@ final class HTTPSession: SessionResource {
 
     /// What is known of a URL's origin, and what of the URL goes into the request.
     func find(_ url: URL) throws(LoadFailure) -> (record: OriginRecord, target: RequestTarget) {
-        try origins.find(url) { $0.isSecure || settings.allowsCleartext(to: $0.host) }
+        try origins.find(url, settings)
     }
 
     /// - Parameter delegate: the task's own, where it may decide in the TLS handshake.
@@ -160,7 +160,7 @@ final class HTTPSession: SessionResource {
     ) -> (any PendingConnection)? {
         let origin = route.origin
         do {
-            let context = origin.isSecure ? try tlsContext(offersHTTP2, for: origin.host) : nil
+            let context = origin.isSecure ? try tlsContext(offersHTTP2, for: route.serverName) : nil
             if let proxy = route.proxy {
                 let security = ProxiedConnect.Security(
                     proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context,
@@ -171,9 +171,9 @@ final class HTTPSession: SessionResource {
                 attempt.start()
                 return attempt
             }
-            let secure = context.map { (context: $0, serverName: origin.host) }
+            let secure = context.map { (context: $0, serverName: route.serverName) }
             return connector.connect(
-                to: origin.endpoint, tls: secure, asking: owner, over: route.use, timeout: settings.connectTimeout
+                to: route.endpoint, tls: secure, asking: owner, over: route.use, timeout: settings.connectTimeout
             ) { result in
                 completion(result.mapError { $0 as any Error })
             }

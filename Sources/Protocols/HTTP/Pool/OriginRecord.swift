@@ -10,6 +10,8 @@ final class OriginRecord {
     fileprivate(set) var lastTarget: RequestTarget
     /// Whether transport security lets requests go there.
     let isAllowed: Bool
+    /// Where its connections are made to in place of its addresses.
+    let socket: UnixSocket?
     private var undecidedRoutes: [RouteRecord] = []
     /// The routes of tasks' own delegates that may decide how connections are made. There may be one for each task.
     private var decidedRoutes: [ObjectIdentifier: [RouteRecord]] = [:]
@@ -19,11 +21,15 @@ final class OriginRecord {
     private var servers: [Route: ServerRecord] = [:]
     private var fields = FieldMemory()
 
-    init(_ target: RequestTarget, isAllowed: Bool) {
+    init(_ target: RequestTarget, _ settings: SessionSettings) {
         origin = target.origin
         lastTarget = target
-        self.isAllowed = isAllowed
+        socket = settings.unixSocket?(origin.host)
+        isAllowed = origin.isSecure || socket != nil || settings.allowsCleartext(to: origin.host)
     }
+
+    /// The `Host` field's value.
+    var authority: String { socket?.serverName ?? origin.authority }
 
     /// Takes apart a URL, which most likely begins as the last one did.
     func target(of url: URL) throws(LoadFailure) -> RequestTarget {
@@ -43,7 +49,8 @@ final class OriginRecord {
         let known = self.routes(of: delegate.map { ObjectIdentifier($0) })
         if let known = known.first(where: { $0.route.isFor(use, switching, delegate) }) { return known }
         let route = Route(
-            origin: origin, proxy: proxies.proxy(for: origin), use: use, switching: switching,
+            origin: origin, socket: socket, proxy: socket == nil ? proxies.proxy(for: origin) : nil, use: use,
+            switching: switching,
             decider: delegate.map(Route.Decider.init))
         return add(route)
     }
@@ -109,7 +116,7 @@ final class OriginRecord {
     // MARK: Fields
 
     func fields(of request: URLRequest, for task: URLSessionTask, by maker: RequestFields) -> HTTPFields {
-        fields.fields(of: request, to: origin, for: task, by: maker)
+        fields.fields(of: request, to: self, for: task, by: maker)
     }
 
     /// A request's fields as HTTP/2 has them, which says the host elsewhere.
@@ -125,12 +132,12 @@ private struct FieldMemory {
     private var lastWithoutHost: (given: HTTPFields, made: RequestFields.WithoutHost)?
 
     mutating func fields(
-        of request: URLRequest, to origin: Origin, for task: URLSessionTask, by maker: RequestFields
+        of request: URLRequest, to record: OriginRecord, for task: URLSessionTask, by maker: RequestFields
     ) -> HTTPFields {
         let isElsewhere = maker.addsCredentials && request.url.map { task.isFirst($0) } != true
-        guard request.isPlain else { return maker.make(request, origin, isElsewhere: isElsewhere) }
+        guard request.isPlain else { return maker.make(request, record.authority, isElsewhere: isElsewhere) }
         if let known = isElsewhere ? plainElsewhere : plain { return known }
-        let made = maker.make(request, origin, isElsewhere: isElsewhere)
+        let made = maker.make(request, record.authority, isElsewhere: isElsewhere)
         if isElsewhere { plainElsewhere = made } else { plain = made }
         return made
     }
@@ -187,9 +194,8 @@ struct OriginRecords {
     var all: [OriginRecord] { records.values + former }
     var drivers: [ConnectionPoolDriver] { all.flatMap { $0.routes.compactMap(\.driver) } }
 
-    /// - Parameter isAllowed: whether transport security lets requests go to an origin.
     mutating func find(
-        _ url: URL, isAllowed: (Origin) -> Bool
+        _ url: URL, _ settings: SessionSettings
     ) throws(LoadFailure) -> (record: OriginRecord, target: RequestTarget) {
         let target: RequestTarget
         if let last {
@@ -198,7 +204,7 @@ struct OriginRecords {
         } else {
             target = try RequestTarget(url)
         }
-        let record = records[target.origin] ?? OriginRecord(target, isAllowed: isAllowed(target.origin))
+        let record = records[target.origin] ?? OriginRecord(target, settings)
         record.lastTarget = target
         last = record
         if records.updateValue(record, forKey: target.origin) == nil { forgetSome() }

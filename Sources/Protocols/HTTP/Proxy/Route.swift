@@ -4,6 +4,8 @@ import LoadingKitTransport
 /// How an origin is reached: directly, or through a proxy.
 final class Route: Sendable {
     let origin: Origin
+    /// The Unix-domain socket that leads to the origin; the origin says which.
+    private let socket: UnixSocket?
     let proxy: Proxy?
     /// The networks that may be used.
     let use: NetworkUse
@@ -12,10 +14,11 @@ final class Route: Sendable {
     private let decider: Decider?
 
     init(
-        origin: Origin, proxy: Proxy?, use: NetworkUse = NetworkUse(), switching: Switching = .never,
-        decider: Decider? = nil
+        origin: Origin, socket: UnixSocket? = nil, proxy: Proxy?, use: NetworkUse = NetworkUse(),
+        switching: Switching = .never, decider: Decider? = nil
     ) {
         self.origin = origin
+        self.socket = socket
         self.proxy = proxy
         self.use = use
         self.switching = switching
@@ -44,7 +47,7 @@ final class Route: Sendable {
 
     /// The same route for tasks whose own delegates do not decide how connections are made.
     var undecided: Route {
-        decider == nil ? self : Route(origin: origin, proxy: proxy, use: use, switching: switching)
+        decider == nil ? self : Route(origin: origin, socket: socket, proxy: proxy, use: use, switching: switching)
     }
 
     /// Whether a task's own delegate may decide.
@@ -78,7 +81,13 @@ final class Route: Sendable {
     var isForUpgrade: Bool { switching != .never }
 
     /// The same route for requests that do not switch protocols.
-    var shared: Route { Route(origin: origin, proxy: proxy, use: use, decider: decider) }
+    var shared: Route { Route(origin: origin, socket: socket, proxy: proxy, use: use, decider: decider) }
+
+    /// Where connections without a proxy are made to.
+    var endpoint: Endpoint { socket.map { .unix(path: $0.path) } ?? origin.endpoint }
+
+    /// The name that a server's certificate must be for.
+    var serverName: String { socket?.serverName ?? origin.host }
 
     /// Whether requests are sent to an HTTP proxy in absolute form, without a tunnel (RFC 9112 §3.2.2).
     var isForwarded: Bool {

@@ -45,6 +45,13 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
         super.init(url: url, expectedContentLength: Self.contentLength(in: fields) ?? -1)
     }
 
+    /// The same response of another URL: for handlers that load a URL by loading another one.
+    public func replacingURL(by url: URL) -> HTTPURLResponse {
+        HTTPURLResponse(
+            url: url, statusCode: statusCode, httpVersion: httpVersion, fields: fields,
+            expectedContentLength: expectedContentLength)
+    }
+
     /// The fields' names and values, both strings.
     ///
     /// Names are capitalised as on Apple's systems: `Content-Type`, `Etag`, `WWW-Authenticate`; those that start with

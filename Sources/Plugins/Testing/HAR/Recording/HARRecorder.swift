@@ -51,14 +51,12 @@ public final class HARRecorder: Sendable {
 
     /// Has the sessions that are made of a configuration from now on be recorded.
     ///
-    /// It registers a factory for each scheme (`register(scheme:_:)`), which replaces one that was registered for it before,
-    /// such as that of a ``StubSet``. What classes in `protocolClasses` load without forwarding it is not recorded.
+    /// It becomes the last of the configuration's interceptors, so that it records what the others have made of a request, and
+    /// what classes in `protocolClasses` and a ``StubSet`` answer.
     ///
     /// - Parameter schemes: what is recorded. Default `http` and `https`.
     public func install(in configuration: URLSessionConfiguration, schemes: [String] = ["http", "https"]) {
-        for scheme in schemes {
-            configuration.register(scheme: scheme) { RecordingHandler($0, self) }
-        }
+        configuration.interceptors.append(Recording(self, schemes))
     }
 
     /// A delegate for the session, or for single tasks, that gives the recorder their metrics: see ``add(_:of:)``. A program

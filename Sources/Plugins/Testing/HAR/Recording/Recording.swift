@@ -2,20 +2,20 @@ import Foundation
 import LoadingKit
 
 /// Forwards a request, and records it with its response.
-final class RecordingHandler: URLProtocolHandler, @unchecked Sendable {  // its recorder is Sendable
+struct Recording: LoadInterceptor {
     private let recorder: HARRecorder
+    private let schemes: Set<String>
 
-    init(_ request: URLRequest, _ recorder: HARRecorder) {
+    init(_ recorder: HARRecorder, _ schemes: [String]) {
         self.recorder = recorder
-        super.init(request: request, cachedResponse: nil, client: nil)
+        self.schemes = Set(schemes.map { $0.lowercased() })
     }
 
-    required init(request: URLRequest, cachedResponse: CachedURLResponse?, client: (any URLProtocolClient)?) {
-        recorder = HARRecorder()
-        super.init(request: request, cachedResponse: cachedResponse, client: client)
+    func canIntercept(_ request: URLRequest) -> Bool {
+        request.url?.scheme.map { schemes.contains($0.lowercased()) } ?? false
     }
 
-    override func load(_ load: LoadContext) async throws {
+    func load(_ load: LoadContext) async throws {
         let slot = recorder.begin(load.request, load.task)
         let maker = EntryMaker(slot, recorder)
         let received = RecordedBody(limit: recorder.options.maximumBodySize)
