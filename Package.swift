@@ -54,6 +54,9 @@ let package = Package(
         .library(name: "LoadingKitForms", targets: ["LoadingKitForms"]),
         .library(name: "LoadingKitEvents", targets: ["LoadingKitEvents"]),
         .library(name: "LoadingKitResilience", targets: ["LoadingKitResilience"]),
+        .library(name: "LoadingKitUnixSockets", targets: ["LoadingKitUnixSockets"]),
+        .library(name: "LoadingKitHTTPTypes", targets: ["LoadingKitHTTPTypes"]),
+        .library(name: "LoadingKitTelemetry", targets: ["LoadingKitTelemetry"]),
         .executable(name: "loadkit", targets: ["loadkit"]),
     ],
     traits: [
@@ -63,11 +66,18 @@ let package = Package(
         .trait(name: "Zstd", description: "Bodies in the content coding zstd are offered and decoded."),
         // What these fetch is not fetched by a program that uses LoadingKit alone.
         .trait(name: "CommandLineTool", description: "The tool loadkit; fetches swift-argument-parser."),
+        .trait(name: "HTTPTypes", description: "The plugin LoadingKitHTTPTypes; fetches swift-http-types."),
+        .trait(
+            name: "Telemetry",
+            description: "The plugin LoadingKitTelemetry; fetches swift-distributed-tracing and swift-metrics."),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-collections", from: "1.1.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.0"),
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.5.0"),
+        .package(url: "https://github.com/apple/swift-http-types", from: "1.8.0"),
+        .package(url: "https://github.com/apple/swift-distributed-tracing", from: "1.2.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.5.0"),
     ],
     targets: [
         // System libraries and the C functions that Swift cannot express.
@@ -152,10 +162,23 @@ let package = Package(
                 "LoadingKitPrimitives",
             ]),
 
-        plugin("LoadingKitTesting", at: "Testing", [.product(name: "Logging", package: "swift-log")]),
+        plugin(
+            "LoadingKitTesting", at: "Testing", ["LoadingKitForms", .product(name: "Logging", package: "swift-log")]),
         plugin("LoadingKitForms", at: "Forms"),
         plugin("LoadingKitEvents", at: "Events"),
         plugin("LoadingKitResilience", at: "Resilience"),
+        plugin("LoadingKitUnixSockets", at: "UnixSockets"),
+        plugin(
+            "LoadingKitHTTPTypes", at: "HTTPTypes",
+            [.product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"]))]),
+        plugin(
+            "LoadingKitTelemetry", at: "Telemetry",
+            [
+                "LoadingKitForms",
+                .product(
+                    name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Telemetry"])),
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Telemetry"])),
+            ]),
 
         // The tool, and the loopback servers that its demo and the tests talk to.
         module(
@@ -267,7 +290,22 @@ let package = Package(
         tests("LoadingKitTestingTests", ["LoadingKit", "LoadingKitTesting"]),
         tests("LoadingKitFormsTests", ["LoadingKit", "LoadingKitForms"]),
         tests("LoadingKitEventsTests", ["LoadingKit", "LoadingKitEvents"]),
-        tests("LoadingKitResilienceTests", ["LoadingKit", "LoadingKitResilience"]),
+        tests("LoadingKitResilienceTests", ["LoadingKit", "LoadingKitResilience", "LoadingKitTesting"]),
+        tests("LoadingKitUnixSocketsTests", ["LoadingKit", "LoadingKitUnixSockets", "LoadingKitTesting"]),
+        tests(
+            "LoadingKitHTTPTypesTests",
+            [
+                "LoadingKit", "LoadingKitHTTPTypes",
+                .product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"])),
+            ]),
+        tests(
+            "LoadingKitTelemetryTests",
+            [
+                "LoadingKit", "LoadingKitTelemetry", "LoadingKitResilience",
+                .product(
+                    name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Telemetry"])),
+                .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Telemetry"])),
+            ]),
         // One set of sources, behind a symbolic link in each folder, against one implementation and the other.
         sideBySideTests("LoadingKit", ["LoadingKit"]),
         sideBySideTests("FoundationNetworking", []),

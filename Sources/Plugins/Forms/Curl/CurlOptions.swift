@@ -21,18 +21,11 @@ public struct CurlOptions: Sendable {
     public var showsSecrets = false
     /// What stands for a secret. Default `HIDDEN`.
     public var placeholder = "HIDDEN"
-    /// Fields whose values are secrets, whatever their case.
-    public var secretFields: Set<String> = [
-        "Authorization", "Proxy-Authorization", "Cookie", "X-Api-Key", "X-Auth-Token", "X-Amz-Security-Token",
-    ]
+    /// Fields whose values are secrets, whatever their case. Default ``SecretNames/headerFields``.
+    public var secretFields = SecretNames.headerFields
     /// Names in queries, and in bodies of `application/x-www-form-urlencoded`, whose values are secrets, whatever their
-    /// case. Other bodies are shown as they are.
-    public var secretNames: Set<String> = [
-        "access_token", "refresh_token", "id_token", "token", "auth", "api_key", "apikey", "api-key", "key", "password",
-        "passwd", "pwd", "secret", "client_secret", "client_assertion", "code", "code_verifier", "assertion", "sig",
-        "signature", "x-amz-signature", "x-amz-credential", "x-amz-security-token", "x-goog-signature",
-        "x-goog-credential",
-    ]
+    /// case. Other bodies are shown as they are. Default ``SecretNames/queryItems``.
+    public var secretNames = SecretNames.queryItems
     /// Whether curl asks for compressed responses, as LoadingKit does, and decodes them (`--compressed`). Default true.
     /// Not where the request has an `Accept-Encoding` of its own.
     public var isCompressed = true

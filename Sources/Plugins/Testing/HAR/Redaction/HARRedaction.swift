@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitForms
 
 /// What a recording must not have: the values of header fields, of query items, and of fields in JSON and form bodies,
 /// by their names. In their place it has ``marker``, which stands for any value when the recording is replayed.
@@ -23,28 +24,11 @@ public struct HARRedaction: Sendable, Hashable {
         self.names = names
     }
 
-    /// The default.
-    public static let standard = HARRedaction(headerFields: standardHeaderFields, names: standardNames)
+    /// The default: the usual names of secrets (`SecretNames` of LoadingKitForms).
+    public static let standard = HARRedaction(headerFields: SecretNames.headerFields, names: SecretNames.values)
 
     /// Nothing but user and password in URLs. Such a recording is as secret as what was recorded.
     public static let none = HARRedaction(headerFields: [], names: [])
-
-    /// The default's header fields.
-    public static let standardHeaderFields: Set<String> = [
-        "Authorization", "Proxy-Authorization", "Cookie", "Set-Cookie", "Api-Key", "X-Api-Key", "X-Auth-Token",
-        "X-Access-Token", "X-Csrf-Token", "X-Xsrf-Token", "X-Amz-Security-Token", "X-Goog-Api-Key", "Private-Token",
-        "X-Vault-Token", "X-Session-Token",
-    ]
-
-    /// The default's names of query items and of fields in bodies.
-    public static let standardNames: Set<String> = [
-        "token", "access_token", "refresh_token", "id_token", "auth_token", "session_token", "security_token",
-        "csrf_token", "xsrf_token", "bearer_token", "device_token", "password", "passwd", "pwd", "passphrase", "secret",
-        "client_secret", "secret_key", "api_key", "api_secret", "access_key", "private_key", "auth_key",
-        "authorization", "credential", "credentials", "signature", "sig", "session_id", "jwt", "assertion",
-        "client_assertion", "code_verifier", "otp", "SAMLResponse", "X-Amz-Signature", "X-Amz-Credential",
-        "X-Amz-Security-Token", "X-Goog-Signature", "X-Goog-Credential", "AWSAccessKeyId", "Key-Pair-Id",
-    ]
 
     /// With further names of query items and of fields in bodies.
     public func adding(names: String...) -> HARRedaction {

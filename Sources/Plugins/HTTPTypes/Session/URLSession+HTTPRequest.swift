@@ -1,0 +1,75 @@
+#if HTTPTypes
+    import Foundation
+    import HTTPTypes
+    import LoadingKit
+
+    extension URLSession {
+        /// Loads a request whole.
+        ///
+        /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
+        ///
+        /// - Parameters:
+        ///   - request: see ``LoadingKit/URLRequest/init(httpRequest:)`` for how it is sent.
+        ///   - delegate: a delegate for this load alone, asked before the session's.
+        /// - Returns: the body, and the response. A server's error status is a success.
+        /// - Throws: ``HTTPTypeConversionError`` where the request has no URL, or the response is not one of HTTP; else what
+        ///   `data(for:delegate:)` of a `URLRequest` throws.
+        public func data(
+            for request: HTTPRequest, delegate: (any URLSessionTaskDelegate)? = nil
+        ) async throws -> (Data, HTTPResponse) {
+            let (data, response) = try await data(for: URLRequest(converting: request), delegate: delegate)
+            return (data, try response.converted())
+        }
+
+        /// Sends data as the request's body, and gives the response whole; see ``data(for:delegate:)``.
+        public func upload(
+            for request: HTTPRequest, from bodyData: Data, delegate: (any URLSessionTaskDelegate)? = nil
+        ) async throws -> (Data, HTTPResponse) {
+            let request = try URLRequest(converting: request)
+            let (data, response) = try await upload(for: request, from: bodyData, delegate: delegate)
+            return (data, try response.converted())
+        }
+
+        /// Sends a file as the request's body, and gives the response whole; see ``data(for:delegate:)``.
+        public func upload(
+            for request: HTTPRequest, fromFile fileURL: URL, delegate: (any URLSessionTaskDelegate)? = nil
+        ) async throws -> (Data, HTTPResponse) {
+            let request = try URLRequest(converting: request)
+            let (data, response) = try await upload(for: request, fromFile: fileURL, delegate: delegate)
+            return (data, try response.converted())
+        }
+
+        /// Loads a request into a file, which is the caller's to move or delete; see ``data(for:delegate:)``.
+        public func download(
+            for request: HTTPRequest, delegate: (any URLSessionTaskDelegate)? = nil
+        ) async throws -> (URL, HTTPResponse) {
+            let (file, response) = try await download(for: URLRequest(converting: request), delegate: delegate)
+            do {
+                return (file, try response.converted())
+            } catch {
+                // The caller gets no name by which to delete it.
+                try? FileManager.default.removeItem(at: file)
+                throw error
+            }
+        }
+
+        /// Loads a request, and gives its body byte by byte as it is received; see ``data(for:delegate:)``.
+        ///
+        /// Returns when the response's head has been received. While the program does not read the bytes, they are not read
+        /// from the connection. When the sequence is released, the load is cancelled.
+        public func bytes(
+            for request: HTTPRequest, delegate: (any URLSessionTaskDelegate)? = nil
+        ) async throws -> (AsyncBytes, HTTPResponse) {
+            let (bytes, response) = try await bytes(for: URLRequest(converting: request), delegate: delegate)
+            return (bytes, try response.converted())
+        }
+    }
+
+    extension URLResponse {
+        fileprivate func converted() throws(HTTPTypeConversionError) -> HTTPResponse {
+            guard let response = self as? HTTPURLResponse else { throw .notHTTPResponse }
+            guard let converted = response.httpResponse else { throw .unrepresentableResponse }
+            return converted
+        }
+    }
+#endif

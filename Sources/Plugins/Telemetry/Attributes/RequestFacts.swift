@@ -1,0 +1,56 @@
+#if Telemetry
+    import Foundation
+    import LoadingKit
+    import Tracing
+
+    /// What attributes say of a request before it is sent.
+    struct RequestFacts: Sendable {
+        /// What stands for methods that are not known.
+        static let other = "_OTHER"
+
+        let method: String
+        /// The method as it is sent, where attributes do not name it.
+        let originalMethod: String?
+        let scheme: String
+        let serverAddress: String
+        let serverPort: Int
+        let url: String
+        let template: String?
+
+        /// Nil for a request that is not one of HTTP, or has no host.
+        init?(_ request: URLRequest, _ options: TelemetryOptions, _ redaction: URLRedaction) {
+            guard let url = request.url, let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme),
+                let host = url.host, !host.isEmpty
+            else { return nil }
+            let sent = request.httpMethod ?? "GET"
+            let isKnown = options.knownMethods.contains(sent)
+            method = isKnown ? sent : Self.other
+            originalMethod = isKnown ? nil : sent
+            self.scheme = scheme
+            let isIPv6 = host.hasPrefix("[") && host.hasSuffix("]")
+            serverAddress = (isIPv6 ? String(host.dropFirst().dropLast()) : host).lowercased()
+            serverPort = url.port ?? (scheme == "https" ? 443 : 80)
+            self.url = redaction.text(of: url)
+            template = options.urlTemplate?(request)
+        }
+
+        /// `GET /users/{id}`, or the method alone. A method that is not known is `HTTP`.
+        var spanName: String {
+            let method = originalMethod == nil ? method : "HTTP"
+            return template.map { "\(method) \($0)" } ?? method
+        }
+
+        func attributes(resendCount: Int) -> SpanAttributes {
+            var attributes: SpanAttributes = [:]
+            attributes["http.request.method"] = method
+            attributes["http.request.method_original"] = originalMethod
+            attributes["server.address"] = serverAddress
+            attributes["server.port"] = serverPort
+            attributes["url.full"] = url
+            attributes["url.scheme"] = scheme
+            attributes["url.template"] = template
+            if resendCount > 0 { attributes["http.request.resend_count"] = resendCount }
+            return attributes
+        }
+    }
+#endif

@@ -1,0 +1,106 @@
+import Foundation
+
+/// A URL of a resource that a server on a Unix-domain socket has: `http+unix://%2Frun%2Fdocker.sock/v1.44/info`. The host is the
+/// socket's path, percent-encoded.
+struct UnixSocketURL: Hashable {
+    /// The longest path that Linux takes (unix(7)), in bytes.
+    static let longestPath = 107
+
+    /// The schemes, and the scheme that each stands for.
+    static let schemes = ["http+unix": "http", "https+unix": "https", "ws+unix": "ws", "wss+unix": "wss"]
+
+    let scheme: String
+    let socketPath: String
+    /// Path, query and fragment, with the `/` that they begin with.
+    private let rest: Substring
+
+    init(_ url: URL) throws(UnixSocketURLError) {
+        let text = url.absoluteString
+        guard let colon = text.firstIndex(of: ":"), case let scheme = text[..<colon].lowercased(),
+            Self.schemes[scheme] != nil, text[colon...].hasPrefix("://")
+        else { throw .otherScheme(text) }
+        let authority = text[text.index(colon, offsetBy: 3)...].prefix { !"/?#".contains($0) }
+        guard !authority.contains("@") else { throw .userInfo }
+        guard let path = authority.removingPercentEncoding, !authority.contains(":") else { throw .malformed(text) }
+        guard !path.isEmpty else { throw .noSocket(text) }
+        guard !path.utf8.contains(0) else { throw .malformed(text) }
+        guard path.utf8.count <= Self.longestPath else { throw .pathTooLong(path) }
+        self.scheme = scheme
+        socketPath = path
+        rest = text[authority.endIndex...]
+    }
+
+    /// The host under which a session knows the socket. It is for nothing but the one socket, so that what sessions keep for a
+    /// host (cookies, credentials, stored responses) is kept for one socket; `localhost` is for local use (RFC 6761 §6.3).
+    var host: String { Self.host(ofSocketAt: socketPath) }
+
+    private static let suffix = ".localhost"
+    private static let prefix = "unix-"
+
+    static func host(ofSocketAt path: String) -> String {
+        let digits = path.utf8.map { byte in
+            let text = String(byte, radix: 16)
+            return byte < 16 ? "0" + text : text
+        }
+        return prefix + digits.joined() + suffix
+    }
+
+    /// The socket that a host stands for; nil for other hosts.
+    static func socketPath(ofHost host: String) -> String? {
+        guard host.hasPrefix(prefix), host.hasSuffix(suffix) else { return nil }
+        let digits = Array(host.dropFirst(prefix.count).dropLast(suffix.count).utf8)
+        guard !digits.isEmpty, digits.count % 2 == 0, digits.count <= 2 * longestPath else { return nil }
+        var bytes: [UInt8] = []
+        for index in stride(from: 0, to: digits.count, by: 2) {
+            let pair = String(decoding: digits[index...index + 1], as: UTF8.self)
+            guard let byte = UInt8(pair, radix: 16), byte != 0 else { return nil }
+            bytes.append(byte)
+        }
+        return String(validating: bytes, as: UTF8.self)
+    }
+
+    /// The URL that is loaded in its place.
+    func loadedURL() throws(UnixSocketURLError) -> URL {
+        let text = "\(Self.schemes[scheme] ?? "http")://\(host)\(rest.first == "/" ? "" : "/")\(rest)"
+        guard let url = URL(string: text) else { throw .malformed(text) }
+        return url
+    }
+
+    /// The URL of this socket that another loaded URL stands for; nil where that is elsewhere.
+    func url(for loaded: URL) -> URL? {
+        let text = loaded.absoluteString
+        guard loaded.host == host, loaded.port == nil, Self.isSecure(loaded.scheme ?? "") == Self.isSecure(scheme),
+            let name = text.range(of: host)
+        else { return nil }
+        let encoded = socketPath.addingPercentEncoding(withAllowedCharacters: .alphanumerics) ?? ""
+        return URL(string: "\(scheme)://\(encoded)\(text[name.upperBound...])")
+    }
+
+    private static func isSecure(_ scheme: String) -> Bool { scheme.hasPrefix("https") || scheme.hasPrefix("wss") }
+}
+
+/// Why a URL names no resource on a Unix-domain socket.
+public enum UnixSocketURLError: LocalizedError, Sendable, Hashable {
+    /// The URL has another scheme.
+    case otherScheme(String)
+    /// The URL's host is empty: it must be the socket's path, with its slashes as `%2F`.
+    case noSocket(String)
+    /// The host is no percent-encoded path, or a port follows it.
+    case malformed(String)
+    /// The URL names a user. Credentials are given as for other URLs: by a delegate, or a credential storage.
+    case userInfo
+    /// Linux takes paths of at most 107 bytes.
+    case pathTooLong(String)
+
+    /// What is wrong, and what to do.
+    public var errorDescription: String? {
+        switch self {
+        case .otherScheme(let url): "\(url) is no URL of a Unix-domain socket: http+unix://%2Frun%2Fserver.sock/path"
+        case .noSocket(let url): "\(url) names no socket: its path is the host, with %2F for each slash"
+        case .malformed(let url): "\(url) cannot be loaded: its host is no percent-encoded path of a socket"
+        case .userInfo: "a URL of a Unix-domain socket cannot name a user: answer the challenge instead"
+        case .pathTooLong(let path):
+            "the socket's path has \(path.utf8.count) bytes, and the system takes \(UnixSocketURL.longestPath): \(path)"
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import Testing
+
+@testable import LoadingKitUnixSockets
+
+@Suite struct UnixSocketURLTests {
+    /// URL, the socket's path, and what follows the host in the URL that is loaded.
+    @Test(arguments: [
+        ("http+unix://%2Frun%2Fdocker.sock/v1.44/info?all=1", "/run/docker.sock", "http", "/v1.44/info?all=1"),
+        ("https+unix://%2ftmp%2fS", "/tmp/S", "https", "/"), ("HTTP+UNIX://a.sock/x", "a.sock", "http", "/x"),
+        ("ws+unix://%2Fr/chat", "/r", "ws", "/chat"), ("wss+unix://%2Fr?a", "/r", "wss", "/?a"),
+        ("http+unix://%2Fr%C3%A9/%2F", "/ré", "http", "/%2F"),
+        ("http+unix://%2Fa%20b%40c%3A1/", "/a b@c:1", "http", "/"),
+    ])
+    func accepts(_ text: String, _ path: String, _ scheme: String, _ rest: String) throws {
+        let url = try UnixSocketURL(try #require(URL(string: text)))
+        #expect(url.socketPath == path)
+        #expect(try url.loadedURL().absoluteString == "\(scheme)://\(url.host)\(rest)")
+        #expect(UnixSocketURL.socketPath(ofHost: url.host) == path)
+        let back = try #require(url.url(for: url.loadedURL()))
+        #expect(try UnixSocketURL(back).loadedURL() == url.loadedURL())
+        #expect(try UnixSocketURL(back).socketPath == path)
+    }
+
+    @Test(arguments: [
+        ("http://%2Frun/", UnixSocketURLError.otherScheme("http://%2Frun/")),
+        ("http+unix:///x", .noSocket("http+unix:///x")), ("http+unix:/x", .otherScheme("http+unix:/x")),
+        ("http+unix://a%00b/", .malformed("http+unix://a%00b/")), ("http+unix://u:p@%2Fr/", .userInfo),
+        ("http+unix://%2Fr:80/", .malformed("http+unix://%2Fr:80/")),
+        ("http+unix://%FF/", .malformed("http+unix://%FF/")),
+    ])
+    func refuses(_ text: String, _ error: UnixSocketURLError) throws {
+        let url = try #require(URL(string: text))
+        #expect(throws: error) { try UnixSocketURL(url) }
+    }
+
+    @Test(arguments: [(107, true), (108, false)])
+    func longPaths(length: Int, isAccepted: Bool) throws {
+        let path = String(repeating: "p", count: length)
+        let url = try #require(URL(string: "http+unix://\(path)/"))
+        if isAccepted {
+            #expect(try UnixSocketURL(url).socketPath == path)
+        } else {
+            #expect(throws: UnixSocketURLError.pathTooLong(path)) { try UnixSocketURL(url) }
+        }
+    }
+
+    /// No host but one of this plugin's leads to a socket.
+    @Test(arguments: [
+        "localhost", "unix-.localhost", "unix-2.localhost", "unix-zz.localhost", "unix-00.localhost",
+        "unix-ff.localhost",
+        "unix-2f.example", "x.unix-2f.localhost", "unix-2f.localhost.",
+        "unix-" + String(repeating: "61", count: 108) + ".localhost",
+    ])
+    func otherHosts(_ host: String) { #expect(UnixSocketURL.socketPath(ofHost: host) == nil) }
+
+    /// A URL elsewhere is not this socket's.
+    @Test(arguments: ["http://unix-2f.localhost/", "https://HOST/", "http://HOST:81/", "http://example.org/HOST"])
+    func urlsElsewhere(_ text: String) throws {
+        let url = try UnixSocketURL(try #require(URL(string: "http+unix://%2Fr/")))
+        let other = try #require(URL(string: text.replacing("HOST", with: url.host)))
+        #expect(url.url(for: other) == nil)
+    }
+}
