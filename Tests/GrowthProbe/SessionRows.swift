@@ -9,6 +9,7 @@ enum SessionRows {
             "sessions": { sessions($0) },
             "origins": { try origins($0) },
             "origins-refused": { refused($0) },
+            "request-fields": { fields($0) },
         ]
     }
 
@@ -23,6 +24,13 @@ enum SessionRows {
             session.invalidateAndCancel()
             probe.waitForInvalidation()
         }
+    }
+
+    /// One request's fields, set and read as a whole.
+    private static func fields(_ count: Int) {
+        var request = Stub.answer.request
+        request.allHTTPHeaderFields = Dictionary(uniqueKeysWithValues: (0..<count).map { ("X-Field-\($0)", "\($0)") })
+        precondition(request.allHTTPHeaderFields?.count == count)
     }
 
     /// A connection to each is kept, until the session ends.

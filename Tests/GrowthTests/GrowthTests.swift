@@ -11,7 +11,7 @@ import Testing
     static let rows: [(name: String, count: Int)] = [
         ("tasks", 100), ("redirects", 100), ("cancelled-first-to-last", 100), ("cancelled-last-to-first", 100),
         ("tasks-invalidated", 100), ("tasks-invalidated-when-finished", 100), ("deadlines", 100), ("all-tasks", 100),
-        ("sessions", 10), ("origins", 20), ("origins-refused", 50),
+        ("sessions", 10), ("origins", 20), ("origins-refused", 50), ("request-fields", 200),
         ("queued-served", 50), ("queued-cancelled-first-to-last", 50), ("queued-cancelled-last-to-first", 50),
         ("queued-invalidated", 50),
     ]

@@ -30,18 +30,20 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     private(set) var resources: LoadResources?
     let handler: URLProtocolHandler
     private let request: URLRequest
-    private(set) var receiver: (any LoadReceiver)?
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
+    // object: the check costs more than what it guards.
+    @exclusivity(unchecked) private(set) var receiver: (any LoadReceiver)?
     private var client: HandlerClient?
     private var began = MonotonicTime(nanoseconds: 0)
-    private var contract = ContractCheck()
+    @exclusivity(unchecked) private var contract = ContractCheck()
     /// Set when the load is over, and its session no longer held.
     private var lateEvents: LateEvents?
-    private var waiting = Deque<Event>()
+    @exclusivity(unchecked) private var waiting = Deque<Event>()
     /// Whether the receiver can take no more now.
-    var isBlocked = false
+    @exclusivity(unchecked) var isBlocked = false
     /// The forwarded load's response that the receiver gets as it comes.
-    var passed: PassedResponse?
-    private var roomWaiters: [UnsafeContinuation<Void, Never>] = []
+    @exclusivity(unchecked) var passed: PassedResponse?
+    @exclusivity(unchecked) private var roomWaiters: [UnsafeContinuation<Void, Never>] = []
     /// What is to be kept in the session's cache.
     private var recording: CustomRecording?
 
@@ -72,7 +74,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     }
 
     func end() {
-        waiting.removeAll()
+        waiting = []
         // While there is a receiver, so that the forwarded load is part of the task's metrics.
         passed?.load.stop()
         passed = nil

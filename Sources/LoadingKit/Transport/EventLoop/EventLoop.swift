@@ -57,20 +57,22 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     let turnLock = Guarded<Void>(())
     /// Whether another thread may find the turn free. It is a hint: to try the lock in vain costs a system call.
     let mayBeFree = Atomic<Bool>(false)
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
+    // object: the check costs more than what it guards.
     /// Until when the loop's thread waits, unless it is woken.
-    var waitsUntil = MonotonicTime.distantFuture
-    var ready: Deque<Work> = []
+    @exclusivity(unchecked) var waitsUntil = MonotonicTime.distantFuture
+    @exclusivity(unchecked) var ready: Deque<Work> = []
     /// Whether bulk work has had its share of this turn: sockets and timers come next.
-    var isShareUsed = false
+    @exclusivity(unchecked) var isShareUsed = false
     let outbox = Outbox()
-    var lentThread = LentThread.unavailable
+    @exclusivity(unchecked) var lentThread = LentThread.unavailable
     var faultPlan: FaultPlan?
     var epollDescriptor: Int32 = -1
     let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: maximumEvents)
     @exclusivity(unchecked) var timers = TimerHeap()  // consistent whenever it calls out
     /// When a deadline that was unscheduled would have come. The loop wakes up then all the same. Otherwise each of several
     /// requests in a row, in other threads' turns and with the same timeout, would have to wake the loop to shorten its wait.
-    var unscheduledTime = MonotonicTime(nanoseconds: 0)
+    @exclusivity(unchecked) var unscheduledTime = MonotonicTime(nanoseconds: 0)
     var sources = EventSourceTable()
 
     /// A loop of one's own, which runs until ``stop()``.

@@ -6,12 +6,14 @@ final class Outbox {
         let run: () -> Void
     }
 
-    private var calls: [Call] = []
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
+    // object: the check costs more than what it guards.
+    @exclusivity(unchecked) private var calls: [Call] = []
     /// Tasks that continue elsewhere.
-    private var resumptions: [ResumptionPool.Resumption] = []
+    @exclusivity(unchecked) private var resumptions: [ResumptionPool.Resumption] = []
     /// Whether more than one task was resumed last time. Several give the loop more to do with one wake-up than each of them
     /// would by taking its turn.
-    private(set) var isCrowded = false
+    @exclusivity(unchecked) private(set) var isCrowded = false
 
     var isEmpty: Bool { calls.isEmpty && resumptions.isEmpty }
 
@@ -44,8 +46,11 @@ final class Outbox {
         isCrowded = resumptions.count > 1
         // Alone, it needs no other thread.
         guard isCrowded else { return resumptions.removeLast().run() }
-        ResumptionPool.shared.run(resumptions)
-        // Keeps the memory for the next.
-        resumptions.removeAll(keepingCapacity: true)
+        var batch: [ResumptionPool.Resumption] = []
+        swap(&batch, &resumptions)
+        ResumptionPool.shared.run(batch)
+        // Keeps the memory for the next turn. What is released here may call the loop.
+        batch.removeAll(keepingCapacity: true)
+        if resumptions.isEmpty { swap(&batch, &resumptions) }
     }
 }

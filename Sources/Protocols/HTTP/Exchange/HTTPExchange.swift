@@ -68,9 +68,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// The request's body, whether or not it is sent now.
     @exclusivity(unchecked) var content: RequestBody
     var authentication = ExchangeAuthentication()
-    var replays = ReplayCount()
+    @exclusivity(unchecked) var replays = ReplayCount()
     /// The server has answered that it does not know `Expect`.
-    private var isExpectationRefused = false
+    @exclusivity(unchecked) private var isExpectationRefused = false
     /// Whether it was reported that the request waits with no connection being made for it.
     @exclusivity(unchecked) private(set) var isInQueue = false
     /// What its pool knows it by while it waits for a connection.

@@ -72,10 +72,10 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     let pool: ConnectionPoolDriver
     let loop: EventLoop
     let metrics: ConnectionMetrics
-    /// What the pool knows the connection by.
-    var id = HTTPConnectionPool.ConnectionID(index: -1, generation: 0)
     // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
     // object: the check costs more than what it guards.
+    /// What the pool knows the connection by.
+    @exclusivity(unchecked) var id = HTTPConnectionPool.ConnectionID(index: -1, generation: 0)
     @exclusivity(unchecked) var codec = ClientConnection()
     @exclusivity(unchecked) var state: State
     @exclusivity(unchecked) var writing = Writing.done

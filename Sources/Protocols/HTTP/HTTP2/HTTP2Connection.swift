@@ -59,15 +59,15 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     @exclusivity(unchecked) var bandwidth: BandwidthEstimator
     /// What is to be written, of which so many bytes are.
     @exclusivity(unchecked) var output: [UInt8] = []
-    var written = 0
+    @exclusivity(unchecked) var written = 0
     var bodies = HTTP2BodyQueue()
-    var state = State.open
+    @exclusivity(unchecked) var state = State.open
     /// What has happened so far.
     @exclusivity(unchecked) var opening = HTTP2Opening()
     /// Whether ``flush()`` is among the loop's work. Independent of the state: a flush finds nothing to do where it is closed.
-    var willFlush = false
+    @exclusivity(unchecked) var willFlush = false
     /// Whether ``streamDidEnd()`` is among the loop's work, likewise.
-    var willReportSlots = false
+    @exclusivity(unchecked) var willReportSlots = false
     var ping: KeepAlivePing
     /// Holds this object, as do other timers, until it fires or the connection is closed, which its pool sees to.
     var pingTimer: LoopTimer?
@@ -76,7 +76,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     let metrics: ConnectionMetrics
 
     /// Bytes received since the last event.
-    var uncounted = 0
+    @exclusivity(unchecked) var uncounted = 0
 
     @exclusivity(unchecked) var idleness = Idleness.none
     /// From when on it takes no new requests.

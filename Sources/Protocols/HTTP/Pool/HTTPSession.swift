@@ -18,12 +18,12 @@ final class HTTPSession: SessionResource {
     @exclusivity(unchecked) private var origins = OriginRecords()  // calls nobody before it is consistent
     private var tlsContexts: [TLSOptions: TLSContext] = [:]
     private let use: NetworkUse
-    private var exchangeCount: UInt64 = 0
+    @exclusivity(unchecked) private var exchangeCount: UInt64 = 0
     let requestFields: RequestFields
     private let proxies: ProxyRules
     private let hasProxies: Bool
     private var sweepTimer: LoopTimer?
-    private var isClosed = false
+    @exclusivity(unchecked) private var isClosed = false
 
     private init(_ core: SessionCore) {
         loop = core.loop

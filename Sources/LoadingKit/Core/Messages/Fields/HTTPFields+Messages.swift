@@ -30,6 +30,24 @@ extension HTTPFields {
         if contains(name: name) { set(name: name, value: value) } else { append(name: name, value: value) }
     }
 
+    /// The fields of a dictionary, sorted, so that a request is the same each time it is made. Of names that differ in case alone
+    /// the first gives the spelling, and the last the value.
+    init(lastOfEach dictionary: [String: String]) {
+        var places: [String: Int] = [:]
+        var list: [(name: String, value: String)] = []
+        for (name, value) in dictionary.sorted(by: { $0.key < $1.key }) {
+            let key = name.asciiLowercased
+            if let place = places[key] {
+                list[place].value = value
+            } else {
+                places[key] = list.count
+                list.append((name, value))
+            }
+        }
+        self.init()
+        for (name, value) in list { append(name: name, value: value) }
+    }
+
     /// Whether both have the same fields, whatever the case of the names, and the order of different names.
     func hasSameContent(as other: HTTPFields) -> Bool {
         if self == other { return true }

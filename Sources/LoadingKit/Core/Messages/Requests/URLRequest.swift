@@ -116,13 +116,8 @@ public struct URLRequest: Sendable {
     public var allHTTPHeaderFields: [String: String]? {
         get { storage.options.hasSetFields ? storage.fields.dictionary(joinedBy: ",") : nil }
         set {
-            var fields = HTTPFields()
-            // Sorted, so that a request is the same each time it is made.
-            for (name, value) in (newValue ?? [:]).sorted(by: { $0.key < $1.key }) {
-                fields.setKeepingSpelling(name: name, value: value)
-            }
             let storage = unique
-            storage.fields = fields
+            storage.fields = HTTPFields(lastOfEach: newValue ?? [:])
             storage.options.hasSetFields = newValue != nil
         }
     }

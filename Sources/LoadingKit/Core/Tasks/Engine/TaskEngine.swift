@@ -10,25 +10,25 @@ import LoadingKitTransport
 /// The loop calls the engine as a ``LoopDeadline`` when a timeout may be over. Until the load
 /// is over that goes on, also where the load outlives its task, as the body of streams that a program has captured does.
 final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // confined to `core.loop`
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
+    // object: the check costs more than what it guards.
     /// Another task from then on when a data task becomes a download or a stream task.
-    private(set) var task: URLSessionTask
+    @exclusivity(unchecked) private(set) var task: URLSessionTask
     let core: SessionCore
     let session: URLSession
     /// Nil where neither the task nor the session has a delegate.
     let delegates: TaskDelegates?
 
-    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
-    // object: the check costs more than what it guards.
     @exclusivity(unchecked) var stage = TaskStage()
     @exclusivity(unchecked) var clock: TaskClock
     @exclusivity(unchecked) var sink: any TaskSink
     /// Made when the delegate is first asked something: most tasks ask nothing.
-    private(set) var openQuestions: DelegateQuestions?
+    @exclusivity(unchecked) private(set) var openQuestions: DelegateQuestions?
     @exclusivity(unchecked) var log = TransactionLog()
     /// The stream that the load under way takes its body from.
-    private(set) var sentStream: InputStream?
+    @exclusivity(unchecked) private(set) var sentStream: InputStream?
     /// From the first wait for a network until the task is over.
-    private var networkWait: NetworkWait?
+    @exclusivity(unchecked) private var networkWait: NetworkWait?
 
     init(_ task: URLSessionTask, _ session: URLSession, _ delegates: TaskDelegates?, _ sink: any TaskSink) {
         self.task = task

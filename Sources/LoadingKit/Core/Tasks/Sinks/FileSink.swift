@@ -49,8 +49,9 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     func open(_ file: DownloadFile, for engine: TaskEngine) {
         let spool = DownloadSpool(engine.loop, file)
-        spool.onWritten = { [weak self, weak engine] count in
-            if let self, let engine { didWrite(count, engine) }
+        // The engine holds this sink; a weak reference of its own would cost an allocation.
+        spool.onWritten = { [weak engine] count in
+            if let engine, let sink = engine.sink as? FileSink { sink.didWrite(count, engine) }
         }
         spool.onFailure = { [weak engine] in engine?.end(with: $0) }
         self.spool = spool
