@@ -33,6 +33,18 @@ func sideBySideTests(_ implementation: String, _ dependencies: [Target.Dependenc
         swiftSettings: settings + [.swiftLanguageMode(.v5)])
 }
 
+/// A package of its own that is compiled and tested as a part of this one: what a tutorial's reader writes, or what
+/// `loadkit new-handler` does. It sees what is public alone.
+func readersPackage(_ name: String, at path: String) -> [Target] {
+    [
+        .target(
+            name: name, dependencies: ["LoadingKit"], path: "Tests/\(path)/Sources/\(name)", packageAccess: false),
+        .testTarget(
+            name: "\(name)Tests", dependencies: [.target(name: name), "LoadingKit", "LoadingKitTesting"],
+            path: "Tests/\(path)/Tests/\(name)Tests", packageAccess: false),
+    ]
+}
+
 /// A program that shows how the library is used. No product has it, so that packages that depend on this one do not build it.
 func example(_ name: String, _ plugins: [Target.Dependency] = []) -> Target {
     .executableTarget(
@@ -55,6 +67,8 @@ let package = Package(
         .library(name: "LoadingKitEvents", targets: ["LoadingKitEvents"]),
         .library(name: "LoadingKitResilience", targets: ["LoadingKitResilience"]),
         .library(name: "LoadingKitUnixSockets", targets: ["LoadingKitUnixSockets"]),
+        .library(name: "LoadingKitArchives", targets: ["LoadingKitArchives"]),
+        .library(name: "LoadingKitS3", targets: ["LoadingKitS3"]),
         .library(name: "LoadingKitHTTPTypes", targets: ["LoadingKitHTTPTypes"]),
         .library(name: "LoadingKitTelemetry", targets: ["LoadingKitTelemetry"]),
         .executable(name: "loadkit", targets: ["loadkit"]),
@@ -168,6 +182,8 @@ let package = Package(
         plugin("LoadingKitEvents", at: "Events"),
         plugin("LoadingKitResilience", at: "Resilience"),
         plugin("LoadingKitUnixSockets", at: "UnixSockets"),
+        plugin("LoadingKitArchives", at: "Archives", ["CLoadingKitZlib"]),
+        plugin("LoadingKitS3", at: "S3", ["CLoadingKitOpenSSL"]),
         plugin(
             "LoadingKitHTTPTypes", at: "HTTPTypes",
             [.product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"]))]),
@@ -280,18 +296,23 @@ let package = Package(
         example("CookiesAndCache"),
         example("UploadForm", ["LoadingKitForms"]),
         example("FollowEvents", ["LoadingKitEvents"]),
+        example("ReadArchive", ["LoadingKitArchives"]),
+        example("UseBucket", ["LoadingKitS3"]),
         tests(
             "ExamplesTests",
             [
                 "LoadingKit", "FetchExample", "ProgressAndCancelExample", "ResumableDownloadExample",
                 "StreamedUploadExample", "WebSocketEchoExample", "CustomSchemeExample", "InterceptorExample",
                 "CertificatePinningExample", "CookiesAndCacheExample", "UploadFormExample", "FollowEventsExample",
+                "ReadArchiveExample", "UseBucketExample",
             ]),
         tests("LoadingKitTestingTests", ["LoadingKit", "LoadingKitTesting"]),
         tests("LoadingKitFormsTests", ["LoadingKit", "LoadingKitForms"]),
         tests("LoadingKitEventsTests", ["LoadingKit", "LoadingKitEvents"]),
         tests("LoadingKitResilienceTests", ["LoadingKit", "LoadingKitResilience", "LoadingKitTesting"]),
         tests("LoadingKitUnixSocketsTests", ["LoadingKit", "LoadingKitUnixSockets", "LoadingKitTesting"]),
+        tests("LoadingKitArchivesTests", ["LoadingKit", "LoadingKitArchives", "LoadingKitTesting"]),
+        tests("LoadingKitS3Tests", ["LoadingKit", "LoadingKitS3", "LoadingKitTesting"]),
         tests(
             "LoadingKitHTTPTypesTests",
             [
@@ -306,9 +327,12 @@ let package = Package(
                     name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Telemetry"])),
                 .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Telemetry"])),
             ]),
+        tests("TutorialTests", []),
         // One set of sources, behind a symbolic link in each folder, against one implementation and the other.
         sideBySideTests("LoadingKit", ["LoadingKit"]),
         sideBySideTests("FoundationNetworking", []),
-    ],
+    ] + readersPackage("SampleScheme", at: "GeneratedPackage")
+        + readersPackage("MemScheme", at: "Tutorials/MemScheme")
+        + readersPackage("Interceptors", at: "Tutorials/Interceptors"),
     swiftLanguageModes: [.v6]
 )

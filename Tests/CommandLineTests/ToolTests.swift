@@ -114,7 +114,8 @@ import Testing
         #expect(run.status == 0 && run.errors.isEmpty)
         for option in [
             "-o, --output", "-O, ", "-i, ", "-I, ", "-X, ", "-H, ", "-d, ", "--max-time", "--cacert", "-k, ",
-            "--no-follow", "-v, ", "--timing", "-j, ", "-s, ", "-f, ", "-A, ", "loadkit schemes", "loadkit demo",
+            "--no-follow", "-v, ", "--timing", "-j, ", "-s, ", "-f, ", "-A, ", "loadkit schemes", "loadkit new-handler",
+            "loadkit demo",
         ] {
             #expect(run.text.contains(option), "\(option)")
         }

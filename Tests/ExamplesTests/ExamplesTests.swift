@@ -53,6 +53,18 @@ import Testing
         #expect(run.text == "add 1: one\nno more events\n" && run.status == 0)
     }
 
+    @Test func readArchive() async throws {
+        let folder = try TemporaryFolder()
+        let program = "import zipfile\nwith zipfile.ZipFile('a.zip', 'w') as a: a.writestr('b.txt', 'hello\\n')"
+        let python = try ChildProcess("/usr/bin/env", ["python3", "-c", program], folder: folder.path)
+        #expect(try await onThread { python.waitForExit() } == 0)
+        let archive = folder.file("a.zip").absoluteString
+        #expect(try await Self.run("ReadArchive", archive, "b.txt").text == "hello\n")
+        #expect(try await Self.run("ReadArchive", archive).text.hasSuffix(" b.txt\n"))
+        let missing = try await Self.run("ReadArchive", archive, "c.txt")
+        #expect(missing.text == "failed: the archive has no member c.txt\n" && missing.status == 1)
+    }
+
     /// The server sends the second half when the client has closed the connection, so that what cancels has the first alone.
     @Test func progressAndCancel() async throws {
         let half = [UInt8](repeating: 0, count: 1_000)
@@ -186,11 +198,13 @@ import Testing
         let examples = root.appendingPathComponent("Examples")
         let names = try FileManager.default.contentsOfDirectory(atPath: examples.path).filter { !$0.contains(".") }
         let page = try String(contentsOf: examples.appendingPathComponent("README.md"), encoding: .utf8)
-        let tests = try String(contentsOfFile: #filePath, encoding: .utf8)
+        let folder = URL(fileURLWithPath: #filePath).deletingLastPathComponent()
+        let tests = try FileManager.default.contentsOfDirectory(at: folder, includingPropertiesForKeys: nil)
+            .map { try String(contentsOf: $0, encoding: .utf8) }.joined()
         #expect(!names.isEmpty)
         for name in names {
             #expect(page.contains("| [`\(name)Example`](\(name)/\(name).swift) |"), "\(name)")
-            #expect(tests.contains("\"\(name)\","), "\(name)")
+            #expect(tests.contains("\"\(name)\",") || tests.contains("\"\(name)Example\","), "\(name)")
             let source = try String(
                 contentsOf: examples.appendingPathComponent("\(name)/\(name).swift"), encoding: .utf8)
             #expect((20...60).contains(source.split(separator: "\n", omittingEmptySubsequences: false).count - 1))

@@ -9,7 +9,7 @@
             commandName: "loadkit",
             abstract: "Loads URLs of every scheme.",
             version: "loadkit 0.1.0",
-            subcommands: [LoadCommand.self, SchemesCommand.self, DemoCommand.self],
+            subcommands: [LoadCommand.self, SchemesCommand.self, NewHandlerCommand.self, DemoCommand.self],
             defaultSubcommand: LoadCommand.self)
 
         static func main() async {

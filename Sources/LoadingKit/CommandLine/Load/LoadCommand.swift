@@ -11,14 +11,15 @@
             usage: """
                 loadkit [options] URL ...
                 loadkit schemes [URL]
+                loadkit new-handler NAME
                 loadkit demo
                 """,
             discussion: """
                 Options have curl's names and meanings. Redirects are followed, compressed bodies are decoded, and a load \
                 ends after five minutes without a byte.
 
-                `loadkit schemes` lists what can be loaded; `loadkit demo` loads over every scheme from servers of its \
-                own, without a network.
+                `loadkit schemes` lists what can be loaded; `loadkit new-handler` writes a package with a handler for a \
+                scheme of your own; `loadkit demo` loads over every scheme from servers of its own, without a network.
 
                 Errors go to standard error in one line, with curl's exit codes; with several URLs, the code is that of \
                 the last failure.

@@ -1,0 +1,87 @@
+import LoadingKitPrimitives
+
+/// The names in the package of a new handler, all made of one that a person types.
+struct HandlerNames: Hashable, Sendable {
+    /// The longest name and scheme. Longer ones make lines of code that are wider than a page.
+    static let maximumLength = 32
+
+    /// What LoadingKit loads itself.
+    static let builtInSchemes: Set<String> = ["http", "https", "ws", "wss", "file", "data"]
+
+    /// The classes of LoadingKit and of LoadingKitTesting that a new one would be mistaken for.
+    private static let takenClasses: Set<String> = [
+        "DataURLHandler", "FileHandler", "HTTPProtocolHandler", "StubHandler", "URLProtocolHandler", "WebSocketHandler",
+    ]
+
+    /// What the types' names begin with, such as `MyNotes`.
+    let stem: String
+    /// The URL scheme (RFC 3986 §3.1), in lower case.
+    let scheme: String
+
+    var handler: String { "\(stem)Handler" }
+    var resource: String { "\(stem)Resource" }
+    /// Of the package, too. No type has this name: a module that has a type of its own name cannot be named in code.
+    var module: String { stem.hasSuffix("Scheme") ? stem : "\(stem)Scheme" }
+    var error: String { "\(module)Error" }
+    var tests: String { "\(module)Tests" }
+
+    /// - Parameters:
+    ///   - name: such as `Mem`, `my-scheme` or `MemHandler`.
+    ///   - scheme: nil for the name in lower case.
+    init(_ name: String, scheme: String? = nil) throws(ToolFailure) {
+        guard let first = name.utf8.first, ASCII.isLetter(first), name.utf8.allSatisfy(Self.isNameByte) else {
+            throw ToolFailure(
+                .usage,
+                "\"\(name)\" is no name for a handler: it begins with a letter, and has letters, digits, -, +, . and _ (of ASCII)"
+            )
+        }
+        let base = Self.withoutSuffix(name)
+        stem = base.split { !$0.isLetter && !$0.isNumber }.map { $0.prefix(1).uppercased() + $0.dropFirst() }.joined()
+        self.scheme = try Self.checkedScheme(scheme ?? String(base.map { $0 == "_" ? "-" : $0 }))
+        guard stem.utf8.count <= Self.maximumLength else {
+            throw ToolFailure(.usage, "the name has more than \(Self.maximumLength) letters and digits: \(stem)")
+        }
+        guard !Self.takenClasses.contains(handler) else {
+            throw ToolFailure(.usage, "LoadingKit has a \(handler) already; choose another name")
+        }
+    }
+
+    /// `MemHandler` and `mem-handler` are a handler of the name `Mem`, where something is left.
+    private static func withoutSuffix(_ name: String) -> String {
+        guard name.lowercased().hasSuffix("handler") else { return name }
+        let rest = name.dropLast("handler".count)
+        guard let end = rest.lastIndex(where: { $0.isLetter || $0.isNumber }) else { return name }
+        return String(rest[...end])
+    }
+
+    private static func isNameByte(_ byte: UInt8) -> Bool {
+        isSchemeByte(byte) || byte == UInt8(ascii: "_")
+    }
+
+    /// RFC 3986 §3.1.
+    private static func isSchemeByte(_ byte: UInt8) -> Bool {
+        ASCII.isLetterOrDigit(byte) || byte == UInt8(ascii: "+") || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: ".")
+    }
+
+    /// In lower case, which is the standard form: schemes are compared without regard to case.
+    private static func checkedScheme(_ scheme: String) throws(ToolFailure) -> String {
+        guard let first = scheme.utf8.first, ASCII.isLetter(first), scheme.utf8.allSatisfy(isSchemeByte) else {
+            throw ToolFailure(
+                .usage,
+                "\"\(scheme)\" is no URL scheme: one begins with a letter, and has letters, digits, +, - and . (RFC 3986 §3.1)"
+            )
+        }
+        guard scheme.utf8.count <= maximumLength else {
+            throw ToolFailure(.usage, "the scheme has more than \(maximumLength) characters: \(scheme)")
+        }
+        let lowercased = scheme.lowercased()
+        guard !builtInSchemes.contains(lowercased) else {
+            throw ToolFailure(
+                .usage,
+                "LoadingKit loads \(lowercased): itself; give another --scheme, or write an interceptor to change its loads"
+            )
+        }
+        return lowercased
+    }
+}

@@ -1,0 +1,70 @@
+import Foundation
+import LoadingKitPrimitives
+
+/// The folder that a new package is written to. What is there already stays as it is.
+struct PackageFolder {
+    /// Absolute.
+    let path: String
+
+    /// - Parameter path: as a person types it.
+    init(_ path: String) throws(ToolFailure) {
+        guard !path.isEmpty, !path.utf8.contains(0) else { throw ToolFailure(.usage, "the folder has no name") }
+        self.path = URL(fileURLWithPath: path, isDirectory: true).standardizedFileURL.path
+        guard !isTaken else {
+            throw ToolFailure(.writeError, "\(path) is there, and is not an empty folder; --folder says another place")
+        }
+    }
+
+    /// SwiftPM names a package by its folder, and takes two of one name for the same.
+    func checkIdentity(against source: LoadingKitSource) throws(ToolFailure) {
+        guard RepositoryAddress.lastPart(of: path).lowercased() == source.identity.lowercased() else { return }
+        throw ToolFailure(
+            .usage, "the package's folder must not be named \(source.identity) like LoadingKit's: --folder says another"
+        )
+    }
+
+    /// Writes the files. Where that fails, what was written is removed.
+    func write(_ files: [PackageFile]) throws(ToolFailure) {
+        var made: [URL] = []
+        do {
+            try makeFolder(URL(fileURLWithPath: path, isDirectory: true), &made)
+            for file in files {
+                let place = URL(fileURLWithPath: path, isDirectory: true).appendingPathComponent(file.path)
+                try makeFolder(place.deletingLastPathComponent(), &made)
+                // A file that came to be there in the meantime is not overwritten.
+                try Data(file.text.utf8).write(to: place, options: .withoutOverwriting)
+                made.append(place)
+            }
+        } catch {
+            // A folder that others have put something into by now stays.
+            for place in made.reversed() { remove(place.path) }
+            throw ToolFailure(.writeError, "\(path) cannot be written: \(error.localizedDescription)")
+        }
+    }
+
+    /// Makes it, and those around it, where they are missing.
+    private func makeFolder(_ folder: URL, _ made: inout [URL]) throws {
+        guard !FileManager.default.fileExists(atPath: folder.path) else { return }
+        try makeFolder(folder.deletingLastPathComponent(), &made)
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: false)
+        made.append(folder)
+    }
+
+    /// Whether there is something else than an empty folder. A symbolic link that leads nowhere is something.
+    private var isTaken: Bool {
+        var status = stat()
+        guard lstat(path, &status) == 0 else { return false }
+        guard let contents = try? FileManager.default.contentsOfDirectory(atPath: path) else { return true }
+        return !contents.isEmpty
+    }
+}
+
+/// A word of a command line, in quotes where a shell needs them.
+struct ShellWord {
+    let text: String
+
+    init(_ word: String) {
+        let plain = word.utf8.allSatisfy { ASCII.isLetterOrDigit($0) || "/._-+,:@".utf8.contains($0) }
+        text = plain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
+    }
+}

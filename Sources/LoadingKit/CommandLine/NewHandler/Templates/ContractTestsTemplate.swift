@@ -1,0 +1,22 @@
+/// The test by LoadingKit's kit.
+struct ContractTestsTemplate {
+    let text: String
+
+    init(_ names: HandlerNames) {
+        text = """
+            \(SourceText.imports("Foundation", "LoadingKit", "LoadingKitTesting", "Testing", names.module))
+            /// Loads in every way that a program can: by each kind of task, cancelled, suspended, 1,000 at once.
+            /// What is reported are the rules of LoadingKit's contract of handlers that do not hold.
+            @Test(.timeLimit(.minutes(5))) func theHandlerKeepsTheContract() async throws {
+                let short = try #require(URL(string: "\(names.scheme):hello"))
+                // More than the 256 KiB that are handed over ahead of the reader.
+                let long = try #require(URL(string: "\(names.scheme):hello?count=60000"))
+                let invalid = try #require(URL(string: "\(names.scheme):hello?count=many"))
+                let samples: [ConformanceSample] = [.resource(short), .resource(long), .failure(invalid)]
+                let report = await HandlerConformance(of: \(names.handler).self, samples).run()
+                #expect(report.findings.isEmpty, "\\(report)")
+            }
+
+            """
+    }
+}

@@ -1,0 +1,33 @@
+/// The errors of the handler.
+struct ErrorTemplate {
+    let text: String
+
+    init(_ names: HandlerNames) {
+        text = """
+            import Foundation
+
+            /// Why a `\(names.scheme):` URL was not loaded. It reaches the program as it is: `error as? \(names.error)`.
+            public enum \(names.error): Error, Hashable, LocalizedError {
+                /// The URL has no text, or a host before it.
+                case textMissing(URL)
+                /// The URL's `count` is no number from 0 to 1,000,000.
+                case countInvalid(String)
+                /// The request's method is not GET.
+                case methodNotSupported(String)
+
+                /// What is wrong, and what to do.
+                public var errorDescription: String? {
+                    switch self {
+                    case .textMissing(let url):
+                        "\\(url) has no text: write it as \(names.scheme):hello"
+                    case .countInvalid(let count):
+                        "the count \\(count) is no number from 0 to \\(\(names.resource).maximumCount)"
+                    case .methodNotSupported(let method):
+                        "\(names.scheme): URLs are loaded with GET, and not with \\(method)"
+                    }
+                }
+            }
+
+            """
+    }
+}

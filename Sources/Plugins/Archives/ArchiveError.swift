@@ -1,0 +1,82 @@
+import Foundation
+
+/// Why a member or a directory of an archive was not loaded.
+public enum ArchiveError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
+    /// The URL is not `zip:`, an archive's URL, `!/` and a member's name. The text says what is wrong with it.
+    case invalidURL(String)
+    /// The request's method is neither GET nor HEAD.
+    case unsupportedMethod(String)
+    /// The archive's server answered with this status.
+    case unexpectedStatus(Int)
+    /// The archive's server does not answer ranges, and the archive is larger than ``ArchiveLimits/wholeArchive``. The
+    /// size is in bytes; nil where the server does not tell it.
+    case rangesNotSupported(size: Int64?)
+    /// The archive's server sent another range than was requested, or a coded one. The text says which.
+    case wrongRange(String)
+    /// What was loaded has no end of a ZIP directory at its end.
+    case notAnArchive
+    /// A part of the archive is missing. The text says which.
+    case truncated(String)
+    /// The archive's directory does not follow the format. The text says where.
+    case malformedDirectory(String)
+    /// The archive is one of several parts.
+    case multiDisk
+    /// The archive's directory has more bytes than ``ArchiveLimits/directory``.
+    case directoryTooLarge(size: Int64)
+    /// The archive has no member of this name.
+    case memberNotFound(String)
+    /// The member is encrypted.
+    case encrypted(String)
+    /// The member is compressed by a method that is neither stored (0) nor deflate (8).
+    case unsupportedCompression(member: String, method: Int)
+    /// The member's local header does not say the same as the directory. The text names the field.
+    case localHeaderDiffers(member: String, field: String)
+    /// The member's data reaches into what follows it.
+    case overlapping(String)
+    /// The member's data cannot be decoded, or has another size than the directory says.
+    case corruptMember(String, reason: String)
+    /// The member's CRC-32 is not the one that the directory says.
+    case wrongChecksum(member: String, expected: UInt32, found: UInt32)
+    /// The archive was replaced by another one while it was read, twice, or when a part of the member was delivered.
+    case archiveChanged
+
+    /// In plain words.
+    public var description: String {
+        switch self {
+        case .invalidURL(let reason):
+            "the URL is not of the form zip:ARCHIVE!/MEMBER: \(reason)"
+        case .unsupportedMethod(let method): "a member of an archive can be loaded with GET or HEAD, not \(method)"
+        case .unexpectedStatus(let status): "the archive cannot be loaded: its server answered with status \(status)"
+        case .rangesNotSupported(let size):
+            "the archive's server does not answer ranges, and the whole archive\(size.map { " of \($0) bytes" } ?? "") is "
+                + "larger than the limit: raise ArchiveLimits.wholeArchive, or download the archive"
+        case .wrongRange(let reason): "the archive's server did not answer a range as it was requested: \(reason)"
+        case .notAnArchive: "this is not a ZIP archive: the end of a directory is not at its end"
+        case .truncated(let part): "the archive is truncated: \(part)"
+        case .malformedDirectory(let reason): "the archive's directory is malformed: \(reason)"
+        case .multiDisk: "the archive is one of several parts, which are not supported: join them first"
+        case .directoryTooLarge(let size):
+            "the archive's directory has \(size) bytes, more than the limit: raise ArchiveLimits.directory"
+        case .memberNotFound(let name): "the archive has no member \(name)"
+        case .encrypted(let name): "the member \(name) is encrypted, which is not supported"
+        case .unsupportedCompression(let name, let method):
+            "the member \(name) is compressed by method \(method); stored (0) and deflate (8) are supported"
+        case .localHeaderDiffers(let name, let field):
+            "the member \(name) is refused: its local header has another \(field) than the directory"
+        case .overlapping(let name): "the member \(name) is refused: its data reaches into what follows it"
+        case .corruptMember(let name, let reason): "the member \(name) is corrupt: \(reason)"
+        case .wrongChecksum(let name, let expected, let found):
+            "the member \(name) is corrupt: its CRC-32 is \(hexadecimal(found)), and should be \(hexadecimal(expected))"
+        case .archiveChanged: "the archive was replaced while it was read: load the member again"
+        }
+    }
+
+    /// The description.
+    public var errorDescription: String? { description }
+}
+
+/// Eight digits.
+func hexadecimal(_ value: UInt32) -> String {
+    let digits = String(value, radix: 16)
+    return String(repeating: "0", count: max(0, 8 - digits.count)) + digits
+}

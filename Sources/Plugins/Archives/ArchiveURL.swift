@@ -1,0 +1,99 @@
+import Foundation
+
+/// A URL of the form `zip:ARCHIVE!/MEMBER`: the URL of an archive, and the name of one of its members.
+///
+/// The last `!/` of the URL is where the name begins. One that is part of the name is written as `%21/`. All that follows is
+/// the name, percent-encoded: a `?` too, but no fragment. An empty name stands for the whole archive, and a name that ends
+/// with `/` for all members below it.
+public struct ArchiveURL: Sendable, Hashable {
+    /// The URL of the archive.
+    public let archive: URL
+    /// The bytes of the member's name: UTF-8, or what the archive has.
+    public let memberBytes: [UInt8]
+
+    /// The member's name. Bytes that are not UTF-8 are replaced by U+FFFD.
+    public var member: String { String(decoding: memberBytes, as: UTF8.self) }
+
+    /// Names a member of an archive.
+    ///
+    /// - Parameters:
+    ///   - archive: The archive's URL, of any scheme whose handler answers ranges: `http`, `https`, `file`.
+    ///   - member: The member's name, not percent-encoded. Empty, the default, for the archive's directory.
+    public init(archive: URL, member: String = "") { self.init(archive: archive, memberBytes: Array(member.utf8)) }
+
+    init(archive: URL, memberBytes: [UInt8]) {
+        self.archive = archive
+        self.memberBytes = memberBytes
+    }
+
+    /// Reads a URL.
+    ///
+    /// - Throws: ``ArchiveError/invalidURL(_:)``.
+    public init(_ url: URL) throws(ArchiveError) {
+        let text = url.absoluteString.prefix { $0 != "#" }
+        guard let colon = text.firstIndex(of: ":"), text[..<colon].lowercased() == "zip" else {
+            throw .invalidURL("its scheme is not zip")
+        }
+        let rest = text[text.index(after: colon)...]
+        guard let separator = rest.range(of: "!/", options: .backwards) else { throw .invalidURL("it has no !/") }
+        let archive = Self.repaired(rest[..<separator.lowerBound])
+        guard let inner = URL(string: archive), let scheme = inner.scheme?.lowercased() else {
+            throw .invalidURL("the archive's URL is not absolute: \(archive)")
+        }
+        guard scheme != "zip" else { throw .invalidURL("an archive within an archive is not supported") }
+        guard let name = Self.decode(rest[separator.upperBound...]) else {
+            throw .invalidURL("the member's name has a % without two digits")
+        }
+        self.init(archive: inner, memberBytes: name)
+    }
+
+    /// The URL; nil where the archive's URL cannot be part of one.
+    public var url: URL? {
+        let archive = archive.absoluteString.prefix { $0 != "#" }
+        return URL(string: "zip:\(archive)!/\(Self.encode(memberBytes))")
+    }
+
+    /// Foundation percent-encodes the colon of the inner scheme where a URL is made from text with other characters that
+    /// are not allowed.
+    private static func repaired(_ archive: Substring) -> String {
+        guard let percent = archive.firstIndex(of: "%"), archive[percent...].lowercased().hasPrefix("%3a"),
+            archive[..<percent].allSatisfy({ $0.isASCII && ($0.isLetter || $0.isNumber || "+-.".contains($0)) })
+        else { return String(archive) }
+        return "\(archive[..<percent]):\(archive[percent...].dropFirst(3))"
+    }
+
+    /// The last part of a member's name, for `filename*` (RFC 8187).
+    static func encodedFilename(_ name: String) -> String {
+        let last = name.split(separator: "/").last ?? ""
+        return encode(Array(last.utf8))
+    }
+
+    private static func encode(_ name: [UInt8]) -> String {
+        let digits = Array("0123456789ABCDEF".utf8)
+        var text: [UInt8] = []
+        for byte in name {
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E, 0x2F: text.append(byte)
+            default: text += [0x25, digits[Int(byte >> 4)], digits[Int(byte & 15)]]
+            }
+        }
+        return String(decoding: text, as: UTF8.self)
+    }
+
+    private static func decode(_ text: Substring) -> [UInt8]? {
+        var bytes: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while let byte = rest.popFirst() {
+            guard byte == 0x25 else {
+                bytes.append(byte)
+                continue
+            }
+            guard rest.count >= 2, let value = UInt8(String(decoding: rest.prefix(2), as: UTF8.self), radix: 16),
+                rest.first != 0x2B
+            else { return nil }
+            bytes.append(value)
+            rest = rest.dropFirst(2)
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,123 @@
+import Foundation
+
+/// What an archive's directory says of a member (APPNOTE 4.3.12).
+struct DirectoryEntry: Sendable, Equatable {
+    static let fixedSize = 46
+
+    /// The bytes of the name, as they are.
+    var rawName: ArraySlice<UInt8>
+    /// The system of the tool that made it (APPNOTE 4.4.2).
+    var host: UInt16
+    var flags: UInt16
+    var method: UInt16
+    var checksum: UInt32
+    /// Bytes in the archive.
+    var compressedSize: Int64
+    /// Bytes when decoded.
+    var size: Int64
+    /// Where the local header is in the file.
+    var headerOffset: Int64
+    /// Extra fields in the directory. Those of the local header may be others.
+    var extra: ArraySlice<UInt8>
+    var modified: Date?
+
+    /// The name; see ``MemberName``.
+    var name: String { MemberName.decode(rawName, mayBeUTF8: mayBeUTF8, ExtraFields(extra)) }
+
+    /// Where the entry's flag says so (APPNOTE 4.4.4, bit 11), and without it where the system that made it is Unix (3) or
+    /// macOS (19): Info-ZIP and others write names there as they are in the file system.
+    private var mayBeUTF8: Bool { flags & 1 << 11 != 0 || host == 3 || host == 19 }
+
+    /// Whether the text of the name is this, in UTF-8.
+    func isNamed(_ name: [UInt8]) -> Bool {
+        rawName.allSatisfy { $0 < 0x80 } ? rawName.elementsEqual(name) : self.name.utf8.elementsEqual(name)
+    }
+
+    var isDirectory: Bool { rawName.last == UInt8(ascii: "/") }
+
+    /// Bit 0; bit 6 for strong encryption, bit 13 for headers that hide their content (APPNOTE 4.4.4).
+    var isEncrypted: Bool { flags & (1 | 1 << 6 | 1 << 13) != 0 }
+
+    /// Reads the entry at a position, which moves behind it.
+    ///
+    /// - Parameter location: Where the directory is: offsets count from behind its prefix.
+    init(_ bytes: [UInt8], at position: inout Int, _ location: EndOfCentralDirectory) throws(ArchiveError) {
+        guard let record = FixedRecord(bytes, at: position, size: Self.fixedSize, signature: 0x0201_4b50) else {
+            throw .malformedDirectory("there is no entry at its byte \(position)")
+        }
+        let start = position + Self.fixedSize
+        let nameEnd = start + Int(record.uint16(28))
+        let extraEnd = nameEnd + Int(record.uint16(30))
+        let end = extraEnd + Int(record.uint16(32))
+        guard end <= bytes.count else { throw .malformedDirectory("the entry at its byte \(position) goes beyond it") }
+        rawName = bytes[start..<nameEnd]
+        host = record.uint16(4) >> 8
+        flags = record.uint16(8)
+        method = record.uint16(10)
+        checksum = record.uint32(16)
+        extra = bytes[nameEnd..<extraEnd]
+        let fields = ExtraFields(extra)
+        modified = fields.modified ?? DOSTime.date(date: record.uint16(14), time: record.uint16(12))
+        let sizes = try Self.sizes(record, fields, at: position)
+        (size, compressedSize) = (sizes.size, sizes.compressedSize)
+        let (offset, overflows) = sizes.offset.addingReportingOverflow(location.prefix)
+        guard !overflows, offset <= location.directory.lowerBound else {
+            throw .malformedDirectory("the member of the entry at its byte \(position) would be behind it")
+        }
+        headerOffset = offset
+        position = end
+    }
+
+    private struct Sizes {
+        var size: Int64
+        var compressedSize: Int64
+        var offset: Int64
+    }
+
+    /// Numbers that are all ones are in the zip64 field, in this order (APPNOTE 4.5.3).
+    private static func sizes(
+        _ record: FixedRecord, _ fields: ExtraFields, at position: Int
+    ) throws(ArchiveError) -> Sizes {
+        var zip64 = fields[0x0001].map { NumberReader($0) }
+        func number(_ offset: Int) throws(ArchiveError) -> Int64 {
+            let short = record.uint32(offset)
+            guard short == .max, zip64 != nil else { return Int64(short) }
+            guard let long = zip64?.uint64(), let number = Int64(exactly: long) else {
+                throw .malformedDirectory("the zip64 field of the entry at its byte \(position) is not valid")
+            }
+            return number
+        }
+        let size = try number(24)
+        let compressedSize = try number(20)
+        let offset = try number(42)
+        var disk = UInt32(record.uint16(34))
+        if disk == 0xFFFF, let number = zip64?.uint32() { disk = number }
+        guard disk == 0 else { throw .multiDisk }
+        return Sizes(size: size, compressedSize: compressedSize, offset: offset)
+    }
+}
+
+/// The extra fields of a header: identifiers, each with its bytes (APPNOTE 4.5.1).
+struct ExtraFields {
+    private let bytes: ArraySlice<UInt8>
+
+    init(_ bytes: ArraySlice<UInt8>) { self.bytes = bytes }
+
+    /// The content of the first field with this identifier. What cannot be read as fields is ignored, as some tools align
+    /// members with zeros here.
+    subscript(identifier: UInt16) -> ArraySlice<UInt8>? {
+        var reader = NumberReader(bytes)
+        while let found = reader.uint16(), let size = reader.uint16(), let content = reader.take(Int(size)) {
+            if found == identifier { return content }
+        }
+        return nil
+    }
+
+    /// The time of the extended timestamp, in UTC.
+    var modified: Date? {
+        guard var reader = self[0x5455].map({ NumberReader($0) }), let flags = reader.uint8(), flags & 1 != 0,
+            let seconds = reader.uint32()
+        else { return nil }
+        return Date(timeIntervalSince1970: Double(Int32(bitPattern: seconds)))
+    }
+}

@@ -1,0 +1,194 @@
+import Foundation
+import LoadingKit
+
+/// One load of a member or a listing.
+struct ArchiveLoad {
+    let load: LoadContext
+    let task: MemberTask
+    let source: ArchiveSource
+    /// The response's URL.
+    let url: URL
+    /// Whether the response was delivered: from then on nothing can begin again.
+    private var hasAnswered = false
+
+    init(load: LoadContext, task: MemberTask, source: ArchiveSource, url: URL) {
+        (self.load, self.task, self.source, self.url) = (load, task, source, url)
+    }
+
+    private enum Beginning {
+        case cached
+        case fresh
+        case whole(ArchiveSource.Whole)
+    }
+
+    /// Loads it; once more, with a new directory, where the archive has changed.
+    mutating func run() async throws {
+        do {
+            try await run(from: .cached)
+        } catch let restart as Restart {
+            guard !hasAnswered else { throw ArchiveError.archiveChanged }
+            task.state.cache?.remove(task.key)
+            do {
+                switch restart {
+                case .changed: try await run(from: .fresh)
+                case .whole(let whole): try await run(from: .whole(whole))
+                }
+            } catch is Restart {
+                throw ArchiveError.archiveChanged
+            }
+        }
+    }
+
+    private mutating func run(from beginning: Beginning) async throws {
+        let archive = try await open(beginning)
+        let name = task.target.memberBytes
+        if name.isEmpty || name.last == UInt8(ascii: "/") {
+            try await list(archive)
+        } else if let member = archive.directory.member(named: name) {
+            try await deliver(member, of: archive)
+        } else {
+            try await validate(archive)
+            throw ArchiveError.memberNotFound(task.target.member)
+        }
+    }
+
+    private func open(_ beginning: Beginning) async throws -> OpenArchive {
+        let opener = ArchiveOpener(source: source, limits: task.state.limits)
+        switch beginning {
+        case .whole(let whole): return try await opener.open(whole)
+        case .cached:
+            guard let entry = task.state.cache?.entry(for: task.key) else { break }
+            return OpenArchive(
+                directory: entry.directory, version: entry.version, kept: nil, needsValidation: true, reloads: false)
+        case .fresh: break
+        }
+        var reloads = false
+        if case .fresh = beginning { reloads = true }
+        let archive = try await opener.open(reloads: reloads)
+        task.state.cache?.store(
+            DirectoryCache.Entry(directory: archive.directory, version: archive.version), for: task.key)
+        return archive
+    }
+
+    private func reader(of archive: OpenArchive) -> ArchiveReader {
+        ArchiveReader(source, archive.version, kept: archive.kept, reloads: archive.reloads, task.state.limits)
+    }
+
+    /// Before a kept directory alone decides anything: requests the archive's last byte, which shows whether it is still
+    /// the same, and whether this request may have it.
+    private func validate(_ archive: OpenArchive) async throws {
+        guard archive.needsValidation, let total = archive.version.total, total > 0 else { return }
+        var reader = reader(of: archive)
+        _ = try await reader.read(total - 1..<total)
+    }
+
+    private mutating func answer(_ response: HTTPURLResponse) async throws {
+        hasAnswered = true
+        try await load.receive(response)
+    }
+
+    /// Programs expect the indices of what they get to begin at 0, which those of a part of it do not.
+    private func receive(_ piece: Data) async throws {
+        try await load.receive(piece.startIndex == 0 ? piece : Data(piece))
+    }
+
+    // MARK: The directory
+
+    private mutating func list(_ archive: OpenArchive) async throws {
+        let directory = archive.directory
+        try await validate(archive)
+        guard directory.hasMembers(below: task.target.member) else {
+            throw ArchiveError.memberNotFound(task.target.member)
+        }
+        let tag = MemberResponse.entityTag(of: directory)
+        let isModified = task.request.answer(size: 0, entityTag: tag, lastModified: nil) != .notModified
+        try await answer(try MemberResponse(url: url).listing(entityTag: tag, isModified: isModified))
+        guard isModified, !task.request.isHead else { return }
+        var writer = ListingWriter(directory, prefix: task.target.member, archive: task.target.archive)
+        while let piece = writer.next() { try await load.receive(piece) }
+    }
+
+    // MARK: A member
+
+    private mutating func deliver(_ member: CentralDirectory.Member, of archive: OpenArchive) async throws {
+        let entry = member.entry
+        let tag = MemberResponse.entityTag(of: entry, in: archive.directory)
+        let lastModified = entry.modified.map { CivilTime($0).httpDate }
+        let wanted = task.request.answer(size: entry.size, entityTag: tag, lastModified: lastModified)
+        var part: Range<Int64>?
+        if case .part(let range) = wanted { part = range }
+        let plan: MemberPlan
+        do {
+            plan = try MemberPlan(member, part: part)
+        } catch {
+            try await validate(archive)
+            throw error
+        }
+        let response = try MemberResponse(url: url).member(entry, wanted, entityTag: tag, lastModified: lastModified)
+        switch wanted {
+        case .whole where !task.request.isHead, .part: try await deliver(plan, entry, response, of: archive)
+        case .whole, .notModified, .unsatisfiable:
+            try await validate(archive)
+            try await answer(response)
+        }
+    }
+
+    private mutating func deliver(
+        _ plan: MemberPlan, _ entry: DirectoryEntry, _ response: HTTPURLResponse, of archive: OpenArchive
+    ) async throws {
+        var reader = reader(of: archive)
+        try await reader.open(plan.first)
+        let header = try await readHeader(of: entry, &reader, before: archive.directory.location.directory.lowerBound)
+        try header.check(against: entry)
+        let data = try plan.data(behind: header)
+        try await reader.skip(to: data.lowerBound)
+        try await reader.prepare(upTo: data.upperBound)
+        try await answer(response)
+        if plan.isStoredPart {
+            while reader.position < data.upperBound {
+                try await receive(try await reader.next(upTo: data.upperBound))
+            }
+        } else {
+            try await decode(plan, entry, data, &reader)
+        }
+        await reader.finish()
+    }
+
+    /// Reads until the header is whole, and goes back to its end.
+    private func readHeader(
+        of entry: DirectoryEntry, _ reader: inout ArchiveReader, before limit: Int64
+    ) async throws -> LocalHeader {
+        var bytes = Data()
+        while true {
+            guard reader.position < limit else { throw ArchiveError.overlapping(entry.name) }
+            // 1,024 bytes where the first range did not reach: a name of another length, which is refused then.
+            bytes.append(try await reader.next(upTo: min(limit, reader.position + 1024)))
+            guard let header = try LocalHeader([UInt8](bytes), of: entry) else { continue }
+            reader.unread(bytes)
+            try await reader.skip(to: reader.position + Int64(header.size))
+            return header
+        }
+    }
+
+    /// What comes before the part that is wanted is decoded and dropped: deflate cannot begin in the middle.
+    private func decode(
+        _ plan: MemberPlan, _ entry: DirectoryEntry, _ data: Range<Int64>, _ reader: inout ArchiveReader
+    ) async throws {
+        var decoder = try MemberDecoder(entry)
+        var skipped = plan.part.lowerBound
+        var left = plan.part.upperBound - plan.part.lowerBound
+        let needsAll = plan.part.upperBound == entry.size
+        while reader.position < data.upperBound {
+            decoder.receive(try await reader.next(upTo: data.upperBound))
+            while let piece = try decoder.next() {
+                let dropped = min(skipped, Int64(piece.count))
+                skipped -= dropped
+                let wanted = piece.dropFirst(Int(dropped)).prefix(Int(clamping: left))
+                left -= Int64(wanted.count)
+                if !wanted.isEmpty { try await receive(wanted) }
+                if left == 0, !needsAll { return }
+            }
+        }
+        try decoder.finish()
+    }
+}

@@ -1,0 +1,53 @@
+import CLoadingKitZlib
+import Foundation
+
+/// Decodes one raw deflate stream (RFC 1951). Used by one task at a time.
+final class Inflater: @unchecked Sendable {  // belongs to one decoder, which is a value of one task
+    enum Failure: Error, Equatable {
+        case corrupt(String)
+        case outOfMemory
+    }
+
+    private let stream: UnsafeMutablePointer<z_stream>
+    private(set) var isComplete = false
+
+    init() throws(Failure) {
+        stream = .allocate(capacity: 1)
+        stream.initialize(to: z_stream())
+        // Negative: without a header and a checksum of its own.
+        let size = Int32(MemoryLayout<z_stream>.size)
+        guard inflateInit2_(stream, -15, ZLIB_VERSION, size) == Z_OK else { throw .outOfMemory }
+    }
+
+    deinit {
+        inflateEnd(stream)
+        stream.deinitialize(count: 1)
+        stream.deallocate()
+    }
+
+    /// Decodes from the input, whose first bytes are used up, at most so many bytes. None: it needs more input, or is complete.
+    func inflate(_ input: inout Data, atMost count: Int) throws(Failure) -> Data {
+        guard !isComplete, count > 0 else { return Data() }
+        let given = min(input.count, 1 << 30)
+        var output = Data(count: min(count, 1 << 30))
+        let code = input.withUnsafeBytes { input in
+            output.withUnsafeMutableBytes { output in
+                stream.pointee.next_in = UnsafeMutablePointer(mutating: input.bindMemory(to: UInt8.self).baseAddress)
+                stream.pointee.avail_in = uInt(given)
+                stream.pointee.next_out = output.bindMemory(to: UInt8.self).baseAddress
+                stream.pointee.avail_out = uInt(output.count)
+                return CLoadingKitZlib.inflate(stream, Z_NO_FLUSH)
+            }
+        }
+        let used = given - Int(stream.pointee.avail_in)
+        let produced = output.count - Int(stream.pointee.avail_out)
+        input = used < input.count ? input.dropFirst(used) : Data()
+        switch code {
+        case Z_OK, Z_BUF_ERROR: break
+        case Z_STREAM_END: isComplete = true
+        case Z_MEM_ERROR: throw .outOfMemory
+        default: throw .corrupt(stream.pointee.msg.map { String(cString: $0) } ?? "it needs a dictionary")
+        }
+        return produced < output.count ? output.prefix(produced) : output
+    }
+}

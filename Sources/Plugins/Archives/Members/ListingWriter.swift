@@ -1,0 +1,80 @@
+import Foundation
+
+/// Writes a directory as JSON, a piece at a time.
+struct ListingWriter {
+    private static let pieceSize = 32 * 1024
+
+    private enum Stage {
+        case start
+        case members(isFirst: Bool)
+        case end
+    }
+
+    private let archive: String
+    private let prefix: [UInt8]
+    private var entries: CentralDirectory.Entries
+    private var stage = Stage.start
+
+    /// - Parameter prefix: What the names begin with that are listed.
+    init(_ directory: CentralDirectory, prefix: String, archive: URL) {
+        entries = directory.entries
+        self.prefix = Array(prefix.utf8)
+        // Not the password in it: a listing may be shown or kept.
+        self.archive = Self.withoutUser(archive)
+    }
+
+    /// Nil at the end.
+    mutating func next() -> Data? {
+        var text = ""
+        switch stage {
+        case .start:
+            text = "{\"archive\":\(Self.quoted(archive)),\"members\":["
+            stage = .members(isFirst: true)
+        case .members(let isFirst): stage = .members(isFirst: isFirst)
+        case .end: return nil
+        }
+        while text.utf8.count < Self.pieceSize {
+            guard let entry = entries.next() else {
+                stage = .end
+                return Data("\(text)]}\n".utf8)
+            }
+            guard entry.name.utf8.starts(with: prefix) else { continue }
+            if case .members(isFirst: false) = stage { text += "," }
+            text += "\n\(Self.member(entry))"
+            stage = .members(isFirst: false)
+        }
+        return Data(text.utf8)
+    }
+
+    private static func member(_ entry: DirectoryEntry) -> String {
+        let modified = entry.modified.map { "\"modified\":\"\(CivilTime($0).timestamp)\"," } ?? ""
+        return "{\"name\":\(quoted(entry.name)),\"isDirectory\":\(entry.isDirectory),\"size\":\(entry.size),"
+            + "\"compressedSize\":\(entry.compressedSize),\"method\":\(entry.method),"
+            + "\"crc32\":\"\(hexadecimal(entry.checksum))\",\(modified)\"isEncrypted\":\(entry.isEncrypted)}"
+    }
+
+    private static func withoutUser(_ url: URL) -> String {
+        guard url.user != nil || url.password != nil,
+            var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return url.absoluteString }
+        parts.user = nil
+        parts.password = nil
+        return parts.string ?? ""
+    }
+
+    /// A string of JSON (RFC 8259 §7).
+    static func quoted(_ text: String) -> String {
+        var quoted = "\""
+        for scalar in text.unicodeScalars {
+            switch scalar {
+            case "\"": quoted += "\\\""
+            case "\\": quoted += "\\\\"
+            case _ where scalar.value < 0x20 || scalar.value == 0x7F:
+                let digits = String(scalar.value, radix: 16)
+                quoted += "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+            default: quoted.unicodeScalars.append(scalar)
+            }
+        }
+        return quoted + "\""
+    }
+}

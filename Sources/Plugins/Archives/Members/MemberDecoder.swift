@@ -1,0 +1,97 @@
+import Foundation
+
+/// Turns a member's data into its content, piece by piece, and checks size and CRC-32.
+///
+/// What it gives is never more than the size that the directory says.
+struct MemberDecoder: Sendable {
+    private enum Method {
+        case stored
+        case deflate(Inflater)
+    }
+
+    /// How many bytes it gives at once.
+    private static let pieceSize = 64 * 1024
+
+    private let entry: DirectoryEntry
+    private let method: Method
+    private var pending = Data()
+    private var received: Int64 = 0
+    private var produced: Int64 = 0
+    private var checksum = CRC32()
+
+    /// - Throws: ``ArchiveError/unsupportedCompression(member:method:)`` and ``ArchiveError/corruptMember(_:reason:)``.
+    init(_ entry: DirectoryEntry) throws(ArchiveError) {
+        self.entry = entry
+        switch entry.method {
+        case 0:
+            guard entry.size == entry.compressedSize else {
+                throw .corruptMember(entry.name, reason: "it is stored, and its two sizes differ")
+            }
+            method = .stored
+        case 8:
+            do {
+                method = .deflate(try Inflater())
+            } catch {
+                throw Self.failure(error, entry)
+            }
+        default: throw .unsupportedCompression(member: entry.name, method: Int(entry.method))
+        }
+    }
+
+    /// Takes a piece of the member's data, which ``next()`` decodes.
+    mutating func receive(_ data: Data) {
+        received += Int64(data.count)
+        if pending.isEmpty { pending = data } else { pending.append(data) }
+    }
+
+    /// The next piece of the content; nil when more data is needed, or all of the content was given.
+    mutating func next() throws(ArchiveError) -> Data? {
+        let piece = try decode()
+        guard !piece.isEmpty else { return nil }
+        guard Int64(piece.count) <= entry.size - produced else {
+            throw .corruptMember(entry.name, reason: "it has more than the \(entry.size) bytes that the directory says")
+        }
+        produced += Int64(piece.count)
+        checksum.update(piece)
+        return piece
+    }
+
+    private mutating func decode() throws(ArchiveError) -> Data {
+        switch method {
+        case .stored:
+            defer { pending = Data() }
+            return pending
+        case .deflate(let inflater):
+            // One byte beyond the stated size shows that there is more.
+            let room = min(Int64(Self.pieceSize), entry.size - produced) + 1
+            do {
+                return try inflater.inflate(&pending, atMost: Int(clamping: room))
+            } catch {
+                throw Self.failure(error, entry)
+            }
+        }
+    }
+
+    /// All data was received and decoded: compares what came with what the directory says.
+    func finish() throws(ArchiveError) {
+        func corrupt(_ reason: String) -> ArchiveError { .corruptMember(entry.name, reason: reason) }
+        if case .deflate(let inflater) = method {
+            guard inflater.isComplete else { throw corrupt("its deflate stream does not end within its data") }
+            guard pending.isEmpty else { throw corrupt("its deflate stream ends before its data does") }
+        }
+        guard received == entry.compressedSize else { throw .truncated("the data of \(entry.name) is not all there") }
+        guard produced == entry.size else {
+            throw corrupt("it has \(produced) bytes, and the directory says \(entry.size)")
+        }
+        guard checksum.value == entry.checksum else {
+            throw .wrongChecksum(member: entry.name, expected: entry.checksum, found: checksum.value)
+        }
+    }
+
+    private static func failure(_ failure: Inflater.Failure, _ entry: DirectoryEntry) -> ArchiveError {
+        switch failure {
+        case .corrupt(let reason): .corruptMember(entry.name, reason: "it cannot be decoded: \(reason)")
+        case .outOfMemory: .corruptMember(entry.name, reason: "there is no memory to decode it")
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import Foundation
+import LoadingKit
+
+/// What a program asks for besides the URL: the method, a range, and conditions (RFC 9110 §13 and §14).
+struct MemberRequest: Sendable, Equatable {
+    var isHead = false
+    var range: String?
+    var ifRange: String?
+    var ifNoneMatch: String?
+    var ifModifiedSince: String?
+
+    /// What is delivered.
+    enum Answer: Equatable {
+        case whole
+        case part(Range<Int64>)
+        /// 304
+        case notModified
+        /// 416
+        case unsatisfiable
+    }
+
+    init(_ request: URLRequest) throws(ArchiveError) {
+        let method = request.httpMethod ?? "GET"
+        guard method == "GET" || method == "HEAD" else { throw .unsupportedMethod(method) }
+        isHead = method == "HEAD"
+        range = request.value(forHTTPHeaderField: "Range")
+        ifRange = request.value(forHTTPHeaderField: "If-Range")
+        ifNoneMatch = request.value(forHTTPHeaderField: "If-None-Match")
+        ifModifiedSince = request.value(forHTTPHeaderField: "If-Modified-Since")
+    }
+
+    /// The answer for a member of this size. A date is compared as text: it is one that an earlier response had.
+    func answer(size: Int64, entityTag: String, lastModified: String?) -> Answer {
+        if let ifNoneMatch {
+            let tags = ifNoneMatch.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces) }
+            if tags.contains("*") || tags.contains(entityTag) || tags.contains("W/\(entityTag)") { return .notModified }
+        } else if let ifModifiedSince, ifModifiedSince == lastModified {
+            return .notModified
+        }
+        guard let range, !isHead, ifRange.map({ $0 == entityTag || $0 == lastModified }) ?? true else { return .whole }
+        return Self.resolve(range, size)
+    }
+
+    /// Several ranges, and what is no range of bytes, get the whole member, as RFC 9110 §14.2 allows.
+    private static func resolve(_ field: String, _ size: Int64) -> Answer {
+        guard field.lowercased().hasPrefix("bytes=") else { return .whole }
+        let ends = field.dropFirst("bytes=".count).trimmingCharacters(in: .whitespaces)
+            .split(separator: "-", omittingEmptySubsequences: false)
+        guard ends.count == 2, let first = number(ends[0]), let last = number(ends[1]) else { return .whole }
+        switch (first, last) {
+        case (nil, nil): return .whole
+        case (nil, let count?): return count == 0 || size == 0 ? .unsatisfiable : .part(max(0, size - count)..<size)
+        case (let first?, let last):
+            if let last, last < first { return .whole }
+            return first < size ? .part(first..<min(last ?? .max, size - 1) + 1) : .unsatisfiable
+        }
+    }
+
+    /// `.some(nil)` for no text at all; the largest number for one with too many digits.
+    private static func number(_ text: Substring) -> Int64?? {
+        guard text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
+        return text.isEmpty ? .some(nil) : .some(Int64(text) ?? .max)
+    }
+}

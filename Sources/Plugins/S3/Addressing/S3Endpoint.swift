@@ -1,0 +1,128 @@
+import Foundation
+
+/// Where requests for buckets go: a server, and how buckets are named there.
+struct S3Endpoint: Sendable, Hashable {
+    private enum Server: Hashable {
+        /// Amazon's own, whose name has the region.
+        case amazon(dualStack: Bool)
+        /// Another one: scheme, host with port, and a path before all others.
+        case custom(scheme: String, authority: String, path: String)
+    }
+
+    private let server: Server
+    private let addressing: S3Options.Addressing
+
+    /// Amazon's servers.
+    init(addressing: S3Options.Addressing, usesDualStack: Bool) {
+        server = .amazon(dualStack: usesDualStack)
+        self.addressing = addressing
+    }
+
+    /// Another server.
+    ///
+    /// - Throws: ``S3OptionsError/invalidEndpoint(_:)``.
+    init(_ url: URL, addressing: S3Options.Addressing) throws {
+        let scheme = url.scheme?.lowercased() ?? ""
+        guard scheme == "http" || scheme == "https", let host = url.host, !host.isEmpty, url.user == nil,
+            url.password == nil, url.query == nil, url.fragment == nil
+        else { throw S3OptionsError.invalidEndpoint(Self.withoutUser(url)) }
+        let name = host.contains(":") && !host.hasPrefix("[") ? "[\(host)]" : host
+        let standard = scheme == "http" ? 80 : 443
+        let port = url.port.flatMap { $0 == standard ? nil : ":\($0)" } ?? ""
+        var path = url.path
+        while path.hasSuffix("/") { path.removeLast() }
+        server = .custom(
+            scheme: scheme, authority: name.lowercased() + port, path: PercentCoding.encoded(path, keepsSlashes: true))
+        self.addressing = addressing
+    }
+
+    /// A text for an error, which shows no password.
+    private static func withoutUser(_ url: URL) -> String {
+        "\(url.scheme ?? "")://\(url.host ?? "")\(url.port.map { ":\($0)" } ?? "")\(url.path)"
+    }
+
+    var isSecure: Bool {
+        switch server {
+        case .amazon: true
+        case .custom(let scheme, _, _): scheme == "https"
+        }
+    }
+
+    /// Where a request for an address goes.
+    struct Target: Equatable {
+        var scheme: String
+        /// The host, with a port that is not the scheme's own: the value of `Host`.
+        var authority: String
+        /// Percent-encoded.
+        var path: String
+    }
+
+    func target(_ address: S3Address, region: String) -> Target {
+        let (scheme, authority, prefix) = place(region)
+        if usesHostName(address.bucket) {
+            return Target(
+                scheme: scheme, authority: "\(address.bucket).\(authority)", path: "\(prefix)/\(address.encodedKey)")
+        }
+        let key = address.keyBytes.isEmpty ? "" : "/\(address.encodedKey)"
+        return Target(scheme: scheme, authority: authority, path: "\(prefix)/\(address.bucket)\(key)")
+    }
+
+    private func place(_ region: String) -> (scheme: String, authority: String, path: String) {
+        switch server {
+        case .amazon(let dualStack):
+            let domain = region.hasPrefix("cn-") ? "amazonaws.com.cn" : "amazonaws.com"
+            return ("https", "s3.\(dualStack ? "dualstack." : "")\(region).\(domain)", "")
+        case .custom(let scheme, let authority, let path): return (scheme, authority, path)
+        }
+    }
+
+    /// Whether the bucket is part of the host's name. A wildcard certificate does not cover names with dots before it
+    /// (RFC 9525 §6.3), so that these are in the path where there is TLS.
+    private func usesHostName(_ bucket: String) -> Bool {
+        guard BucketName.isHostName(bucket), !(isSecure && bucket.contains(".")) else { return false }
+        return switch (addressing, server) {
+        case (.path, _): false
+        case (.virtualHost, _): true
+        case (.automatic, .amazon): !bucket.contains(".")
+        case (.automatic, .custom): false
+        }
+    }
+
+    /// The region to sign for where Amazon's server redirects to another host; nil for a host that is not the endpoint's,
+    /// which gets neither signature nor token.
+    ///
+    /// - Parameter region: the region that was signed for before.
+    func regionAfterRedirect(to url: URL, bucket: String, from region: String) -> String? {
+        guard let host = url.host?.lowercased(), (url.scheme?.lowercased() == "https") == isSecure else { return nil }
+        switch server {
+        case .custom(_, let authority, _):
+            let port = url.port.map { ":\($0)" } ?? ""
+            return [authority, "\(bucket).\(authority)"].contains(host + port) ? region : nil
+        case .amazon:
+            let labels = host.split(separator: ".").map(String.init)
+            guard host.hasSuffix(".amazonaws.com") || host.hasSuffix(".amazonaws.com.cn") else { return nil }
+            let end = labels.count - (host.hasSuffix(".cn") ? 3 : 2)
+            let service = labels[..<max(0, end)].suffix(3)
+            // `s3.region`, `s3.dualstack.region`, `s3-region`, or `s3`, which has none.
+            if let last = service.last, last == "s3" { return region }
+            if let last = service.last, last.hasPrefix("s3-") { return S3Region.checked(String(last.dropFirst(3))) }
+            return service.contains("s3") ? service.last.flatMap(S3Region.checked) : nil
+        }
+    }
+}
+
+/// Names of regions, which become part of a host's name: they are checked, wherever they come from.
+enum S3Region {
+    static let standard = "us-east-1"
+
+    /// The region; nil for what has other characters than small letters, digits and hyphens.
+    static func checked(_ text: String) -> String? {
+        let isName = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"): true
+            default: false
+            }
+        }
+        return isName && (1...63).contains(text.utf8.count) && !text.hasPrefix("-") && !text.hasSuffix("-") ? text : nil
+    }
+}

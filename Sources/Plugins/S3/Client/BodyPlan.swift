@@ -1,0 +1,62 @@
+/// How a request's body is sent, and whether it is digested for the signature: a pure decision.
+enum BodyPlan: Sendable, Equatable {
+    /// In one request.
+    case whole(Payload)
+    /// In parts of this size.
+    case parts(Int)
+    /// In one request, after it was read into memory: what is no object is small, and needs a length.
+    case collected
+
+    enum Payload: Sendable, Equatable {
+        case none
+        case digested
+        case unsigned
+        /// The program has computed it.
+        case given(String)
+    }
+
+    /// What a request has as a body; sizes in bytes, nil where they are not known.
+    enum Body: Sendable, Equatable {
+        case none
+        /// Data or a file, which can be read more than once.
+        case repeatable(length: Int64?)
+        case stream(length: Int64?)
+    }
+
+    /// - Parameters:
+    ///   - isObject: whether the request is a `PUT` of an object, which can be sent in parts.
+    ///   - digest: the request's own `X-Amz-Content-Sha256`.
+    ///   - isSecure: whether the request goes over TLS.
+    init(body: Body, isObject: Bool, digest: String?, isSecure: Bool, options: S3Options) {
+        if let digest, body != .none, Self.isDigest(digest) {
+            self = .whole(.given(digest))
+            return
+        }
+        let mayBeUnsigned = isSecure && options.payloadSigning != .always
+        switch body {
+        case .none: self = .whole(.none)
+        case .repeatable(let length):
+            if isObject, let length, length > options.multipartThreshold {
+                self = .parts(Self.partSize(length, options))
+            } else {
+                self = .whole(isSecure && options.payloadSigning == .never ? .unsigned : .digested)
+            }
+        case .stream(let length):
+            if let length, mayBeUnsigned, length <= options.multipartThreshold || !isObject {
+                self = .whole(.unsigned)
+            } else {
+                self = isObject ? .parts(Self.partSize(length ?? 0, options)) : .collected
+            }
+        }
+    }
+
+    private static func partSize(_ length: Int64, _ options: S3Options) -> Int {
+        PartPlan.partSize(for: length, wanted: options.partSize)
+    }
+
+    private static func isDigest(_ text: String) -> Bool {
+        if text == S3Operation.unsignedPayload { return true }
+        let isHexadecimal = text.utf8.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        return text.utf8.count == 64 && isHexadecimal
+    }
+}

@@ -1,0 +1,38 @@
+import Foundation
+import LoadingKit
+
+/// What takes more than one request: listings, and uploads that can be continued. It loads `s3:` URLs in a session in which
+/// an ``S3Client`` is installed.
+///
+/// ```swift
+/// let s3 = S3(session)
+/// for try await object in s3.objects(in: "bucket", prefix: "photos/") { print(object.key, object.size) }
+/// ```
+public struct S3: Sendable {
+    let session: URLSession
+
+    /// - Parameter session: one whose configuration an ``S3Client`` is installed in.
+    public init(_ session: URLSession) { self.session = session }
+
+    /// The answer to a request for what belongs to an address, read whole.
+    ///
+    /// - Parameter limit: more bytes of it are an error.
+    func answer(
+        _ method: String, _ address: S3Address, _ query: [CanonicalRequest.QueryItem], fields: [String: String] = [:],
+        limit: Int = 1 << 20, setBody: (inout URLRequest) -> Void = { _ in }
+    ) async throws -> S3Answer {
+        var request = URLRequest(url: try address.url(query))
+        request.httpMethod = method
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        setBody(&request)
+        let (bytes, response) = try await session.bytes(for: request)
+        var body = Data()
+        for try await byte in bytes {
+            guard body.count < limit else { throw URLError(.dataLengthExceedsMaximum) }
+            body.append(byte)
+        }
+        let answer = S3Answer(response, body)
+        guard answer.errorDocument == nil else { throw S3Error(answer, address) }
+        return answer
+    }
+}

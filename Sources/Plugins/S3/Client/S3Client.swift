@@ -1,0 +1,153 @@
+import Foundation
+import LoadingKit
+import Synchronization
+
+/// One account at one S3 server: loads `s3://bucket/key` in the sessions that it is installed in.
+///
+/// ```swift
+/// let configuration = URLSessionConfiguration.ephemeral
+/// S3Client(options: S3Options(region: "eu-central-1")).install(in: configuration)
+/// let session = URLSession(configuration: configuration)
+/// let (data, _) = try await session.data(from: URL(string: "s3://bucket/key")!)
+/// ```
+///
+/// Each request is signed (Signature Version 4), and forwarded to the session's own handlers as `https` or `http`, with
+/// its connections, proxies, TLS and metrics. Two sessions share credentials and what was learned of the server only where
+/// the program installs the same client in both.
+public final class S3Client: Sendable {
+    let options: S3Options
+    private let credentials: S3CachedCredentials?
+    private let state = Mutex(S3ClientState())
+
+    /// A client with the credentials of a source.
+    ///
+    /// - Parameters:
+    ///   - credentials: default: the usual chain, with the options' environment. An ``S3CachedCredentials`` is used as it is.
+    ///   - options: default: those of the environment.
+    public init(credentials: (any S3CredentialsProvider)? = nil, options: S3Options = S3Options()) {
+        self.options = options
+        let source = credentials ?? S3CredentialsChain(environment: options.environment)
+        self.credentials = source as? S3CachedCredentials ?? S3CachedCredentials(source, clock: options.clock)
+    }
+
+    private init(anonymousWith options: S3Options) {
+        self.options = options
+        credentials = nil
+    }
+
+    /// A client that signs nothing, for public buckets.
+    public static func anonymous(options: S3Options = S3Options()) -> S3Client { S3Client(anonymousWith: options) }
+
+    /// Loads `s3:` URLs in the sessions of a configuration by this client, in place of an earlier one.
+    ///
+    /// To be called before factories for `http` and `https` are registered, such as a stack of interceptors: handlers that
+    /// are in front of this one do not see what it forwards. A configuration's `protocolClasses` that are set later have to
+    /// keep those that are there.
+    public func install(in configuration: URLSessionConfiguration) {
+        let installation = S3Installation(self, configuration)
+        configuration.register(scheme: "s3") { load in
+            try await S3Load(load, installation).run()
+        }
+        let classes = configuration.protocolClasses ?? []
+        if !classes.contains(where: { $0 == S3RedirectHandler.self }) {
+            configuration.protocolClasses = [S3RedirectHandler.self] + classes
+        }
+    }
+
+    /// A URL that anyone can use for a while, without credentials.
+    ///
+    /// - Parameters:
+    ///   - method: what the URL is good for. Default `GET`.
+    ///   - address: the object.
+    ///   - seconds: how long it is good, from 1 to 604,800; shorter where the credentials end before. Default 3,600.
+    ///   - fields: fields that the request has to have, such as `Content-Type` for `PUT`: they become part of the signature.
+    ///   - query: further items, such as `response-content-disposition`.
+    /// - Throws: ``S3OptionsError``, ``S3CredentialsError``.
+    public func presignedURL(
+        _ method: String = "GET", for address: S3Address, seconds: Int = 3600, fields: [String: String] = [:],
+        query: [String: String] = [:]
+    ) async throws -> URL {
+        guard (1...604_800).contains(seconds) else { throw S3OptionsError.invalidLifetime(TimeInterval(seconds)) }
+        let settings = try settings()
+        let region = state.withLock { $0.region(of: address.bucket, or: settings.region) }
+        let target = settings.endpoint.target(address, region: region)
+        var items = query.sorted { $0.key < $1.key }.map { CanonicalRequest.QueryItem($0.key, $0.value) }
+        if let credentials {
+            let signature = SignatureV4(
+                credentials: try await credentials.credentials(), region: region, date: serverDate)
+            let canonical = CanonicalRequest(
+                method: method, path: target.path, query: items,
+                fields: fields.map { .init($0.key, $0.value) } + [.init("host", target.authority)],
+                payload: S3Operation.unsignedPayload)
+            items = signature.presignedQuery(canonical, seconds: seconds)
+        }
+        let text = items.isEmpty ? "" : "?\(CanonicalRequest.QueryItem.query(items))"
+        guard let url = URL(string: "\(target.scheme)://\(target.authority)\(target.path)\(text)") else {
+            throw S3SigningError.noHost
+        }
+        return url
+    }
+
+    // MARK: For loads
+
+    /// The date, corrected by what servers said.
+    private var serverDate: Date {
+        let date = options.clock.date()
+        return date.addingTimeInterval(state.withLock { $0.clockSkew })
+    }
+
+    /// Options, environment and profile. The files are read once.
+    func settings() throws -> S3Settings {
+        if let settings = state.withLock({ $0.settings }) { return settings }
+        var profile: [String: String] = [:]
+        if options.region == nil || options.endpoint == nil {
+            let files = SharedFiles(environment: options.environment)
+            profile = try files.read().profiles[files.profile] ?? [:]
+        }
+        let settings = try S3Settings(options, profile: profile)
+        state.withLock { $0.settings = settings }
+        return settings
+    }
+
+    /// - Parameter region: the region to sign for; nil: the bucket's.
+    func sign(_ operation: S3Operation, region: String? = nil) async throws -> SignedRequest {
+        let settings = try settings()
+        let bucket = operation.address.bucket
+        let region = region ?? state.withLock { $0.region(of: bucket, or: settings.region) }
+        let credentials = try await credentials?.credentials()
+        return try operation.signed(
+            for: settings.endpoint.target(operation.address, region: region), region: region, with: credentials,
+            at: serverDate)
+    }
+
+    /// Keeps what a server said for the next request.
+    func learn(_ correction: S3Correction, from signed: SignedRequest, _ bucket: String) {
+        switch correction {
+        case .clock(let serverDate):
+            let date = options.clock.date()
+            state.withLock { $0.learn(serverDate: serverDate, at: date) }
+        case .region(let region): state.withLock { $0.learn(region: region, of: bucket) }
+        case .credentials: if let used = signed.credentials { credentials?.reject(used) }
+        }
+    }
+}
+
+/// A client in a configuration.
+final class S3Installation: Sendable {
+    let client: S3Client
+    /// The configuration as it was, for requests that are sent when their load is over.
+    private let configuration: Mutex<URLSessionConfiguration>
+
+    init(_ client: S3Client, _ configuration: URLSessionConfiguration) {
+        self.client = client
+        let copy = (configuration.copy() as? URLSessionConfiguration) ?? .ephemeral
+        self.configuration = Mutex(copy)
+    }
+
+    /// Sends a request in a session of its own; what it is answered with does not matter.
+    func sendAfterwards(_ request: URLRequest) async {
+        let session = configuration.withLock { URLSession(configuration: $0) }
+        _ = try? await session.data(for: request)
+        session.finishTasksAndInvalidate()
+    }
+}

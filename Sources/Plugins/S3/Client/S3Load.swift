@@ -1,0 +1,102 @@
+import Foundation
+import LoadingKit
+
+/// The load of an `s3:` URL.
+struct S3Load: Sendable {
+    /// More of a stream that cannot be sent in parts is not kept in memory.
+    private static let maximumCollectedBody = 64 << 20
+
+    private let load: LoadContext
+    private let installation: S3Installation
+    private let exchange: S3Exchange
+
+    init(_ load: LoadContext, _ installation: S3Installation) {
+        self.load = load
+        self.installation = installation
+        exchange = S3Exchange(load: load, installation: installation)
+    }
+
+    func run() async throws {
+        let address = try S3Address(load.url)
+        let query = CanonicalRequest.QueryItem.items(of: load.url.query(percentEncoded: true) ?? "")
+        let method = load.request.httpMethod ?? "GET"
+        var operation = S3Operation(
+            method: method, address: address, query: Self.listing(method, address, query), carrier: load.request,
+            payload: SHA256.ofNothing)
+        switch try plan(method, query) {
+        case .whole(let payload):
+            operation.payload = try await digest(payload)
+            if payload == .unsigned, load.request.httpBodyStream != nil {
+                // An answer that needs the body again comes before it was read.
+                operation.carrier.setValue("100-continue", forHTTPHeaderField: "Expect")
+            }
+            try await Self.deliver(try await exchange.send(operation), to: load)
+        case .collected:
+            let body = try await load.body.collect(upTo: Self.maximumCollectedBody)
+            operation.payload = SHA256.hex(of: body)
+            operation.carrier.httpBody = body
+            operation.carrier.setValue(nil, forHTTPHeaderField: "Content-Length")
+            try await Self.deliver(try await exchange.send(operation), to: load)
+        case .parts(let size):
+            let upload = StreamedUpload(
+                load: load, exchange: exchange, installation: installation, operation: operation, partSize: size)
+            try await upload.run()
+        }
+    }
+
+    /// A bucket's URL lists its objects, unless its query asks for something else.
+    private static func listing(
+        _ method: String, _ address: S3Address, _ query: [CanonicalRequest.QueryItem]
+    ) -> [CanonicalRequest.QueryItem] {
+        let ofListing: Set = [
+            "prefix", "delimiter", "start-after", "continuation-token", "max-keys", "encoding-type", "fetch-owner",
+        ]
+        guard method == "GET", address.keyBytes.isEmpty, query.allSatisfy({ ofListing.contains($0.encodedName) }) else {
+            return query
+        }
+        return query + [.init("list-type", "2")]
+    }
+
+    private func plan(_ method: String, _ query: [CanonicalRequest.QueryItem]) throws -> BodyPlan {
+        let options = installation.client.options
+        let request = load.request
+        let length = request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
+        let isStream = request.httpBodyStream != nil
+        return BodyPlan(
+            body: load.body.isEmpty
+                ? .none : isStream ? .stream(length: length) : .repeatable(length: load.body.count.map { Int64($0) }),
+            isObject: method == "PUT" && query.isEmpty,
+            digest: request.value(forHTTPHeaderField: "X-Amz-Content-Sha256"),
+            isSecure: try installation.client.settings().endpoint.isSecure, options: options)
+    }
+
+    private func digest(_ payload: BodyPlan.Payload) async throws -> String {
+        switch payload {
+        case .none: return SHA256.ofNothing
+        case .unsigned: return S3Operation.unsignedPayload
+        case .given(let digest): return digest
+        case .digested:
+            let digest = try SHA256()
+            for try await piece in load.body { digest.update(piece) }
+            return try digest.finish()
+        }
+    }
+
+    /// Hands a response over as that of the URL that was asked for.
+    static func deliver(_ loaded: LoadedResponse, to load: LoadContext) async throws {
+        try await load.receive(response(loaded.response, of: load.url))
+        for try await piece in loaded.body { try await load.receive(piece) }
+    }
+
+    private static func response(_ response: URLResponse, of url: URL) -> URLResponse {
+        guard response.url != url, let response = response as? HTTPURLResponse else { return response }
+        var fields: [String: String] = [:]
+        for case (let name as String, let value as String) in response.allHeaderFields { fields[name] = value }
+        // What is delivered of a coded body has another length than was sent.
+        if response.expectedContentLength < 0 {
+            for name in fields.keys where name.lowercased() == "content-length" { fields[name] = nil }
+        }
+        return HTTPURLResponse(url: url, statusCode: response.statusCode, httpVersion: nil, headerFields: fields)
+            ?? response
+    }
+}

@@ -1,0 +1,88 @@
+import Foundation
+import LoadingKit
+
+/// A request of the S3 API before it is signed.
+struct S3Operation: Sendable {
+    var method: String
+    var address: S3Address
+    var query: [CanonicalRequest.QueryItem]
+    /// The request that carries body, time-out, priority and fields. Its URL and its method are replaced.
+    var carrier: URLRequest
+    /// The body's digest, or what stands for it.
+    var payload: String
+
+    static let unsignedPayload = "UNSIGNED-PAYLOAD"
+
+    /// What the signature consists of, and what the client alone may set.
+    static let ownFields = ["Authorization", "Host", "X-Amz-Date", "X-Amz-Security-Token", "X-Amz-Content-Sha256"]
+
+    /// Fields that are part of the signature, where the request has them.
+    static func isSigned(_ name: String) -> Bool {
+        let name = name.lowercased()
+        return name.hasPrefix("x-amz-") || name == "content-type" || name == "content-md5"
+    }
+
+    /// Whether the request can be sent again: its body is no stream that was read.
+    var isRepeatable: Bool { carrier.httpBodyStream.map { $0.streamStatus == .notOpen } ?? true }
+
+    /// A further request for the same object, with a body of its own and of the fields those that `isKept` names.
+    static func further(
+        _ method: String, _ address: S3Address, _ query: [CanonicalRequest.QueryItem], of request: URLRequest,
+        body: Data? = nil, isKept: (String) -> Bool
+    ) -> S3Operation {
+        var carrier = request
+        carrier.httpBody = body
+        for name in (request.allHTTPHeaderFields ?? [:]).keys where !isKept(name.lowercased()) {
+            carrier.setValue(nil, forHTTPHeaderField: name)
+        }
+        return S3Operation(
+            method: method, address: address, query: query, carrier: carrier,
+            payload: body.map { SHA256.hex(of: $0) } ?? SHA256.ofNothing)
+    }
+}
+
+/// A request of the S3 API, signed for a server.
+struct SignedRequest: Sendable {
+    let request: URLRequest
+    let region: String
+    /// What it was signed with; nil for an anonymous client.
+    let credentials: S3Credentials?
+}
+
+extension S3Operation {
+    /// The request as it is sent.
+    ///
+    /// - Parameters:
+    ///   - target: where it goes.
+    ///   - date: the server's, as far as it is known.
+    func signed(
+        for target: S3Endpoint.Target, region: String, with credentials: S3Credentials?, at date: Date
+    ) throws -> SignedRequest {
+        let query = query.isEmpty ? "" : "?\(CanonicalRequest.QueryItem.query(query))"
+        guard let url = URL(string: "\(target.scheme)://\(target.authority)\(target.path)\(query)") else {
+            throw S3SigningError.noHost
+        }
+        var request = carrier
+        request.url = url
+        request.httpMethod = method
+        // Another account's answers may not come from a cache, and cookies are no part of S3.
+        request.cachePolicy = .reloadIgnoringLocalCacheData
+        request.httpShouldHandleCookies = false
+        for name in Self.ownFields { request.setValue(nil, forHTTPHeaderField: name) }
+        // Without one, the session names a body as a form's, which would become the object's type.
+        if method == "PUT" || method == "POST", request.value(forHTTPHeaderField: "Content-Type") == nil {
+            request.setValue("application/octet-stream", forHTTPHeaderField: "Content-Type")
+        }
+        guard let credentials else { return SignedRequest(request: request, region: region, credentials: nil) }
+        let signature = SignatureV4(credentials: credentials, region: region, date: date)
+        request.setValue(signature.timestamp, forHTTPHeaderField: "X-Amz-Date")
+        request.setValue(payload, forHTTPHeaderField: "X-Amz-Content-Sha256")
+        request.setValue(credentials.sessionToken, forHTTPHeaderField: "X-Amz-Security-Token")
+        let fields = (request.allHTTPHeaderFields ?? [:]).filter { Self.isSigned($0.key) }
+        let canonical = CanonicalRequest(
+            method: method, path: target.path, query: self.query,
+            fields: fields.map { .init($0.key, $0.value) } + [.init("host", target.authority)], payload: payload)
+        request.setValue(signature.authorization(for: canonical), forHTTPHeaderField: "Authorization")
+        return SignedRequest(request: request, region: region, credentials: credentials)
+    }
+}

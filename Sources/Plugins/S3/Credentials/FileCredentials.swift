@@ -1,0 +1,69 @@
+import Foundation
+
+/// Credentials of the environment: `AWS_ACCESS_KEY_ID`, `AWS_SECRET_ACCESS_KEY`, and `AWS_SESSION_TOKEN` where there is one.
+public struct S3EnvironmentCredentials: S3CredentialsProvider {
+    private let environment: HiddenEnvironment
+
+    /// - Parameter environment: default: the process's.
+    public init(environment: [String: String] = ProcessInfo.processInfo.environment) {
+        self.environment = HiddenEnvironment(environment)
+    }
+
+    /// The variables' values.
+    public func credentials() async throws -> S3Credentials {
+        guard let identifier = environment["AWS_ACCESS_KEY_ID"] else {
+            throw S3CredentialsError.notConfigured("the environment has no AWS_ACCESS_KEY_ID")
+        }
+        guard let secret = environment["AWS_SECRET_ACCESS_KEY"] else {
+            throw S3CredentialsError.malformed(
+                source: "the environment", reason: "AWS_ACCESS_KEY_ID is set, and AWS_SECRET_ACCESS_KEY is not")
+        }
+        return S3Credentials(
+            accessKeyID: identifier, secretAccessKey: secret, sessionToken: environment["AWS_SESSION_TOKEN"],
+            expiry: environment["AWS_CREDENTIAL_EXPIRATION"].flatMap { AmazonDate.parse(extended: $0) })
+    }
+}
+
+/// Credentials of a profile in the shared files `~/.aws/credentials` and `~/.aws/config`, or in those that
+/// `AWS_SHARED_CREDENTIALS_FILE` and `AWS_CONFIG_FILE` name.
+///
+/// The files are read anew each time. Profiles that need another program or service (`role_arn`, `sso_session`,
+/// `credential_process`, `web_identity_token_file`) are refused with an error that says so.
+public struct S3ProfileCredentials: S3CredentialsProvider {
+    private static let unsupported = [
+        "role_arn", "sso_session", "sso_start_url", "credential_process", "web_identity_token_file", "login_session",
+    ]
+
+    private let files: SharedFiles
+
+    /// - Parameters:
+    ///   - profile: nil: `AWS_PROFILE`, or `default`.
+    ///   - environment: default: the process's.
+    public init(profile: String? = nil, environment: [String: String] = ProcessInfo.processInfo.environment) {
+        files = SharedFiles(environment: environment, profile: profile)
+    }
+
+    /// The profile's keys.
+    public func credentials() async throws -> S3Credentials {
+        let source = "profile \(files.profile)"
+        guard let properties = try files.read().profiles[files.profile] else {
+            let places = files.paths.isEmpty ? "no file, as HOME is not set" : files.paths.joined(separator: " or ")
+            if files.isProfileGiven {
+                throw S3CredentialsError.failed(source: source, reason: "there is no such profile in \(places)")
+            }
+            throw S3CredentialsError.notConfigured("there is no \(source) in \(places)")
+        }
+        guard let identifier = properties["aws_access_key_id"] else {
+            if let name = Self.unsupported.first(where: { properties[$0] != nil }) {
+                throw S3CredentialsError.failed(
+                    source: source, reason: "it has \(name), which is not supported; export keys for it instead")
+            }
+            throw S3CredentialsError.notConfigured("the \(source) has no aws_access_key_id")
+        }
+        guard let secret = properties["aws_secret_access_key"] else {
+            throw S3CredentialsError.malformed(source: source, reason: "it has no aws_secret_access_key")
+        }
+        return S3Credentials(
+            accessKeyID: identifier, secretAccessKey: secret, sessionToken: properties["aws_session_token"])
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+
+/// What an S3 server answered where it did not do what it was asked.
+public struct S3Error: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
+    /// What kind of error it is, by code and status.
+    public enum Kind: Sendable, Hashable {
+        /// There is no such bucket (`NoSuchBucket`), or what a HEAD without a key did not find.
+        case noSuchBucket
+        /// There is no such object (`NoSuchKey`), or what a HEAD did not find.
+        case noSuchKey
+        /// The multipart upload is over, was aborted, or never was (`NoSuchUpload`).
+        case noSuchUpload
+        /// The credentials may not do this (`AccessDenied`), or another 403.
+        case accessDenied
+        /// The access key is unknown, or the signature is not that of its secret (`InvalidAccessKeyId`,
+        /// `SignatureDoesNotMatch`).
+        case badCredentials
+        /// Temporary credentials are over (`ExpiredToken`, `InvalidToken`).
+        case expiredCredentials
+        /// This machine's clock and the server's differ by more than 15 minutes (`RequestTimeTooSkewed`).
+        case clockSkewed
+        /// The bucket is in another region.
+        case wrongRegion
+        /// A condition (`If-Match` and the like) does not hold: 412, or 409 where two wrote at once.
+        case preconditionFailed
+        /// The object has no such range (416).
+        case invalidRange
+        /// The server asks for fewer requests (`SlowDown` and the like; 503, 429).
+        case slowDown
+        /// The server failed (5xx): the same request may succeed later.
+        case serverFailure
+        /// Another code: see ``S3Error/code``.
+        case other
+    }
+
+    /// The HTTP status. 200 for a multipart upload that failed while it was completed.
+    public let statusCode: Int
+    /// The code, such as `NoSuchKey`; where the answer has none, `HTTP` and the status.
+    public let code: String
+    /// The server's text for people; empty where there is none.
+    public let message: String
+    /// The request's identifier (`x-amz-request-id`), which the provider's support asks for.
+    public let requestID: String?
+    /// The host's identifier (`x-amz-id-2`).
+    public let hostID: String?
+    /// The region in which the bucket is, where the server said so.
+    public let region: String?
+    /// What was asked for.
+    public let address: S3Address
+    /// Seconds that the server asks to wait (`Retry-After`), where it says so.
+    public let retryAfter: TimeInterval?
+
+    /// What kind of error it is.
+    public var kind: Kind { Kind(code: code, status: statusCode, hasKey: !address.key.isEmpty) }
+
+    /// In a line, with the identifier that the provider's support asks for.
+    public var description: String {
+        let text = message.isEmpty ? "" : ": \(message)"
+        return "\(address): \(code) (status \(statusCode))\(text)" + (requestID.map { " [request \($0)]" } ?? "")
+    }
+
+    /// The description.
+    public var errorDescription: String? { description }
+
+    init(_ answer: S3Answer, _ address: S3Address) {
+        let document = answer.errorDocument
+        statusCode = answer.status
+        code = document?["Code"].map { $0.limited(to: 128) } ?? "HTTP\(answer.status)"
+        message = document?["Message"]?.limited(to: 1024) ?? ""
+        let identifier = answer.field("x-amz-request-id") ?? document?["RequestId"] ?? answer.field("x-amzn-requestid")
+        requestID = identifier?.limited(to: 256)
+        hostID = (answer.field("x-amz-id-2") ?? document?["HostId"])?.limited(to: 256)
+        let region = answer.field("x-amz-bucket-region") ?? document?["Region"]
+        self.region = region.flatMap { S3Region.checked($0) }
+        self.address = address
+        retryAfter = answer.field("Retry-After").flatMap { UInt32($0) }.map { TimeInterval($0) }
+    }
+}
+
+extension S3Error.Kind {
+    init(code: String, status: Int, hasKey: Bool) {
+        switch code {
+        case "NoSuchBucket": self = .noSuchBucket
+        case "NoSuchKey": self = .noSuchKey
+        case "NoSuchUpload": self = .noSuchUpload
+        case "InvalidAccessKeyId", "SignatureDoesNotMatch": self = .badCredentials
+        case "ExpiredToken", "InvalidToken", "TokenRefreshRequired": self = .expiredCredentials
+        case "RequestTimeTooSkewed": self = .clockSkewed
+        case "PermanentRedirect", "TemporaryRedirect", "AuthorizationHeaderMalformed",
+            "IllegalLocationConstraintException":
+            self = .wrongRegion
+        case "PreconditionFailed", "ConditionalRequestConflict": self = .preconditionFailed
+        case "InvalidRange": self = .invalidRange
+        case "SlowDown", "ServiceUnavailable", "Throttling", "ThrottlingException", "RequestLimitExceeded",
+            "TooManyRequests":
+            self = .slowDown
+        case "AccessDenied": self = .accessDenied
+        default: self.init(status: status, hasKey: hasKey)
+        }
+    }
+
+    /// Of an answer without a code that is known; a HEAD's has no body.
+    private init(status: Int, hasKey: Bool) {
+        switch status {
+        case 301, 307, 308: self = .wrongRegion
+        case 403: self = .accessDenied
+        case 404: self = hasKey ? .noSuchKey : .noSuchBucket
+        case 412: self = .preconditionFailed
+        case 416: self = .invalidRange
+        case 429, 503: self = .slowDown
+        case 500...599: self = .serverFailure
+        default: self = .other
+        }
+    }
+}
+
+/// An answer whose body was read: a value.
+struct S3Answer: Sendable {
+    let status: Int
+    /// Names in small letters.
+    let fields: [String: String]
+    let body: Data
+
+    init(status: Int, fields: [String: String], body: Data) {
+        self.status = status
+        self.fields = Dictionary(fields.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
+        self.body = body
+    }
+
+    func field(_ name: String) -> String? { fields[name.lowercased()] }
+
+    /// The body as a document; nil where it is none.
+    var document: XMLElement? { body.isEmpty ? nil : try? XMLElement.parse(body) }
+
+    /// The body's `Error` element. Some servers put it into an `ErrorResponse`.
+    var errorDocument: XMLElement? {
+        guard let document else { return nil }
+        return document.name == "Error" ? document : document.first("Error")
+    }
+}
+
+extension String {
+    /// The first scalars, and no control characters: the text may end in a log.
+    fileprivate func limited(to count: Int) -> String {
+        String(
+            String.UnicodeScalarView(unicodeScalars.lazy.filter { $0.value >= 0x20 && $0.value != 0x7F }.prefix(count)))
+    }
+}

@@ -1,0 +1,114 @@
+import Foundation
+import LoadingKit
+
+extension S3 {
+    /// The objects of a bucket in the order of their keys, page by page as they are asked for.
+    ///
+    /// - Parameters:
+    ///   - bucket: its name.
+    ///   - prefix: what keys begin with. Default "": all.
+    ///   - startAfter: a key; the objects behind it are listed.
+    ///   - pageSize: how many a request asks for, up to 1,000. Default nil: as the server does, usually 1,000.
+    public func objects(
+        in bucket: String, prefix: String = "", startAfter: String? = nil, pageSize: Int? = nil
+    ) -> S3ObjectSequence {
+        S3ObjectSequence(entries: entries(in: bucket, prefix: prefix, startAfter: startAfter, pageSize: pageSize))
+    }
+
+    /// The objects of a bucket, where keys with more behind a delimiter count as one entry.
+    ///
+    /// - Parameter delimiter: usually `/`: objects below a folder are not listed. Nil: there is none.
+    public func entries(
+        in bucket: String, prefix: String = "", delimiter: String? = nil, startAfter: String? = nil,
+        pageSize: Int? = nil
+    ) -> S3EntrySequence {
+        var query = [CanonicalRequest.QueryItem("encoding-type", "url"), .init("prefix", prefix)]
+        if let delimiter { query.append(.init("delimiter", delimiter)) }
+        if let startAfter { query.append(.init("start-after", startAfter)) }
+        if let pageSize { query.append(.init("max-keys", String(min(max(pageSize, 1), 1000)))) }
+        return S3EntrySequence(s3: self, bucket: bucket, query: query)
+    }
+}
+
+/// Entries of a bucket as an asynchronous sequence. Each iteration asks anew. Throws ``S3Error``, ``S3ListingError``, and what
+/// `data(for:)` throws.
+public struct S3EntrySequence: AsyncSequence, Sendable {
+    /// An object, or a common prefix.
+    public typealias Element = S3ListingEntry
+
+    /// More bytes of a page are refused.
+    static let maximumPage = 16 << 20
+
+    let s3: S3
+    let bucket: String
+    let query: [CanonicalRequest.QueryItem]
+
+    /// Begins to list.
+    public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
+
+    /// Gives the entries, and asks for the next page when there are none left.
+    public struct Iterator: AsyncIteratorProtocol {
+        private enum Position {
+            case begin
+            case page(next: String)
+            case end
+        }
+
+        private let sequence: S3EntrySequence
+        private var entries: ArraySlice<S3ListingEntry> = []
+        private var position = Position.begin
+
+        init(sequence: S3EntrySequence) { self.sequence = sequence }
+
+        /// The next entry; nil at the end. After an error there is none.
+        public mutating func next() async throws -> S3ListingEntry? {
+            while true {
+                if let entry = entries.popFirst() { return entry }
+                let token: String?
+                switch position {
+                case .begin: token = nil
+                case .page(let next): token = next
+                case .end: return nil
+                }
+                position = .end
+                let page = try await sequence.page(token)
+                entries = page.entries[...]
+                guard let next = page.next else { continue }
+                guard next != token else { throw S3ListingError.repeatedPage }
+                position = .page(next: next)
+            }
+        }
+    }
+
+    private func page(_ token: String?) async throws -> ListPage {
+        let query = query + (token.map { [.init("continuation-token", $0)] } ?? [])
+        let answer = try await s3.answer("GET", try S3Address(bucket: bucket), query, limit: Self.maximumPage)
+        let document: XMLElement
+        do { document = try XMLElement.parse(answer.body) } catch { throw S3ListingError.malformed }
+        return try ListPage(document, bucket: bucket)
+    }
+}
+
+/// Objects of a bucket as an asynchronous sequence: the entries of an ``S3EntrySequence`` that are objects.
+public struct S3ObjectSequence: AsyncSequence, Sendable {
+    /// An object.
+    public typealias Element = S3Object
+
+    let entries: S3EntrySequence
+
+    /// Begins to list.
+    public func makeAsyncIterator() -> Iterator { Iterator(entries: entries.makeAsyncIterator()) }
+
+    /// Gives the objects.
+    public struct Iterator: AsyncIteratorProtocol {
+        var entries: S3EntrySequence.Iterator
+
+        /// The next object; nil at the end.
+        public mutating func next() async throws -> S3Object? {
+            while let entry = try await entries.next() {
+                if case .object(let object) = entry { return object }
+            }
+            return nil
+        }
+    }
+}

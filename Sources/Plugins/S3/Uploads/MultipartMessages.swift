@@ -1,0 +1,111 @@
+import Foundation
+import LoadingKit
+
+/// The requests and answers of a multipart upload, as values.
+///
+/// Source: *CreateMultipartUpload*, *UploadPart*, *ListParts* and *CompleteMultipartUpload* of Amazon's S3 API reference.
+enum MultipartMessages {
+    typealias Item = CanonicalRequest.QueryItem
+
+    static let create = [Item("uploads")]
+
+    static func upload(_ identifier: String) -> [Item] { [Item("uploadId", identifier)] }
+
+    static func part(_ number: Int, _ identifier: String) -> [Item] {
+        [Item("partNumber", String(number)), Item("uploadId", identifier)]
+    }
+
+    // MARK: Fields
+
+    /// Fields of an object that are given when its upload is created. What is of the body as a whole is not: its length,
+    /// digests, and conditions, which are looked at when the upload is completed.
+    static func isOfCreation(_ name: String) -> Bool {
+        let excluded = [
+            "content-length", "content-md5", "x-amz-content-sha256", "x-amz-date", "x-amz-sdk-checksum-algorithm",
+        ]
+        return !excluded.contains(name) && !name.hasPrefix("x-amz-checksum-") && !isCondition(name) && name != "expect"
+    }
+
+    /// Fields that each part has.
+    static func isOfPart(_ name: String) -> Bool {
+        name.hasPrefix("x-amz-server-side-encryption-customer-")
+            || ["x-amz-request-payer", "x-amz-expected-bucket-owner"].contains(name)
+    }
+
+    /// Fields that the completion has.
+    static func isOfCompletion(_ name: String) -> Bool { isOfPart(name) || isCondition(name) }
+
+    private static func isCondition(_ name: String) -> Bool { name == "if-match" || name == "if-none-match" }
+
+    // MARK: Bodies
+
+    static func completion(_ parts: [S3Upload.Part]) -> Data {
+        let items = parts.sorted { $0.number < $1.number }.map { part in
+            "<Part><PartNumber>\(part.number)</PartNumber><ETag>\(XMLText.escaped(part.eTag))</ETag></Part>"
+        }
+        let namespace = "http://s3.amazonaws.com/doc/2006-03-01/"
+        return Data(
+            "<CompleteMultipartUpload xmlns=\"\(namespace)\">\(items.joined())</CompleteMultipartUpload>".utf8)
+    }
+
+    static func uploadID(of answer: S3Answer) throws -> String {
+        guard let text = answer.document?["UploadId"], !text.isEmpty, text.utf8.count <= 1024 else {
+            throw S3UploadError.unexpectedAnswer("the server created an upload and gave no identifier")
+        }
+        return text
+    }
+
+    static func eTag(of answer: S3Answer) throws -> String {
+        guard let text = answer.field("ETag"), !text.isEmpty, text.utf8.count <= 1024 else {
+            throw S3UploadError.unexpectedAnswer("the server took a part and gave no ETag")
+        }
+        return text
+    }
+
+    /// The parts in an answer to ListParts, and where the next page begins; nil: there is none.
+    static func parts(_ answer: S3Answer) throws -> (parts: [S3Upload.Part], next: String?) {
+        // Servers name the root in different ways.
+        guard let document = answer.document, document["UploadId"] != nil else {
+            throw S3UploadError.unexpectedAnswer("the list of parts is no XML of that kind")
+        }
+        let parts = document.all("Part").compactMap { part -> S3Upload.Part? in
+            guard let number = part["PartNumber"].flatMap({ Int($0) }), let size = part["Size"].flatMap({ Int($0) }),
+                let eTag = part["ETag"]
+            else { return nil }
+            return S3Upload.Part(number: number, eTag: eTag, size: size)
+        }
+        return (parts, document["IsTruncated"] == "true" ? document["NextPartNumberMarker"] : nil)
+    }
+}
+
+/// Whether a part that failed is sent again, and after which pause: a pure decision.
+enum PartRetry {
+    /// Seconds; nil: it is not sent again.
+    ///
+    /// - Parameters:
+    ///   - attempt: how often it was sent.
+    ///   - random: from 0 to 1, so that parts do not come back all at once.
+    static func pause(after error: any Error, attempt: Int, of attempts: Int, random: Double) -> TimeInterval? {
+        guard attempt < attempts, mayRepeat(error) else { return nil }
+        let backoff = min(20, 0.2 * Double(1 << min(attempt, 10))) * min(max(random, 0), 1)
+        let asked = (error as? S3Error)?.retryAfter ?? 0
+        return max(backoff, min(asked, 30))
+    }
+
+    private static func mayRepeat(_ error: any Error) -> Bool {
+        switch error {
+        case let error as S3Error:
+            switch error.kind {
+            case .slowDown, .serverFailure, .clockSkewed, .expiredCredentials: true
+            // A connection that was too slow, and a part that was damaged on its way.
+            default: ["RequestTimeout", "BadDigest", "XAmzContentSHA256Mismatch"].contains(error.code)
+            }
+        case let error as URLError:
+            [
+                .timedOut, .networkConnectionLost, .cannotConnectToHost, .cannotFindHost, .dnsLookupFailed,
+                .notConnectedToInternet, .badServerResponse, .secureConnectionFailed,
+            ].contains(error.code)
+        default: false
+        }
+    }
+}

@@ -1,0 +1,152 @@
+import Foundation
+import LoadingKit
+import Synchronization
+
+extension S3 {
+    /// Uploads a file in parts, several at the same time.
+    ///
+    /// - Parameter url: the object, an `s3:` URL.
+    /// - Throws: ``S3UploadError/interrupted(_:_:)`` with the upload once it has begun; what `data(for:)` throws before that. A
+    ///   cancelled upload is interrupted, too. The server keeps its parts.
+    @discardableResult
+    public func upload(
+        fromFile file: URL, to url: URL, options: S3UploadOptions = S3UploadOptions()
+    ) async throws -> S3StoredObject {
+        let upload = try await beginUpload(ofFile: file, to: url, options: options)
+        return try await continueUpload(upload, fromFile: file, options: options)
+    }
+
+    /// Begins an upload, and sends nothing yet.
+    public func beginUpload(
+        ofFile file: URL, to url: URL, options: S3UploadOptions = S3UploadOptions()
+    ) async throws -> S3Upload {
+        let size = try FilePart.size(of: file)
+        let address = try S3Address(url)
+        let fields = options.fields.filter { MultipartMessages.isOfCreation($0.key.lowercased()) }
+        let answer = try await PartRetry.repeating(options.partAttempts, options.clock) {
+            try await self.answer("POST", address, MultipartMessages.create, fields: fields)
+        }
+        let upload = S3Upload(
+            url: address.url, uploadID: try MultipartMessages.uploadID(of: answer), size: size,
+            partSize: PartPlan(size: size, partSize: options.partSize).partSize, parts: [])
+        options.didAdvance?(upload)
+        return upload
+    }
+
+    /// Sends the parts of a file that the server does not have, and completes the upload.
+    ///
+    /// - Parameters:
+    ///   - upload: as ``S3UploadOptions/didAdvance``, an error or ``storedParts(of:)`` gave it.
+    ///   - file: the file that the upload began with. Its content must be the same; its size is checked.
+    ///   - options: the part's size is that of the upload.
+    /// - Throws: ``S3UploadError``.
+    @discardableResult
+    public func continueUpload(
+        _ upload: S3Upload, fromFile file: URL, options: S3UploadOptions = S3UploadOptions()
+    ) async throws -> S3StoredObject {
+        let found = try FilePart.size(of: file)
+        guard found == upload.size else {
+            throw S3UploadError.fileChanged(path: file.path, expected: upload.size, found: found)
+        }
+        let progress = UploadProgress(upload, options.didAdvance)
+        do {
+            try await sendParts(progress, file, options)
+            return try await complete(progress.upload, options)
+        } catch {
+            throw S3UploadError.interrupted(progress.upload, error)
+        }
+    }
+
+    /// The same upload with the parts that the server has: where the program ended before it could store the last ones.
+    public func storedParts(of upload: S3Upload) async throws -> S3Upload {
+        let address = try S3Address(upload.url)
+        var parts: [S3Upload.Part] = []
+        var marker: String?
+        repeat {
+            let items = marker.map { [CanonicalRequest.QueryItem("part-number-marker", $0)] } ?? []
+            let answer = try await answer("GET", address, MultipartMessages.upload(upload.uploadID) + items)
+            let page = try MultipartMessages.parts(answer)
+            parts += page.parts
+            // A page that goes back, or on without end, is a server's error.
+            guard page.next == nil || (page.next != marker && parts.count <= PartPlan.maximumParts) else {
+                throw S3UploadError.unexpectedAnswer("the list of parts does not end")
+            }
+            marker = page.next
+        } while marker != nil
+        var stored = upload
+        stored.parts = parts.sorted { $0.number < $1.number }
+        return stored
+    }
+
+    /// Gives an upload up: the server removes its parts.
+    public func abort(_ upload: S3Upload) async throws {
+        _ = try await answer("DELETE", try S3Address(upload.url), MultipartMessages.upload(upload.uploadID))
+    }
+
+    private func sendParts(_ progress: UploadProgress, _ file: URL, _ options: S3UploadOptions) async throws {
+        let upload = progress.upload
+        let address = try S3Address(upload.url)
+        try await withThrowingTaskGroup(of: S3Upload.Part.self) { group in
+            var count = 0
+            for number in upload.missingParts {
+                if count >= max(1, options.partsAtOnce), let part = try await group.next() { progress.add(part) }
+                count += 1
+                group.addTask { try await send(number, upload, address, file, options) }
+            }
+            while let part = try await group.next() { progress.add(part) }
+        }
+    }
+
+    private func send(
+        _ number: Int, _ upload: S3Upload, _ address: S3Address, _ file: URL, _ options: S3UploadOptions
+    ) async throws -> S3Upload.Part {
+        guard let range = upload.plan.range(of: number) else {
+            throw S3UploadError.unexpectedAnswer("the upload has no part \(number)")
+        }
+        let part = FilePart(path: file.path, start: range.start, length: range.length)
+        var fields = options.fields.filter { MultipartMessages.isOfPart($0.key.lowercased()) }
+        fields["X-Amz-Content-Sha256"] = options.signsPayload ? try await part.digest() : S3Operation.unsignedPayload
+        fields["Content-Length"] = String(range.length)
+        let complete = fields
+        let answer = try await PartRetry.repeating(options.partAttempts, options.clock) {
+            try await self.answer(
+                "PUT", address, MultipartMessages.part(number, upload.uploadID), fields: complete
+            ) { $0.httpBodyStream = FilePartStream(part) }
+        }
+        return S3Upload.Part(number: number, eTag: try MultipartMessages.eTag(of: answer), size: range.length)
+    }
+
+    private func complete(_ upload: S3Upload, _ options: S3UploadOptions) async throws -> S3StoredObject {
+        let fields = options.fields.filter { MultipartMessages.isOfCompletion($0.key.lowercased()) }
+        let body = MultipartMessages.completion(upload.parts)
+        let address = try S3Address(upload.url)
+        let answer = try await PartRetry.repeating(options.partAttempts, options.clock) {
+            try await self.answer("POST", address, MultipartMessages.upload(upload.uploadID), fields: fields) {
+                $0.httpBody = body
+            }
+        }
+        return S3StoredObject(eTag: answer.document?["ETag"], versionID: answer.field("x-amz-version-id"))
+    }
+}
+
+/// An upload as it goes on; the program is told of each part.
+private final class UploadProgress: Sendable {
+    private let state: Mutex<S3Upload>
+    private let didAdvance: (@Sendable (S3Upload) -> Void)?
+
+    init(_ upload: S3Upload, _ didAdvance: (@Sendable (S3Upload) -> Void)?) {
+        state = Mutex(upload)
+        self.didAdvance = didAdvance
+    }
+
+    var upload: S3Upload { state.withLock { $0 } }
+
+    /// Called by one task.
+    func add(_ part: S3Upload.Part) {
+        let upload = state.withLock { upload in
+            upload.add(part)
+            return upload
+        }
+        didAdvance?(upload)
+    }
+}

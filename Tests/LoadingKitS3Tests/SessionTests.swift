@@ -1,0 +1,505 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitTesting
+import Synchronization
+import TestSupport
+import Testing
+
+@testable import LoadingKitS3
+
+/// Against servers that answer as a test says.
+@Suite(.timeLimit(.minutes(3))) struct SessionTests {
+    private static func error(_ code: String, _ status: Int, more: String = "") -> ServerResponse {
+        let body = "<Error><Code>\(code)</Code><Message>m</Message>\(more)<RequestId>R</RequestId></Error>"
+        return .bytes(Array(body.utf8), type: "application/xml", status: status)
+    }
+
+    private static func region(_ request: ServerRequest) -> String? {
+        request.fields[name: "Authorization"]?.split(separator: "/").dropFirst(2).first.map(String.init)
+    }
+
+    // MARK: What is sent
+
+    /// The path is sent as the key is, and what is signed is what is sent.
+    @Test func targets() async throws {
+        let server = try LoopbackServer { _ in .text("") }
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url())
+        let cases = [
+            ("s3://bucket/a//b/../c/./d", "/bucket/a//b/../c/./d"), ("s3://bucket/a+b%20c", "/bucket/a%2Bb%20c"),
+            ("s3://bucket/%C3%BC", "/bucket/%C3%BC"),
+            ("s3://bucket/k?versionId=a+b/c", "/bucket/k?versionId=a%2Bb%2Fc"),
+            ("s3://bucket", "/bucket?list-type=2"),
+            ("s3://bucket/?prefix=a&list-type=1", "/bucket?prefix=a&list-type=1"),
+            ("s3://bucket/?acl", "/bucket?acl="), ("s3://bucket/a!'()*", "/bucket/a%21%27%28%29%2A"),
+        ]
+        for (url, _) in cases { _ = try await session.load("GET", url) }
+        #expect(server.requests.snapshot.map(\.target) == cases.map(\.1))
+    }
+
+    /// Nothing of the program's own stands in for the signature, and the fields are those of the request.
+    @Test func fields() async throws {
+        let server = try LoopbackServer { _ in .text("") }
+        defer { server.stop() }
+        let date = Date(timeIntervalSince1970: 1_440_938_160)
+        let session = try URLSession.s3(server.url(), change: { $0.clock = S3Clock(date: { date }, sleep: { _ in }) })
+        _ = try await session.load(
+            "PUT", "s3://bucket/k", body: Data("hello".utf8),
+            fields: [
+                "Authorization": "mine", "X-Amz-Date": "mine", "x-amz-security-token": "mine", "x-amz-acl": "private",
+            ])
+        let request = try #require(server.requests.snapshot.first)
+        #expect(request.fields[name: "X-Amz-Date"] == "20150830T123600Z")
+        #expect(request.fields[name: "X-Amz-Security-Token"] == "the-token")
+        #expect(request.fields[name: "X-Amz-Content-Sha256"] == SHA256.hex(of: Data("hello".utf8)))
+        let names = "content-type;host;x-amz-acl;x-amz-content-sha256;x-amz-date;x-amz-security-token"
+        let authorization = try #require(request.fields[name: "Authorization"])
+        let scope = "AKIDTESTS/20150830/us-east-1/s3/aws4_request"
+        #expect(authorization.hasPrefix("AWS4-HMAC-SHA256 Credential=\(scope), SignedHeaders=\(names), Signature="))
+        #expect(request.fields[name: "Content-Type"] == "application/octet-stream")
+        #expect(!authorization.contains("the-secret") && request.bodyText == "hello")
+    }
+
+    @Test func anonymous() async throws {
+        let server = try LoopbackServer { _ in .text("public") }
+        defer { server.stop() }
+        let configuration = URLSessionConfiguration.ephemeral
+        S3Client.anonymous(options: try .forServer(server.url())).install(in: configuration)
+        let session = URLSession(configuration: configuration)
+        #expect(try await session.load("GET", "s3://bucket/k").data == Data("public".utf8))
+        let fields = try #require(server.requests.snapshot.first).fields
+        #expect(fields[name: "Authorization"] == nil && fields[name: "X-Amz-Date"] == nil)
+    }
+
+    /// Two sessions with two accounts, and a third without a client.
+    @Test func accounts() async throws {
+        let server = try LoopbackServer { .text($0.fields[name: "Authorization"] ?? "none") }
+        defer { server.stop() }
+        let sessions = try ["FIRST", "SECOND"].map { name in
+            try URLSession.s3(server.url(), S3Credentials(accessKeyID: name, secretAccessKey: "s"))
+        }
+        let answers = try await withThrowingTaskGroup(of: Bool.self) { group in
+            for number in 0..<40 {
+                group.addTask {
+                    let (data, _) = try await sessions[number % 2].load("GET", "s3://bucket/k")
+                    return String(decoding: data, as: UTF8.self).contains(number % 2 == 0 ? "=FIRST/" : "=SECOND/")
+                }
+            }
+            return try await group.reduce(into: []) { $0.append($1) }
+        }
+        #expect(answers.count == 40 && answers.allSatisfy { $0 })
+        await #expect(throws: URLError.self) {
+            try await URLSession(configuration: .ephemeral).load("GET", "s3://bucket/k")
+        }
+    }
+
+    @Test func urlsThatAreNone() async throws {
+        let server = try LoopbackServer { _ in .text("") }
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url())
+        for url in ["s3:///key", "s3://bucket/a#b", "s3://user:pw@bucket/a"] {
+            await #expect(throws: S3AddressError.self, "\(url)") { try await session.load("GET", url) }
+        }
+        #expect(server.requests.count == 0)
+    }
+
+    // MARK: Corrections
+
+    /// A server whose clock is 20 minutes ahead says so once; the next request is right from the start.
+    @Test func clockSkew() async throws {
+        let server = try LoopbackServer { request in
+            guard request.fields[name: "X-Amz-Date"] == "20150830T125600Z" else {
+                return Self.error("RequestTimeTooSkewed", 403).adding("Date", "Sun, 30 Aug 2015 12:56:00 GMT")
+            }
+            return .text(request.bodyText)
+        }
+        defer { server.stop() }
+        let date = Date(timeIntervalSince1970: 1_440_938_160)
+        let session = try URLSession.s3(server.url(), change: { $0.clock = S3Clock(date: { date }, sleep: { _ in }) })
+        #expect(try await session.load("PUT", "s3://bucket/k", body: Data("body".utf8)).data == Data("body".utf8))
+        _ = try await session.load("GET", "s3://bucket/k")
+        #expect(server.requests.count == 3)
+    }
+
+    @Test func clockSkewThatStays() async throws {
+        let server = try LoopbackServer { _ in
+            Self.error("RequestTimeTooSkewed", 403).adding("Date", "Sun, 30 Aug 2015 12:56:00 GMT")
+        }
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url())
+        #expect(await s3Error { try await session.load("GET", "s3://bucket/k") }?.kind == .clockSkewed)
+        #expect(server.requests.count == 2)
+    }
+
+    /// Each of these says the region in its way; the next request to the bucket is signed for it from the start.
+    @Test(arguments: ["301", "301 to HEAD", "400"]) func otherRegion(kind: String) async throws {
+        let server = try LoopbackServer { request in
+            if Self.region(request) == "eu-west-1" || request.path == "/other/k" { return .text("") }
+            switch kind {
+            case "301": return Self.error("PermanentRedirect", 301).adding("x-amz-bucket-region", "eu-west-1")
+            case "400": return Self.error("AuthorizationHeaderMalformed", 400, more: "<Region>eu-west-1</Region>")
+            default: return ServerResponse(301).adding("x-amz-bucket-region", "eu-west-1")
+            }
+        }
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url())
+        let method = kind == "301 to HEAD" ? "HEAD" : "GET"
+        _ = try await session.load(method, "s3://bucket/k")
+        _ = try await session.load(method, "s3://bucket/k")
+        _ = try await session.load(method, "s3://other/k")
+        #expect(
+            server.requests.snapshot.compactMap(Self.region) == ["us-east-1", "eu-west-1", "eu-west-1", "us-east-1"])
+    }
+
+    /// A 307 with a `Location` at the endpoint is signed anew; one to another host gets nothing.
+    @Test func redirects() async throws {
+        let other = try LoopbackServer { _ in .text("stolen") }
+        defer { other.stop() }
+        let hasRedirected = Box(false)
+        let server = try LoopbackServer { request in
+            switch (request.path, hasRedirected.value) {
+            case ("/bucket/once", false):
+                hasRedirected.value = true
+                return .redirect(to: "/bucket/once", status: 307)
+            case ("/bucket/once", true): return .text(request.bodyText)
+            case ("/bucket/ever", _): return .redirect(to: "/bucket/ever", status: 307)
+            default: return .redirect(to: other.url("/"), status: 307)
+            }
+        }
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url())
+        #expect(try await session.load("PUT", "s3://bucket/once", body: Data("body".utf8)).data == Data("body".utf8))
+        #expect(await s3Error { try await session.load("GET", "s3://bucket/ever") }?.kind == .wrongRegion)
+        #expect(await s3Error { try await session.load("GET", "s3://bucket/away") }?.kind == .wrongRegion)
+        #expect(other.requests.count == 0)
+    }
+
+    /// Gives other credentials each time.
+    private final class Rotating: S3CredentialsProvider {
+        let count = Mutex(0)
+        func credentials() async throws -> S3Credentials {
+            let number = count.withLock { count in
+                count += 1
+                return count
+            }
+            return S3Credentials(accessKeyID: "KEY\(number)", secretAccessKey: "s")
+        }
+    }
+
+    @Test func credentialsThatAreOver() async throws {
+        let server = try LoopbackServer { request in
+            request.fields[name: "Authorization"]?.contains("=KEY2/") == true
+                ? .text("") : Self.error("ExpiredToken", 400)
+        }
+        defer { server.stop() }
+        let source = Rotating()
+        let session = try URLSession.s3(server.url(), source)
+        _ = try await session.load("GET", "s3://bucket/k")
+        _ = try await session.load("GET", "s3://bucket/k")
+        #expect(source.count.withLock { $0 } == 2 && server.requests.count == 3)
+    }
+
+    // MARK: Errors
+
+    @Test func errors() async throws {
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/bucket/slow": Self.error("SlowDown", 503).adding("Retry-After", "5")
+            case "/bucket/html": .bytes(Array("<html><body>no</body>".utf8), type: "text/html", status: 502)
+            case "/bucket/long": .bytes([UInt8](repeating: 60, count: 1 << 20), type: "application/xml", status: 500)
+            default: Self.error("AccessDenied", 403)
+            }
+        }
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url())
+        let slow = await s3Error { try await session.load("GET", "s3://bucket/slow") }
+        #expect(slow?.kind == .slowDown && slow?.retryAfter == 5 && slow?.requestID == "R")
+        #expect(await s3Error { try await session.load("GET", "s3://bucket/html") }?.kind == .serverFailure)
+        #expect(await s3Error { try await session.load("GET", "s3://bucket/long") }?.kind == .serverFailure)
+        let denied = await s3Error { try await session.load("GET", "s3://bucket/k") }
+        let text = "\(String(describing: denied)) \(denied?.localizedDescription ?? "")"
+        #expect(denied?.kind == .accessDenied && !text.contains("the-secret") && !text.contains("the-token"))
+    }
+
+    @Test func noCredentials() async throws {
+        let server = try LoopbackServer { _ in .text("") }
+        defer { server.stop() }
+        let chain = S3CredentialsChain(environment: ["AWS_EC2_METADATA_DISABLED": "true"])
+        let session = try URLSession.s3(server.url(), chain)
+        await #expect(throws: S3CredentialsError.self) { try await session.load("GET", "s3://bucket/k") }
+        #expect(server.requests.count == 0)
+    }
+
+    // MARK: Uploads
+
+    /// A server of multipart uploads. Parts fail as `fails` says.
+    private static func multipartServer(
+        fails: @escaping @Sendable (_ part: Int, _ request: ServerRequest) -> ServerResponse? = { _, _ in nil },
+        completion: String = "<CompleteMultipartUploadResult><ETag>\"whole\"</ETag></CompleteMultipartUploadResult>"
+    ) throws -> LoopbackServer {
+        try LoopbackServer { request in
+            let items = CanonicalRequest.QueryItem.items(of: request.query ?? "")
+            let number = items.first { $0.encodedName == "partNumber" }.flatMap {
+                Int(String(decoding: $0.value, as: UTF8.self))
+            }
+            switch (request.method, number) {
+            case ("PUT", let number?):
+                return fails(number, request) ?? ServerResponse().adding("ETag", "\"p\(number)\"")
+            case ("POST", _) where request.query == "uploads=":
+                return .text("<InitiateMultipartUploadResult><UploadId>u/1</UploadId></InitiateMultipartUploadResult>")
+            case ("POST", _): return .text(completion)
+            case ("DELETE", _): return ServerResponse(204)
+            default: return ServerResponse().adding("ETag", "\"single\"")
+            }
+        }
+    }
+
+    private static func put(_ body: Data, fields: [String: String] = [:]) throws -> URLRequest {
+        var request = URLRequest(url: try #require(URL(string: "s3://bucket/k")))
+        request.httpMethod = "PUT"
+        request.httpBodyStream = InputStream(data: body)
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        return request
+    }
+
+    @Test func partsOfAStream() async throws {
+        let server = try Self.multipartServer()
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
+        let fields = ["x-amz-meta-a": "b", "If-None-Match": "*", "Content-MD5": "x"]
+        let (_, response) = try await session.load(try Self.put(content(250_000), fields: fields))
+        #expect(response.statusCode == 200 && response.value(forHTTPHeaderField: "ETag") == "\"whole\"")
+        let requests = server.requests.snapshot
+        #expect(requests.map(\.method) == ["POST", "PUT", "PUT", "PUT", "POST"])
+        #expect(requests.dropFirst().dropLast().flatMap(\.body) == Array(content(250_000)))
+        #expect(requests.dropFirst().map(\.query).first == "partNumber=1&uploadId=u%2F1")
+        #expect(requests.map { $0.fields[name: "x-amz-meta-a"] } == ["b", nil, nil, nil, nil])
+        #expect(requests.map { $0.fields[name: "If-None-Match"] } == [nil, nil, nil, nil, "*"])
+        #expect(requests.allSatisfy { $0.fields[name: "Content-MD5"] == nil })
+        #expect(requests.last?.bodyText.contains("<PartNumber>3</PartNumber><ETag>&quot;p3&quot;</ETag>") == true)
+    }
+
+    /// A part that fails is sent again, as the clock says; then the upload fails, and is aborted.
+    @Test func partsThatFail() async throws {
+        let failures = Box(0)
+        let server = try Self.multipartServer(fails: { number, request in
+            guard number == 2,
+                failures.next() < 3
+            else { return nil }
+            return Self.error("InternalError", 500)
+        })
+        defer { server.stop() }
+        let pauses = Recorder<TimeInterval>()
+        let clock = S3Clock(date: { Date() }, sleep: { pauses.append($0) })
+        func session(_ attempts: Int) throws -> URLSession {
+            try URLSession.s3(
+                server.url(),
+                change: {
+                    $0.partSize = 100_000
+                    $0.partAttempts = attempts
+                    $0.clock = clock
+                })
+        }
+        _ = try await session(3).load(try Self.put(content(250_000)))
+        #expect(pauses.count == 2 && !server.requests.snapshot.contains { $0.method == "DELETE" })
+        failures.value = 0
+        let failed = try session(2)
+        #expect(await s3Error { try await failed.load(try Self.put(content(250_000))) }?.kind == .serverFailure)
+        try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
+    }
+
+    private static func isAbort(_ request: ServerRequest) -> Bool {
+        request.method == "DELETE" && request.query == "uploadId=u%2F1" && request.fields[name: "Authorization"] != nil
+    }
+
+    /// The status is 200, and the body an error.
+    @Test func aCompletionThatFails() async throws {
+        let server = try Self.multipartServer(completion: "<Error><Code>InvalidPart</Code></Error>")
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
+        let error = await s3Error { try await session.load(try Self.put(content(250_000))) }
+        #expect(error?.code == "InvalidPart" && error?.statusCode == 200)
+        try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
+    }
+
+    /// The task is cancelled while a part is sent.
+    @Test func aStreamThatIsCancelled() async throws {
+        let arrived = Signal()
+        let server = try Self.multipartServer(fails: { number, request in
+            guard number == 1 else { return nil }
+            arrived.fire()
+            try? request.exchange.waitUntilClientCloses()
+            return nil
+        })
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
+        let request = try Self.put(content(250_000))
+        let task = Task { try await session.load(request) }
+        await arrived.wait()
+        task.cancel()
+        #expect(((await task.result).failure as? URLError)?.code == .cancelled)
+        try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
+    }
+
+    /// A stream that never ends is read no further than two parts ahead of what the server takes.
+    @Test func atMostTwoParts() async throws {
+        let arrived = Signal()
+        let goOn = Signal()
+        let server = try Self.multipartServer(fails: { number, request in
+            guard number == 1 else { return nil }
+            arrived.fire()
+            try? request.exchange.wait(for: goOn)
+            return nil
+        })
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
+        let bytesRead = Box(0)
+        let stream = CountingStream(count: 1_000_000, bytesRead)
+        var request = try Self.put(Data())
+        request.httpBodyStream = stream
+        let sent = request
+        let task = Task { try await session.load(sent) }
+        await arrived.wait()
+        // The second part is read to its end, and a piece of the third to know that it is not the last.
+        try await withTimeout { while bytesRead.value < 200_001 { await Task.yield() } }
+        for _ in 0..<1_000 { await Task.yield() }
+        #expect(bytesRead.value <= 200_000 + 64 << 10)
+        goOn.fire()
+        _ = try await task.value
+        #expect(bytesRead.value == 1_000_000)
+    }
+
+    /// Over TLS a stream of known length is sent as it is, and not signed; data is signed.
+    @Test func streamsOverTLS() async throws {
+        let authority = try CertificateAuthority()
+        let server = try LoopbackServer(tls: try authority.issue()) { _ in ServerResponse().adding("ETag", "\"e\"") }
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url(host: "localhost")) { _ in
+        } configure: {
+            $0.tlsTrustRoots = .pem(authority.certificatePEM)
+        }
+        _ = try await session.load(try Self.put(content(10_000), fields: ["Content-Length": "10000"]))
+        _ = try await session.load(try Self.put(content(10_000)))
+        let requests = server.requests.snapshot
+        #expect(
+            requests.map { $0.fields[name: "X-Amz-Content-Sha256"] } == [
+                "UNSIGNED-PAYLOAD", SHA256.hex(of: content(10_000)),
+            ])
+        #expect(requests.map(\.body) == [Array(content(10_000)), Array(content(10_000))])
+        #expect(requests.allSatisfy { $0.fields[name: "Transfer-Encoding"] == nil })
+    }
+
+    /// The file of an upload task is digested, and sent in one request or in parts.
+    @Test func files() async throws {
+        let server = try Self.multipartServer()
+        defer { server.stop() }
+        let session = try URLSession.s3(
+            server.url(),
+            change: {
+                $0.partSize = 100_000
+                $0.multipartThreshold = 150_000
+            })
+        let folder = try TemporaryFolder()
+        for (count, methods) in [(150_000, ["PUT"]), (150_001, ["POST", "PUT", "PUT", "POST"])] {
+            let before = server.requests.count
+            var request = URLRequest(url: try #require(URL(string: "s3://bucket/k")))
+            request.httpMethod = "PUT"
+            _ = try await session.upload(for: request, fromFile: try folder.write(content(count), to: "file"))
+            let requests = Array(server.requests.snapshot.dropFirst(before))
+            #expect(requests.map(\.method) == methods)
+            #expect(requests.filter { $0.method == "PUT" }.flatMap(\.body) == Array(content(count)))
+            #expect(requests.allSatisfy { $0.fields[name: "X-Amz-Content-Sha256"] == SHA256.hex(of: Data($0.body)) })
+        }
+    }
+
+    // MARK: Listings
+
+    @Test func listingsThatDoNotEnd() async throws {
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/same-page":
+                return .text(
+                    "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>"
+                        + "<Contents><Key>k</Key></Contents></ListBucketResult>")
+            case "/too-long": return .bytes([UInt8](repeating: 32, count: (16 << 20) + 1))
+            default: return .text("<html>")
+            }
+        }
+        defer { server.stop() }
+        let s3 = S3(try URLSession.s3(server.url()))
+        await #expect(throws: S3ListingError.repeatedPage) { for try await _ in s3.objects(in: "same-page") {} }
+        await #expect(throws: URLError.self) { for try await _ in s3.objects(in: "too-long") {} }
+        await #expect(throws: S3ListingError.malformed) { for try await _ in s3.objects(in: "no-xml") {} }
+    }
+
+    // MARK: The contract
+
+    @Test func keepsTheContract() async throws {
+        let whole = content(300_000)
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/bucket/whole": .bytes(Array(whole))
+            case "/bucket/upload": .text("", status: 201)
+            default: Self.error("NoSuchKey", 404)
+            }
+        }
+        defer { server.stop() }
+        func url(_ key: String) throws -> URL { try #require(URL(string: "s3://bucket/\(key)")) }
+        var upload = URLRequest(url: try url("upload"))
+        upload.httpMethod = "PUT"
+        let client = S3Client(credentials: S3Credentials.ofTests, options: try .forServer(server.url()))
+        let report = await HandlerConformance([
+            .resource(try url("whole")), .upload(upload), .failure(try url("none")),
+        ]) { client.install(in: $0) }.run()
+        #expect(report.findings.isEmpty, "\(report)")
+        #expect(report.checks.count > 20)
+    }
+}
+
+extension Box<Int> {
+    fileprivate func next() -> Int {
+        update { value in
+            value += 1
+            return value
+        }
+    }
+}
+
+extension Result {
+    fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
+}
+
+/// Gives zeros, and counts them.
+private final class CountingStream: InputStream {
+    private let count: Int
+    private let bytesRead: Box<Int>
+    private var status = Stream.Status.notOpen
+
+    init(count: Int, _ bytesRead: Box<Int>) {
+        self.count = count
+        self.bytesRead = bytesRead
+        super.init(data: Data())
+    }
+
+    override var streamStatus: Stream.Status { status }
+    override var streamError: (any Error)? { nil }
+    override var hasBytesAvailable: Bool { true }
+    override func open() { status = .open }
+    override func close() { status = .closed }
+
+    override func read(_ buffer: UnsafeMutablePointer<UInt8>, maxLength len: Int) -> Int {
+        bytesRead.update { done in
+            let piece = min(len, count - done)
+            buffer.update(repeating: 0, count: piece)
+            done += piece
+            return piece
+        }
+    }
+
+    override func getBuffer(
+        _ buffer: UnsafeMutablePointer<UnsafeMutablePointer<UInt8>?>, length len: UnsafeMutablePointer<Int>
+    ) -> Bool { false }
+    override func schedule(in aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+    override func remove(from aRunLoop: RunLoop, forMode mode: RunLoop.Mode) {}
+}

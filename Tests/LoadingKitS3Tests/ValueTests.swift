@@ -1,0 +1,294 @@
+import Foundation
+import LoadingKit
+import Testing
+
+@testable import LoadingKitS3
+
+@Suite struct ValueTests {
+    // MARK: XML
+
+    @Test func xml() throws {
+        let text = """
+            <?xml version="1.0" encoding="UTF-8"?>
+            <x:Error xmlns:x="urn:x"><Code>NoSuchKey</Code><Message>a &amp; b<![CDATA[ <c>]]></Message><Empty/></x:Error>
+            """
+        let root = try XMLElement.parse(Data(text.utf8))
+        #expect(
+            root.name == "Error" && root["Code"] == "NoSuchKey" && root["Message"] == "a & b <c>" && root["Empty"] == ""
+        )
+        #expect(XMLText.escaped("a<b>&\"") == "a&lt;b&gt;&amp;&quot;")
+    }
+
+    @Test func xmlThatIsRefused() {
+        let deep = String(repeating: "<a>", count: 20) + String(repeating: "</a>", count: 20)
+        let many = "<a>" + String(repeating: "<b/>", count: 100) + "</a>"
+        let laughs = "<!DOCTYPE a [<!ENTITY b \"b\"><!ENTITY c \"&b;&b;\">]><a>&c;</a>"
+        let cases: [(text: String, error: XMLAnswerError)] = [
+            ("", .malformed), ("no", .malformed), ("<a>", .malformed), ("<a></b>", .malformed),
+            ("<a>\0</a>", .malformed),
+            (deep, .tooDeep), (many, .tooManyElements), (laughs, .hasDocumentType),
+        ]
+        for sample in cases {
+            #expect(throws: sample.error, "\(sample.text.prefix(40))") {
+                try XMLElement.parse(Data(sample.text.utf8), limits: XMLLimits(elements: 50, depth: 10))
+            }
+        }
+    }
+
+    /// A name that is no UTF-8 ends the process in Foundation's parser.
+    @Test func xmlThatIsNoUTF8() {
+        let samples: [[UInt8]] = [
+            Array("<".utf8) + [0xFF] + Array("/>".utf8), Array("<a ".utf8) + [0xFF] + Array("='1'/>".utf8),
+            Array("<a>".utf8) + [0xC3, 0x28] + Array("</a>".utf8), Array("<!--".utf8) + [0xFF] + Array("--><a/>".utf8),
+            Array("<a xmlns:".utf8) + [0xFF] + Array("='1'/>".utf8),
+        ]
+        for sample in samples { #expect(throws: XMLAnswerError.malformed) { try XMLElement.parse(Data(sample)) } }
+    }
+
+    /// Every beginning of a document, and every document with a byte changed, is accepted or refused.
+    @Test func xmlOfAnyKind() {
+        let text = Array("<L><C><K>a&#38;b</K></C><IsTruncated>true</IsTruncated></L>".utf8)
+        for index in text.indices {
+            _ = try? XMLElement.parse(Data(text.prefix(index)))
+            for byte: UInt8 in [0, 60, 62, 38, 47, 0xFF] {
+                var changed = text
+                changed[index] = byte
+                _ = try? XMLElement.parse(Data(changed))
+            }
+        }
+    }
+
+    // MARK: Listings
+
+    @Test func pages() throws {
+        let text = """
+            <ListBucketResult><EncodingType>url</EncodingType><IsTruncated>true</IsTruncated>
+            <NextContinuationToken>t+/=</NextContinuationToken>
+            <Contents><Key>a+b%2Bc%00</Key><Size>5</Size><ETag>"e"</ETag><LastModified>2015-08-30T12:36:00.000Z</LastModified>
+            <StorageClass>STANDARD</StorageClass></Contents><Contents><Size>1</Size></Contents>
+            <CommonPrefixes><Prefix>a%2Fb/</Prefix></CommonPrefixes></ListBucketResult>
+            """
+        let page = try ListPage(XMLElement.parse(Data(text.utf8)), bucket: "bucket")
+        let object = S3Object(
+            bucket: "bucket", key: "a b+c\0", size: 5, eTag: "\"e\"",
+            lastModified: Date(timeIntervalSince1970: 1_440_938_160), storageClass: "STANDARD")
+        #expect(page.entries == [.object(object), .prefix("a/b/")] && page.next == "t+/=")
+        #expect(object.url?.absoluteString == "s3://bucket/a%20b%2Bc%00")
+        let plain = "<ListBucketResult><Contents><Key>a+b%2B</Key></Contents></ListBucketResult>"
+        let last = try ListPage(XMLElement.parse(Data(plain.utf8)), bucket: "bucket")
+        #expect(last.next == nil)
+        if case .object(let object)? = last.entries.first { #expect(object.key == "a+b%2B" && object.size == 0) }
+        let cases: [(String, S3ListingError)] = [
+            ("<Other/>", .unexpectedAnswer("Other")),
+            ("<ListBucketResult><IsTruncated>true</IsTruncated></ListBucketResult>", .noContinuation),
+        ]
+        for (text, error) in cases {
+            #expect(throws: error) { try ListPage(XMLElement.parse(Data(text.utf8)), bucket: "b") }
+        }
+    }
+
+    // MARK: Errors
+
+    private static func error(
+        _ status: Int, _ body: String = "", _ fields: [String: String] = [:], key: String = "key"
+    ) throws -> S3Error {
+        S3Error(
+            S3Answer(status: status, fields: fields, body: Data(body.utf8)), try S3Address(bucket: "bucket", key: key))
+    }
+
+    @Test func errors() throws {
+        let body = """
+            <Error><Code>NoSuchKey</Code><Message>The key does\n not exist.</Message><Key>key</Key>
+            <RequestId>R</RequestId><HostId>H</HostId></Error>
+            """
+        let error = try Self.error(404, body, ["X-Amz-Request-Id": "Q", "Retry-After": "7"])
+        #expect(error.code == "NoSuchKey" && error.message == "The key does not exist." && error.kind == .noSuchKey)
+        #expect(error.requestID == "Q" && error.hostID == "H" && error.statusCode == 404 && error.retryAfter == 7)
+        #expect(error.description == "s3://bucket/key: NoSuchKey (status 404): The key does not exist. [request Q]")
+        let wrapped = try Self.error(404, "<ErrorResponse><Error><Code>NoSuchBucket</Code></Error></ErrorResponse>")
+        #expect(wrapped.kind == .noSuchBucket)
+    }
+
+    @Test func kinds() throws {
+        let cases: [(status: Int, code: String?, key: String, kind: S3Error.Kind)] = [
+            (404, nil, "key", .noSuchKey), (404, nil, "", .noSuchBucket), (404, "NoSuchUpload", "key", .noSuchUpload),
+            (403, nil, "key", .accessDenied), (403, "SignatureDoesNotMatch", "key", .badCredentials),
+            (400, "ExpiredToken", "key", .expiredCredentials), (403, "RequestTimeTooSkewed", "key", .clockSkewed),
+            (301, "PermanentRedirect", "key", .wrongRegion), (301, nil, "key", .wrongRegion),
+            (503, "SlowDown", "key", .slowDown), (503, nil, "key", .slowDown), (429, nil, "key", .slowDown),
+            (500, "InternalError", "key", .serverFailure), (502, nil, "key", .serverFailure),
+            (412, nil, "key", .preconditionFailed), (409, "ConditionalRequestConflict", "key", .preconditionFailed),
+            (416, nil, "key", .invalidRange), (400, "InvalidArgument", "key", .other),
+            (200, "InternalError", "key", .other),
+        ]
+        let wrong = try cases.filter { sample in
+            let body = sample.code.map { "<Error><Code>\($0)</Code></Error>" } ?? "<html>not S3's</html>"
+            return try Self.error(sample.status, body, key: sample.key).kind != sample.kind
+        }
+        #expect(wrong.map { "\($0.status) \($0.code ?? "")" } == [])
+    }
+
+    @Test func corrections() throws {
+        let date = Date(timeIntervalSince1970: 1)
+        func code(_ code: String) -> String { "<Error><Code>\(code)</Code><Region>eu-west-1</Region></Error>" }
+        let elsewhere = ["x-amz-bucket-region": "eu-west-1"]
+        let cases: [(name: String, error: S3Error, date: Date?, correction: S3Correction?)] = [
+            ("skew", try Self.error(403, code("RequestTimeTooSkewed")), date, .clock(serverDate: date)),
+            ("skew without a date", try Self.error(403, code("RequestTimeTooSkewed")), nil, nil),
+            ("expired", try Self.error(400, code("ExpiredToken")), date, .credentials),
+            ("301", try Self.error(301, code("PermanentRedirect")), date, .region("eu-west-1")),
+            ("301 to HEAD", try Self.error(301, "", elsewhere), date, .region("eu-west-1")),
+            ("400", try Self.error(400, code("AuthorizationHeaderMalformed")), date, .region("eu-west-1")),
+            ("400 to HEAD", try Self.error(400, "", elsewhere), date, .region("eu-west-1")),
+            ("the same region", try Self.error(301, "", ["x-amz-bucket-region": "us-east-1"]), date, nil),
+            ("no region's name", try Self.error(301, "", ["x-amz-bucket-region": "evil.example/"]), date, nil),
+            ("404", try Self.error(404, code("NoSuchKey"), elsewhere), date, nil),
+            ("403", try Self.error(403, code("AccessDenied"), elsewhere), date, nil),
+        ]
+        let wrong = cases.filter {
+            S3Correction($0.error, signedFor: "us-east-1", serverDate: $0.date) != $0.correction
+        }
+        #expect(wrong.map(\.name) == [])
+    }
+
+    @Test func clientState() {
+        var state = S3ClientState()
+        for number in 0..<5_000 { state.learn(region: "eu-west-1", of: "bucket\(number)") }
+        #expect(state.region(of: "bucket4999", or: "x") == "eu-west-1" && state.region(of: "other", or: "x") == "x")
+        #expect(Mirror(reflecting: state).children.contains { ($0.value as? [String: String])?.count ?? 0 <= 1_000 })
+        state.learn(serverDate: Date(timeIntervalSince1970: 100), at: Date(timeIntervalSince1970: 160))
+        #expect(state.clockSkew == -60)
+    }
+
+    // MARK: Bodies
+
+    @Test func bodyPlans() {
+        var options = S3Options()
+        options.partSize = 10
+        options.multipartThreshold = 100
+        var always = options
+        always.payloadSigning = .always
+        var never = options
+        never.payloadSigning = .never
+        let digest = String(repeating: "0", count: 64)
+        typealias Row = (
+            name: String, body: BodyPlan.Body, isObject: Bool, digest: String?, isSecure: Bool, options: S3Options,
+            plan: BodyPlan
+        )
+        let cases: [Row] = [
+            ("none", .none, true, nil, true, options, .whole(.none)),
+            ("data", .repeatable(length: 100), true, nil, true, options, .whole(.digested)),
+            ("large data", .repeatable(length: 101), true, nil, true, options, .parts(10)),
+            ("large, no object", .repeatable(length: 101), false, nil, true, options, .whole(.digested)),
+            ("unsigned", .repeatable(length: 5), true, nil, true, never, .whole(.unsigned)),
+            ("unsigned, cleartext", .repeatable(length: 5), true, nil, false, never, .whole(.digested)),
+            ("stream", .stream(length: 100), true, nil, true, options, .whole(.unsigned)),
+            ("stream, cleartext", .stream(length: 100), true, nil, false, options, .parts(10)),
+            ("stream, signed", .stream(length: 100), true, nil, true, always, .parts(10)),
+            ("large stream", .stream(length: 101), true, nil, true, options, .parts(10)),
+            ("endless stream", .stream(length: nil), true, nil, true, options, .parts(10)),
+            ("huge stream", .stream(length: 1_000_000), true, nil, true, options, .parts(100)),
+            ("stream, no object", .stream(length: 5), false, nil, false, options, .collected),
+            ("endless, no object", .stream(length: nil), false, nil, true, options, .collected),
+            ("large stream, no object", .stream(length: 1_000), false, nil, true, options, .whole(.unsigned)),
+            ("given", .stream(length: 5), true, digest, false, options, .whole(.given(digest))),
+            (
+                "given, not signed", .stream(length: 5), true, "UNSIGNED-PAYLOAD", true, options,
+                .whole(.given("UNSIGNED-PAYLOAD"))
+            ),
+            ("given, and none", .stream(length: 5), true, "x", true, options, .whole(.unsigned)),
+        ]
+        let wrong = cases.filter {
+            BodyPlan(
+                body: $0.body, isObject: $0.isObject, digest: $0.digest, isSecure: $0.isSecure, options: $0.options)
+                != $0.plan
+        }
+        #expect(wrong.map(\.name) == [])
+    }
+
+    @Test func partPlans() {
+        let cases: [(size: Int64, partSize: Int, expected: Int, count: Int)] = [
+            (0, 10, 10, 1), (1, 10, 10, 1), (10, 10, 10, 1), (11, 10, 10, 2), (100_000, 10, 10, 10_000),
+            (100_001, 10, 11, 9_091), (5, 0, 1, 5), (-1, 10, 10, 1), (.max, 1, 922_337_203_685_478, 10_000),
+        ]
+        let wrong = cases.filter { sample in
+            let plan = PartPlan(size: sample.size, partSize: sample.partSize)
+            let ranges = (1...plan.count).compactMap { plan.range(of: $0) }
+            var next: Int64 = 0
+            for range in ranges where range.start == next { next += Int64(range.length) }
+            return plan.partSize != sample.expected || plan.count != sample.count || next != max(0, sample.size)
+                || plan.range(of: 0) != nil || plan.range(of: plan.count + 1) != nil
+        }
+        #expect(wrong.map(\.size) == [])
+    }
+
+    @Test func cutting() {
+        let whole = Data((0..<100).map { UInt8($0) })
+        var wrong: [String] = []
+        for partSize in [1, 7, 25, 99, 100, 101] {
+            for pieceSize in [1, 3, 50, 100] {
+                var cutter = PartCutter(size: partSize)
+                var parts: [Data] = []
+                for start in stride(from: 0, to: 100, by: pieceSize) {
+                    cutter.append(whole.dropFirst(start).prefix(pieceSize))
+                    while let part = cutter.next() { parts.append(part) }
+                }
+                parts.append(cutter.finish())
+                let isRight =
+                    parts.dropLast().allSatisfy { $0.count == partSize }
+                    && (1...partSize).contains(parts.last?.count ?? 0)
+                if parts.reduce(Data(), +) != whole || !isRight { wrong.append("\(partSize) of \(pieceSize)") }
+            }
+        }
+        #expect(wrong == [])
+    }
+
+    @Test func retries() throws {
+        struct Other: Error {}
+        let slow = try Self.error(503, "<Error><Code>SlowDown</Code></Error>", ["Retry-After": "3"])
+        let asksForHours = try Self.error(503, "", ["Retry-After": "7200"])
+        let cases: [(name: String, error: any Error, attempt: Int, pause: TimeInterval?)] = [
+            ("lost", URLError(.networkConnectionLost), 1, 0.4),
+            ("lost again", URLError(.networkConnectionLost), 2, 0.8),
+            ("lost too often", URLError(.networkConnectionLost), 3, nil), ("cancelled", URLError(.cancelled), 1, nil),
+            ("500", try Self.error(500), 1, 0.4), ("403", try Self.error(403), 1, nil), ("slow", slow, 1, 3),
+            ("hours", asksForHours, 1, 30), ("other", Other(), 1, nil), ("cancellation", CancellationError(), 1, nil),
+        ]
+        let wrong = cases.filter { PartRetry.pause(after: $0.error, attempt: $0.attempt, of: 3, random: 1) != $0.pause }
+        #expect(wrong.map(\.name) == [])
+    }
+
+    @Test func uploadsAreCodable() throws {
+        var upload = S3Upload(
+            url: try S3Address(bucket: "bucket", key: "a b").url, uploadID: "u", size: 25, partSize: 10, parts: [])
+        #expect(upload.missingParts == [1, 2, 3])
+        upload.add(S3Upload.Part(number: 3, eTag: "\"c\"", size: 5))
+        upload.add(S3Upload.Part(number: 1, eTag: "\"a\"", size: 9))
+        #expect(upload.missingParts == [1, 2] && upload.countOfBytesStored == 14)
+        upload.add(S3Upload.Part(number: 1, eTag: "\"b\"", size: 10))
+        #expect(upload.missingParts == [2] && upload.parts.map(\.number) == [1, 3])
+        #expect(try JSONDecoder().decode(S3Upload.self, from: JSONEncoder().encode(upload)) == upload)
+        let body = String(decoding: MultipartMessages.completion(upload.parts), as: UTF8.self)
+        #expect(body.contains("<Part><PartNumber>1</PartNumber><ETag>&quot;b&quot;</ETag></Part><Part><PartNumber>3"))
+    }
+
+    /// What a stored upload says may be anything.
+    @Test func uploadsFromElsewhere() throws {
+        let text = """
+            {"url": "s3://bucket/k", "uploadID": "u", "size": -5, "partSize": 0, "parts": [{"number": 0, "eTag": "", "size": -1}]}
+            """
+        let upload = try JSONDecoder().decode(S3Upload.self, from: Data(text.utf8))
+        #expect(upload.missingParts == [1] && upload.plan.range(of: 1)?.length == 0)
+    }
+
+    @Test func fieldsOfParts() {
+        let names = [
+            "content-type", "x-amz-meta-a", "x-amz-server-side-encryption-customer-key", "content-md5",
+            "content-length",
+            "x-amz-checksum-sha256", "if-none-match", "x-amz-content-sha256",
+        ]
+        #expect(names.filter(MultipartMessages.isOfCreation) == Array(names.prefix(3)))
+        #expect(names.filter(MultipartMessages.isOfPart) == [names[2]])
+        #expect(names.filter(MultipartMessages.isOfCompletion) == [names[2], "if-none-match"])
+    }
+}
