@@ -34,8 +34,10 @@ public protocol LoadInterceptor: Sendable {
 }
 
 extension LoadInterceptor {
+    /// Every request.
     public func canIntercept(_ request: URLRequest) -> Bool { true }
 
+    /// Not on the session's executor.
     public var runsOnSessionExecutor: Bool { false }
 
     func makeHandler(_ request: URLRequest) -> URLProtocolHandler {

@@ -12,7 +12,7 @@ final class Flight: Sendable {
     private let maximumStall: TimeInterval
     private let didClose: @Sendable (Flight) -> Void
 
-    /// - Parameter didClose: called when nobody may join any more.
+    /// - Parameter didClose: called when no caller may join any more.
     init(
         bufferLimit: Int, maximumStall: TimeInterval, clock: ResilienceClock,
         didClose: @escaping @Sendable (Flight) -> Void

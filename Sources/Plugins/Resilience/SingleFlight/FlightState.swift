@@ -11,7 +11,7 @@ enum FlightOutcome: Sendable {
     case loadsAlone
 }
 
-/// Who waits for what of a shared load. A change collects those that are to wake in `wakes`.
+/// What the callers of a shared load wait for. A change collects the callers that are to wake in `wakes`.
 struct FlightState: Sendable {
     typealias HeadWaiter = CheckedContinuation<FlightOutcome, any Error>
     typealias PieceWaiter = CheckedContinuation<Data?, any Error>
@@ -53,7 +53,7 @@ struct FlightState: Sendable {
 
     init(bufferLimit: Int) { buffer = FlightBuffer(limit: bufferLimit) }
 
-    /// Whether nobody may join any more.
+    /// Whether no caller may join any more.
     var isClosed: Bool {
         if case .loadsAlone? = outcome { return true }
         return end != nil || !buffer.isWhole || lastIdentifier > 0 && present.isEmpty

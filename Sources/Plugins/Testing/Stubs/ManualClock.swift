@@ -13,8 +13,11 @@ public final class ManualClock: Clock, Sendable {
         /// The time since the clock was made.
         public let offset: Duration
 
+        /// The time after a duration.
         public func advanced(by duration: Duration) -> Instant { Instant(offset: offset + duration) }
+        /// How long it is until another time.
         public func duration(to other: Instant) -> Duration { other.offset - offset }
+        /// Whether a time is before another.
         public static func < (a: Instant, b: Instant) -> Bool { a.offset < b.offset }
     }
 
@@ -37,6 +40,7 @@ public final class ManualClock: Clock, Sendable {
     /// A clock at zero.
     public init() {}
 
+    /// The time that ``advance(by:)`` has moved the clock to.
     public var now: Instant { state.withLock { $0.now } }
 
     /// One nanosecond.

@@ -62,7 +62,7 @@ public struct HARLog: Sendable, Hashable {
     /// The file's text in UTF-8, two spaces for each depth, with members sorted by name.
     public var data: Data { Data((file.text(indentation: 2) + "\n").utf8) }
 
-    /// Writes the file: as a whole or not at all, beside which nobody sees a half of it. It may be read by its owner alone.
+    /// Writes the file: as a whole or not at all, so that no program sees a half of it. It may be read by its owner alone.
     public func write(to url: URL) throws(HARError) {
         let temporary = url.deletingLastPathComponent()
             .appendingPathComponent(".\(url.lastPathComponent).\(UUID().uuidString)")
@@ -89,7 +89,10 @@ public struct HARLog: Sendable, Hashable {
 }
 
 extension HARLog: Codable {
+    /// Decodes the whole file's object.
     public init(from decoder: any Decoder) throws { try self.init(file: JSONValue(from: decoder)) }
+
+    /// Encodes the whole file's object.
     public func encode(to encoder: any Encoder) throws { try file.encode(to: encoder) }
 }
 

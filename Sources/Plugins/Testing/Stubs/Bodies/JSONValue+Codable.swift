@@ -1,6 +1,7 @@
 import Foundation
 
 extension JSONValue: Codable {
+    /// Decodes a value, and all that is in it.
     public init(from decoder: any Decoder) throws {
         let container = try decoder.singleValueContainer()
         if container.decodeNil() {
@@ -20,6 +21,7 @@ extension JSONValue: Codable {
         }
     }
 
+    /// Encodes the value, and all that is in it.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.singleValueContainer()
         switch self {
