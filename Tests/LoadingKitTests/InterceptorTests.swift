@@ -149,6 +149,32 @@ import Testing
         #expect(seen.withLock { $0 } == .networkConnectionLost)
     }
 
+    /// A handler behind the interceptor sends two responses: the load goes on with the first.
+    @Test(arguments: [0, 1])
+    func aSecondResponseHoldsNothingUp(read: Int) async throws {
+        let interceptor = Closure { load in
+            let loaded = try await load.next.load(load.request)
+            guard read > 0 else { return try await load.receive(loaded) }
+            try await load.receive(loaded.response)
+            for try await piece in loaded.body { try await load.receive(piece) }
+        }
+        let session = Self.session([interceptor]) {
+            $0.register(
+                scheme: "twice",
+                loading: { load in
+                    for type in ["text/plain", "text/html"] {
+                        try await load.receive(
+                            URLResponse(
+                                url: load.url, mimeType: type, expectedContentLength: -1, textEncodingName: nil))
+                    }
+                    try await load.receive(Data("body".utf8))
+                })
+        }
+        defer { session.invalidateAndCancel() }
+        let (data, response) = try await session.data(from: try #require(URL(string: "twice:x")))
+        #expect(data == Data("body".utf8) && response.mimeType == "text/plain")
+    }
+
     // MARK: Redirects
 
     private final class Redirects: NSObject, URLSessionTaskDelegate, Sendable {

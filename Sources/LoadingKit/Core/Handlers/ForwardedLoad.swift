@@ -168,14 +168,20 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
 
     // MARK: From the handlers after it
 
+    /// The first response is the one that the handler has. Another, which a program's handler may send, changes nothing.
     func receive(_ response: URLResponse) -> Flow {
-        guard case .head(let continuation) = destination else { return .wait }
-        destination = .body
-        continuation.resume(
-            returning: LoadedResponse(
-                response: response, redirection: redirection?.request, body: LoadedBody(reader: BodyReader(feed)),
-                load: self))
-        return .more
+        switch destination {
+        case .head(let continuation):
+            destination = .body
+            continuation.resume(
+                returning: LoadedResponse(
+                    response: response, redirection: redirection?.request, body: LoadedBody(reader: BodyReader(feed)),
+                    load: self))
+            return .more
+        case .body: return .more
+        case .session: return outer.isBlocked ? .wait : .more
+        case .none: return .wait
+        }
     }
 
     func receive(informational response: HTTPURLResponse) {
