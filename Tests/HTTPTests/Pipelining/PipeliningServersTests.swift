@@ -32,12 +32,16 @@ import Testing
         try await withTimeout {
             let session = PipelinedLoads.session(connections: connections)
             defer { session.invalidateAndCancel() }
-            let answers = try await Self.load(count, server, session).map { $0.split(separator: " ") }
-            #expect(answers.allSatisfy { $0.count == 3 })
-            #expect(answers.map(\.last) == (0..<count).map { "/\($0)" })
-            let sentAhead = answers.count { $0.first == "p" }
-            // The second answer, which is the last one then, is the first that others could be sent ahead of.
-            if each != 2 { #expect(sentAhead > 0) }
+            var (answers, sentAhead) = ([[Substring]](), 0)
+            // nginx marks a request that it received before it had answered the one before: on a busy machine it may have
+            // been faster than the client each time. The second answer of two is the last one, with none ahead of it.
+            repeat {
+                try Task.checkCancellation()
+                answers = try await Self.load(count, server, session).map { $0.split(separator: " ") }
+                #expect(answers.allSatisfy { $0.count == 3 })
+                #expect(answers.map(\.last) == (0..<count).map { "/\($0)" })
+                sentAhead = answers.count { $0.first == "p" }
+            } while sentAhead == 0 && each != 2
             if each == nil {
                 #expect(Set(answers.map { $0[1] }).count == connections)
             }
