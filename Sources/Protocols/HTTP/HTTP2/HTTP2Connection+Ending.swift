@@ -9,8 +9,7 @@ import LoadingKitTransport
 extension HTTP2Connection {
     /// The server takes no more streams, and has not looked at some.
     func leave(_ unprocessed: [HTTP2StreamID], _ code: HTTP2ErrorCode, _ text: String) {
-        state = .leaving(isGoAway: true)
-        let isRefusal = !opening.hasAnswered && !unprocessed.isEmpty
+        let isRefusal = !life.noteGoAway() && !unprocessed.isEmpty
         let maySendAgain = !isRefusal || pool.connectionWasRefused()
         pool.connectionWillClose(self, unprocessed: unprocessed.count)
         let words = "the server is closing the connection (\(code)\(text.isEmpty ? "" : ": \(text)"))"
@@ -29,38 +28,28 @@ extension HTTP2Connection {
 
     /// The connection is of no use any more.
     func lose(_ error: any Error) {
-        if case .closed = state { return }
-        let isAfterGoAway = if case .leaving(isGoAway: true) = state { true } else { false }
-        state = .closed
-        idleness = .none
-        stop()
+        guard let closing = life.close() else { return }
+        letGo()
         stream.close()
-        pool.connectionWillClose(self)
         let lost = inOrder(streams.ids.compactMap(find))
         streams = StreamTable(vacant: nil)
+        for carried in lost { carried.body = nil }
+        pool.connectionWillClose(self)
         for carried in lost {
-            carried.body = nil
             // It may have died before the request arrived (RFC 9110 §9.2.2). What ends the connection of the only request
             // that it ever carried may well be that request.
             let isUnknown = !carried.hasResponse && (carried.number > 1 || lost.count > 1)
             let processing: StreamFailure.Processing =
-                isUnknown ? (isAfterGoAway ? .possible : .unknown) : .begun
+                isUnknown ? (closing == .afterGoAway ? .possible : .unknown) : .begun
             carried.failed(StreamFailure(error: error, processing: processing))
         }
         pool.connectionDidClose(self)
     }
 
-    /// Reads no more, and waits for nothing more.
-    func stop() {
-        pingTimer?.cancel()
-        if case .resting(let timer) = reading { timer.cancel() }
-        reading = .stopped
-    }
-
     // MARK: Keep-alive
 
     func sendPing() {
-        codec.sendPing(KeepAlivePing.livenessPing, to: &output)
+        codec.sendPing(KeepAlivePing.livenessPing, to: &output.frames)
         ping.pingWasSent(loop.now)
     }
 
@@ -76,14 +65,14 @@ extension HTTP2Connection {
     }
 
     func schedulePingCheck() {
-        guard pingTimer == nil else { return }
-        pingTimer = loop.schedule(at: ping.nextCheck(loop.now)) { [self] in checkPing() }
+        guard timers.ping == nil else { return }
+        timers.ping = loop.schedule(at: ping.nextCheck(loop.now)) { [self] in checkPing() }
     }
 
     func checkPing() {
-        pingTimer = nil
-        guard !isIdle || ping.awaitsAnswer else { return }
-        if case .resting = reading { ping.didReceive(loop.now) }
+        timers.ping = nil
+        guard !streams.isEmpty || ping.awaitsAnswer else { return }
+        if life.reading == .resting { ping.didReceive(loop.now) }
         codec.timeDidPass(seconds: Int(KeepAlivePing.quietTime / 1_000_000_000))
         switch ping.check(loop.now) {
         case .fine: break

@@ -9,15 +9,15 @@ import LoadingKitTransport
 extension HTTP2Connection {
     func streamDidBecomeReadable(_ stream: ByteStream) {
         for _ in 0..<Self.readsInARow {
-            switch reading {
-            case .active, .readingOn: break
-            case .resting, .stopped: return
+            switch life.reading {
+            case .flowing, .readingOn: break
+            case .resting, nil: return
             }
             switch stream.read(into: loop.scratch) {
             case .bytes(let count):
                 ping.didReceive(loop.now)
                 let bytes = UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])
-                log?.receive(bytes)
+                if log != nil { trace(log?.describe(received: bytes)) }
                 take(bytes)
                 if isHeldBack { rest() }
             case .wouldBlock:
@@ -46,28 +46,30 @@ extension HTTP2Connection {
                 let size = position - start
                 start = position
                 handle(event, size, bytes)
-                if case .closed = state { return }
+                if life.isClosed { return }
             }
         } catch {
             _ = writeOutput()
             return lose(error)
         }
         uncounted = position - start
-        if codec.hasControlBytes || !output.isEmpty { flushLater() }
+        if codec.hasControlBytes || !output.frames.isEmpty { flushLater() }
     }
 
     /// `size` bytes were the event's.
     func handle(_ event: HTTP2Event, _ size: Int, _ bytes: UnsafeRawBufferPointer) {
         switch event {
         case .headers(let number, let head, let endStream):
-            if opening.noteAnswer() { pool.connectionDidAnswer() }
+            if life.noteAnswer() { pool.connectionDidAnswer() }
             guard let carried = find(number) else { return }
             receive(head, size, carried, endStream)
             if endStream { ended(carried) }
             carried.reportHold()
         case .data(let number, let range, let count, let endStream):
             codec.openConnectionWindow(by: count)
-            if bandwidth.didReceive(range.count, loop.now) { codec.sendPing(KeepAlivePing.windowPing, to: &output) }
+            if bandwidth.didReceive(range.count, loop.now) {
+                codec.sendPing(KeepAlivePing.windowPing, to: &output.frames)
+            }
             guard let carried = find(number) else { return }
             carried.exchange?.didReceiveFraming(size - range.count)
             receive(UnsafeRawBufferPointer(rebasing: bytes[range]), count, carried)
@@ -80,10 +82,10 @@ extension HTTP2Connection {
         case .goAway(_, let code, let debugData, let unprocessed):
             leave(unprocessed, code, String(decoding: debugData, as: UTF8.self))
         case .ready, .settingsChanged:
-            opening.noteSettings()
+            life.noteSettings()
             if pool.isForUpgrade, !takesUpgrades { pool.streamsCannotUpgrade() }
             pool.streamSlotsDidChange(self)
-            if !bodies.isEmpty { flushLater() }
+            if !output.bodies.isEmpty { flushLater() }
         case .settingsAcknowledged:
             if let time = ping.settingsWereAcknowledged(loop.now) { bandwidth.didMeasureRoundTrip(time) }
         case .pingAcknowledged(let value):
@@ -130,7 +132,7 @@ extension HTTP2Connection {
     func stopSending(_ carried: HTTP2ClientStream) {
         if finishUpgrade(carried) { return }
         carried.body = nil
-        codec.sendReset(carried.number, .noError, to: &output)
+        codec.sendReset(carried.number, .noError, to: &output.frames)
     }
 
     func wasReset(_ number: HTTP2StreamID, _ code: HTTP2ErrorCode) {
@@ -154,9 +156,9 @@ extension HTTP2Connection {
     func end(_ carried: HTTP2ClientStream, with failure: StreamFailure, reset: HTTP2ErrorCode?) {
         remove(carried.number)
         carried.body = nil
-        if let reset { codec.sendReset(carried.number, reset, to: &output) }
-        carried.failed(failure)
+        if let reset { codec.sendReset(carried.number, reset, to: &output.frames) }
         flushLater()
         reportSlotsLater()
+        carried.failed(failure)
     }
 }

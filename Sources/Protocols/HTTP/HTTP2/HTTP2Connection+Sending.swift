@@ -9,10 +9,9 @@ import LoadingKitTransport
 extension HTTP2Connection {
     /// Writes what there is when the loop has done what it is doing: a burst of requests goes out in one write.
     func flushLater() {
-        guard !willFlush else { return }
-        willFlush = true
+        guard output.planFlush() else { return }
         loop.executeLater { [self] in
-            willFlush = false
+            output.flushWillBegin()
             flush()
         }
     }
@@ -20,13 +19,23 @@ extension HTTP2Connection {
     func streamDidBecomeWritable(_ stream: ByteStream) { flush() }
 
     func flush() {
-        if case .closed = state { return }
         var isFull = false
         repeat {
-            bodies.run(putFrame, until: { output.count - written >= Self.outputHighWater })
-            isFull = output.count - written >= Self.outputHighWater
+            if life.isClosed { return }
+            if !output.bodies.isEmpty { putBodies() }
+            isFull = output.isFull
             guard writeOutput() else { return }
         } while isFull
+    }
+
+    /// Lets each stream in turn put one frame, until none does or there is enough to write.
+    func putBodies() {
+        var isMoving = true
+        while isMoving, !output.bodies.isEmpty, !output.isFull {
+            isMoving = false
+            for stream in output.bodies.streams where !output.isFull && putFrame(stream) { isMoving = true }
+            output.bodies.removeFinished()
+        }
     }
 
     func putFrame(_ carried: HTTP2ClientStream) -> Bool {
@@ -36,7 +45,7 @@ extension HTTP2Connection {
         }
         do throws(HTTP2Error) {
             body.takeOutput()
-            let (progress, count) = try body.proceed(carried.number, &codec, to: &output)
+            let (progress, count) = try body.proceed(carried.number, &codec, to: &output.frames)
             carried.body = body
             if count > 0 { exchange.didSendBody(count, framing: HTTP2ConnectionStateMachine.dataHeaderBytes) }
             switch progress {
@@ -66,7 +75,7 @@ extension HTTP2Connection {
     func supply(_ result: Result<Data?, any Error>, _ number: HTTP2StreamID) {
         guard let carried = find(number), carried.body != nil else { return }
         do {
-            if try carried.body?.supply(result.get(), number, &codec, to: &output) == true {
+            if try carried.body?.supply(result.get(), number, &codec, to: &output.frames) == true {
                 carried.exchange?.didSendBody(0, framing: HTTP2ConnectionStateMachine.dataHeaderBytes)
                 finishBody(carried)
             }
@@ -78,12 +87,11 @@ extension HTTP2Connection {
 
     /// False when the socket is full, or broken.
     func writeOutput() -> Bool {
-        while hasOutput() {
-            let result = output.withUnsafeBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[written...])) }
-            switch result {
+        while output.prepare(&codec) {
+            switch output.withUnwritten({ stream.write($0) }) {
             case .bytes(let count):
                 if log != nil { noteSent(count) }
-                written += count
+                output.didWrite(count)
                 ping.didSend(loop.now)
             case .wouldBlock: return false
             // What the server has said of it, if anything, can be read.
@@ -93,18 +101,13 @@ extension HTTP2Connection {
         return true
     }
 
-    /// Answers wait inside the codec until the server has read those before: there they are bounded.
-    func hasOutput() -> Bool {
-        if written == output.count {
-            output.removeAll(keepingCapacity: true)
-            written = 0
-            codec.drainControlBytes(into: &output)
-        }
-        return !output.isEmpty
+    func noteSent(_ count: Int) {
+        let lines = output.withUnwritten { log?.describe(sent: UnsafeRawBufferPointer(rebasing: $0[..<count])) }
+        trace(lines)
     }
 
-    func noteSent(_ count: Int) {
-        let output = output  // whatever a log handler calls
-        output.withUnsafeBytes { log?.send(UnsafeRawBufferPointer(rebasing: $0[written..<written + count])) }
+    /// Whatever a log handler calls, nothing is in the middle of a change.
+    func trace(_ lines: [String]?) {
+        for line in lines ?? [] { pool.logger.trace("\(line)") }
     }
 }

@@ -4,164 +4,134 @@ import LoadingKitHTTP1
 import LoadingKitHTTP2
 import LoadingKitPrimitives
 import LoadingKitTransport
-import Logging
 
 /// One HTTP/2 connection: moves bytes between its socket and the state machine, for many exchanges at a time.
 final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confined to `loop`
-    /// Bytes that may wait to be written before bodies wait.
-    static let outputHighWater = 256 * 1024
-
     /// When a stream that carried another protocol has said its last, the server may take so long to do so, in seconds.
     static let lingerTime = 2.0
 
     /// Reads in a row before the loop's other connections have their turn.
     static let readsInARow = 16
 
-    enum State {
-        case open
-        /// No new streams; it ends with those that it has. After the server's GOAWAY those are the ones that it may have
-        /// processed.
-        case leaving(isGoAway: Bool)
-        case closed
-    }
-
-    enum Reading {
-        case active
-        /// All streams are held back: what comes for them is left to TCP for a while.
-        case resting(LoopTimer)
-        /// They still are, but the server may be waiting for an answer to a PING: bodies are kept, as far as windows go.
-        case readingOn
-        /// The connection is closed.
-        case stopped
-    }
-
     /// Reading rests so long at most, in nanoseconds.
     static let longestRest: UInt64 = 1_000_000_000
 
-    /// Whether it is one of the process's idle connections.
-    enum Idleness {
-        /// It has not been idle, or is closed.
-        case none
-        case idle(IdleConnections.Membership)
-        /// It carries requests again.
-        case active(IdleConnections.Membership)
-    }
-
     let stream: ByteStream
     let pool: ConnectionPoolDriver
-    /// What the pool knows it by.
-    var id = HTTPConnectionPool.ConnectionID(index: -1, generation: 0)
-    let loop: EventLoop
+    let metrics: ConnectionMetrics
     // Not looked at for overlapping accesses, which each cost as much as what is done: these are values that call nothing
     // back, and only the loop's thread uses them, one call after the other.
+    /// What the pool knows it by.
+    @exclusivity(unchecked) var id = HTTPConnectionPool.ConnectionID(index: -1, generation: 0)
+    @exclusivity(unchecked) var life = HTTP2ConnectionLife()
     @exclusivity(unchecked) var codec: HTTP2ConnectionStateMachine
     @exclusivity(unchecked) var streams = StreamTable<HTTP2ClientStream?>(vacant: nil)
+    @exclusivity(unchecked) var output = HTTP2Output()
     @exclusivity(unchecked) var bandwidth: BandwidthEstimator
-    /// What is to be written, of which so many bytes are.
-    @exclusivity(unchecked) var output: [UInt8] = []
-    @exclusivity(unchecked) var written = 0
-    var bodies = HTTP2BodyQueue()
-    @exclusivity(unchecked) var state = State.open
-    /// What has happened so far.
-    @exclusivity(unchecked) var opening = HTTP2Opening()
-    /// Whether ``flush()`` is among the loop's work. Independent of the state: a flush finds nothing to do where it is closed.
-    @exclusivity(unchecked) var willFlush = false
-    /// Whether ``streamDidEnd()`` is among the loop's work, likewise.
-    @exclusivity(unchecked) var willReportSlots = false
-    var ping: KeepAlivePing
-    /// Holds this object, as do other timers, until it fires or the connection is closed, which its pool sees to.
-    var pingTimer: LoopTimer?
-    @exclusivity(unchecked) var reading = Reading.active
-    var log: HTTP2FrameLog?
-    let metrics: ConnectionMetrics
-
+    @exclusivity(unchecked) var ping: KeepAlivePing
+    @exclusivity(unchecked) var timers = Timers()
     /// Bytes received since the last event.
     @exclusivity(unchecked) var uncounted = 0
+    /// Among the process's connections; nil as long as this one has not been idle, and when it is closed.
+    @exclusivity(unchecked) private var membership: IdleConnections.Membership?
+    @exclusivity(unchecked) var log: HTTP2FrameLog?
 
-    @exclusivity(unchecked) var idleness = Idleness.none
-    /// From when on it takes no new requests.
-    let retiresAt: MonotonicTime
+    /// Each holds the connection until it fires or the connection is closed, which its pool sees to.
+    struct Timers {
+        /// Until the server is to be checked on.
+        var ping: LoopTimer?
+        /// While reading rests.
+        var rest: LoopTimer?
+
+        mutating func cancel() {
+            ping?.cancel()
+            rest?.cancel()
+            self = Timers()
+        }
+    }
 
     init(_ stream: ByteStream, _ pool: ConnectionPoolDriver) {
         self.stream = stream
         self.pool = pool
-        loop = stream.loop
+        let now = stream.loop.now
         let limits = HTTP2Limits()
         codec = HTTP2ConnectionStateMachine(
             role: .client, settings: .client(limits), connectionWindow: BandwidthEstimator.initialConnection,
             limits: limits)
-        bandwidth = BandwidthEstimator(loop.now)
-        ping = KeepAlivePing(loop.now)
-        retiresAt = loop.now.advanced(byNanoseconds: KeepAlivePing.maximumAge)
+        bandwidth = BandwidthEstimator(now)
+        ping = KeepAlivePing(now)
         metrics = ConnectionMetrics(stream.info, protocolName: "h2", isProxied: pool.isProxied)
         log = HTTP2FrameLog(pool.logger)
         stream.handler = self
-        codec.sendPreface(to: &output)
+        codec.sendPreface(to: &output.frames)
         flushLater()
     }
+
+    var loop: EventLoop { stream.loop }
 
     // MARK: From the pool
 
     /// What it can carry now. Whether streams may switch to another protocol the server says in its settings.
     var slots: HTTPConnectionPool.StreamSlots {
-        let isUsable = if case .open = state { !pool.isForUpgrade || takesUpgrades } else { false }
+        let isUsable = life.isOpen && (!pool.isForUpgrade || takesUpgrades)
         return HTTPConnectionPool.StreamSlots(
             available: isUsable ? codec.availableStreams : 0, open: streams.count,
-            awaitsSettings: pool.isForUpgrade && !opening.hasSettings)
+            awaitsSettings: pool.isForUpgrade && !life.hasSettings)
     }
 
     /// Whether the server lets streams switch to other protocols (RFC 8441 §3).
     var takesUpgrades: Bool { codec.peerSettings.enableConnectProtocol }
 
-    var isIdle: Bool { streams.isEmpty }
+    /// From when on it takes no new requests.
+    var retiresAt: MonotonicTime { ping.retiresAt }
 
     /// It is one of the process's idle connections, of which some are closed when they are many.
     func didBecomeIdle() {
-        let membership =
-            switch idleness {
-            case .none: IdleConnections.Membership(on: loop) { [self] in endIfChosen() }
-            case .idle(let membership), .active(let membership): membership
-            }
-        idleness = .idle(membership)
+        life.keep()
+        guard life.isIdle else { return }
+        let membership = membership ?? IdleConnections.Membership(on: loop) { [self] in closeIfChosen() }
+        self.membership = membership
         membership.connectionDidBecomeIdle()
     }
 
-    func endIfChosen() {
-        guard isIdle, case .idle(let membership) = idleness, membership.isChosen else { return }
+    private func closeIfChosen() {
+        guard life.isIdle, membership?.isChosen == true else { return }
         close()
         pool.connectionDidClose(self)
     }
 
     func carry(_ exchange: HTTPExchange) {
-        if case .idle(let membership) = idleness {
-            idleness = .active(membership)
-            membership.connectionDidBecomeActive()
-        }
-        exchange.use(stream.info, metrics, isReused: opening.noteRequest())
-        do throws(HTTP2Error) {
-            // Answers to the server go first, and are not the request's.
-            codec.drainControlBytes(into: &output)
-            let before = output.count
-            let content = exchange.body
-            let body =
-                exchange.upgrade.map { HTTP2BodySender($0) }
-                ?? HTTP2BodySender(
-                    content, awaitsContinue: exchange.decideContinue(asksForLongBodies: false))
-            let head = exchange.http2Head(with: content)
-            let number = try codec.sendRequest(head, endStream: body == nil, to: &output)
-            let carried = HTTP2ClientStream(number, exchange, self)
-            streams.insert(carried, for: number)
-            exchange.assigned(to: carried)
-            exchange.didSendHead(output.count - before)
-            begin(body, carried, exchange)
-            readAgain()
-        } catch {
-            exchange.failed(StreamFailure(error: error, processing: .begun))
-            reportSlotsLater()
-        }
+        if life.isIdle { membership?.connectionDidBecomeActive() }
+        guard let isReused = life.noteRequest() else { return exchange.restartElsewhere() }
         if ping.isDueBeforeUse(loop.now) { sendPing() }
         schedulePingCheck()
         flushLater()
+        exchange.use(stream.info, metrics, isReused: isReused)
+        do throws(HTTP2Error) {
+            try send(exchange)
+        } catch {
+            reportSlotsLater()
+            exchange.failed(StreamFailure(error: error, processing: .begun))
+        }
+    }
+
+    private func send(_ exchange: HTTPExchange) throws(HTTP2Error) {
+        // Answers to the server go first, and are not the request's.
+        codec.drainControlBytes(into: &output.frames)
+        let before = output.frames.count
+        let content = exchange.body
+        let body =
+            exchange.upgrade.map { HTTP2BodySender($0) }
+            ?? HTTP2BodySender(
+                content, awaitsContinue: exchange.decideContinue(asksForLongBodies: false))
+        let head = exchange.http2Head(with: content)
+        let number = try codec.sendRequest(head, endStream: body == nil, to: &output.frames)
+        let carried = HTTP2ClientStream(number, exchange, self)
+        streams.insert(carried, for: number)
+        exchange.assigned(to: carried)
+        exchange.didSendHead(output.frames.count - before)
+        begin(body, carried, exchange)
+        readAgain()
     }
 
     func begin(_ body: HTTP2BodySender?, _ carried: HTTP2ClientStream, _ exchange: HTTPExchange) {
@@ -170,7 +140,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
             return
         }
         carried.body = body
-        bodies.insert(carried, priority: exchange.priority)
+        output.bodies.insert(carried, priority: exchange.priority)
         guard body.awaitsContinue else { return }
         let number = carried.number
         _ = loop.schedule(at: loop.now.advanced(bySeconds: RequestBody.continueTimeout)) { [weak self] in
@@ -185,18 +155,22 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     /// Takes no more exchanges, and ends with those that it has.
     func retire() {
-        if case .open = state { state = .leaving(isGoAway: false) }
-        if isIdle { close() }
+        life.retire()
+        if streams.isEmpty { close() }
     }
 
     func close() {
-        if case .closed = state { return }
-        state = .closed
-        idleness = .none
-        stop()
-        codec.sendGoAway(.noError, to: &output)
+        guard life.close() != nil else { return }
+        letGo()
+        codec.sendGoAway(.noError, to: &output.frames)
         _ = writeOutput()
         stream.close()
+    }
+
+    /// Waits for nothing more, and is nobody's.
+    func letGo() {
+        timers.cancel()
+        membership = nil
     }
 
     // MARK: Streams
@@ -220,7 +194,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         }
         remove(carried.number)
         carried.body = nil
-        codec.sendReset(carried.number, .cancel, to: &output)
+        guard !life.isClosed else { return }
+        codec.sendReset(carried.number, .cancel, to: &output.frames)
         flushLater()
         reportSlotsLater()
     }
@@ -228,13 +203,13 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// Sends the last of another protocol's bytes, and the message's end; false when there is nothing of the kind, or the
     /// windows do not allow it.
     func finishUpgrade(_ carried: HTTP2ClientStream) -> Bool {
-        guard let body = carried.body, body.isUpgrade, case .open = state else { return false }
+        guard let body = carried.body, body.isUpgrade, life.isOpen else { return false }
         carried.body = nil
         guard let last = body.takeLastOutput() else { return false }
         do throws(HTTP2Error) {
             guard last.isEmpty || codec.sendableBytes(on: carried.number) >= last.count else { return false }
-            try codec.sendDataHeader(last.count, on: carried.number, endStream: true, to: &output)
-            output += last
+            try codec.sendDataHeader(last.count, on: carried.number, endStream: true, to: &output.frames)
+            output.frames += last
             return true
         } catch {
             return false
@@ -253,51 +228,49 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     /// A stream is no longer held back, or there is another.
     func readAgain() {
-        switch reading {
-        case .active, .stopped: return
-        case .readingOn: reading = .active
-        case .resting(let timer):
-            timer.cancel()
-            reading = .active
-            ping.didReceive(loop.now)
-            readLater()
-        }
+        guard life.readAgain() else { return }
+        timers.rest?.cancel()
+        readAfterRest()
+    }
+
+    /// The time without reading was not the server's.
+    private func readAfterRest() {
+        timers.rest = nil
+        ping.didReceive(loop.now)
+        readLater()
     }
 
     func rest() {
+        guard life.rest() else { return }
         let time = loop.now.advanced(byNanoseconds: Self.longestRest)
-        reading = .resting(
-            loop.schedule(at: time) { [self] in
-                readAgain()
-                reading = .readingOn
-            })
+        timers.rest = loop.schedule(at: time) { [self] in
+            if life.endRest() { readAfterRest() }
+        }
     }
 
     /// Whether nothing is wanted of the server at the moment.
     var isHeldBack: Bool {
-        guard case .active = reading, bodies.isEmpty, !streams.isEmpty else { return false }
+        guard output.bodies.isEmpty, !streams.isEmpty else { return false }
         return streams.allSatisfy { $0?.isHolding == true }
     }
 
     /// Reports once for all the streams that end together: a session that cancels its tasks has no request put in the place of
     /// each, to be cancelled next.
     func reportSlotsLater() {
-        guard !willReportSlots else { return }
-        willReportSlots = true
+        guard life.planReport() else { return }
         loop.executeLater { [self] in
-            willReportSlots = false
-            streamDidEnd()
+            if life.takeReport() { streamDidEnd() }
         }
     }
 
     func streamDidEnd() {
         readAgain()
-        switch state {
-        case .open: pool.streamSlotsDidChange(self)
-        case .leaving where isIdle:
+        switch life.streamsEnd(isLast: streams.isEmpty) {
+        case .reportSlots: pool.streamSlotsDidChange(self)
+        case .close:
             close()
             pool.connectionDidClose(self)
-        case .leaving, .closed: break
+        case .nothing: break
         }
     }
 }
@@ -313,26 +286,5 @@ extension HTTP2Settings {
         settings.maxHeaderListSize = UInt32(clamping: limits.headerListBytes)
         settings.noRFC7540Priorities = true
         return settings
-    }
-}
-
-/// Writes a connection's frames to the session's logger, where that takes traces.
-struct HTTP2FrameLog {
-    private let logger: Logger
-    private var sent = HTTP2FrameTrace(isOfClient: true)
-    private var received = HTTP2FrameTrace(isOfClient: false)
-
-    /// Nil where the logger takes no traces.
-    init?(_ logger: Logger) {
-        guard logger.logLevel <= .trace else { return nil }
-        self.logger = logger
-    }
-
-    mutating func send(_ bytes: UnsafeRawBufferPointer) {
-        for line in sent.describe(bytes) { logger.trace("HTTP/2 > \(line)") }
-    }
-
-    mutating func receive(_ bytes: UnsafeRawBufferPointer) {
-        for line in received.describe(bytes) { logger.trace("HTTP/2 < \(line)") }
     }
 }

@@ -21,53 +21,79 @@ struct KeepAlivePing {
     static let livenessPing: UInt64 = 0x4C4B_4C49_5645_0000
     static let windowPing: UInt64 = 0x4C4B_5749_4E44_0000
 
-    private let start: MonotonicTime
-    private var lastReceived: MonotonicTime
-    private var sentAt: MonotonicTime?
-    private var awaitsSettings = true
+    private enum Settings {
+        case sent(at: MonotonicTime)
+        case acknowledged
+    }
+
+    private enum Probe {
+        case none(lastReceived: MonotonicTime)
+        /// A PING was sent, and nothing has come since.
+        case sent(at: MonotonicTime)
+    }
+
+    /// From when on the connection takes no new requests.
+    let retiresAt: MonotonicTime
+    private var settings: Settings
+    private var probe: Probe
 
     init(_ now: MonotonicTime) {
-        start = now
-        lastReceived = now
+        retiresAt = now.advanced(byNanoseconds: Self.maximumAge)
+        settings = .sent(at: now)
+        probe = .none(lastReceived: now)
     }
 
-    var awaitsAnswer: Bool { sentAt != nil || awaitsSettings }
-
-    mutating func didReceive(_ now: MonotonicTime) {
-        lastReceived = now
-        sentAt = nil
+    var awaitsAnswer: Bool {
+        switch (probe, settings) {
+        case (.sent, _), (_, .sent): true
+        case (.none, .acknowledged): false
+        }
     }
+
+    mutating func didReceive(_ now: MonotonicTime) { probe = .none(lastReceived: now) }
 
     /// The server, or the way to it, has taken bytes: the PING is behind them, and its answer too.
-    mutating func didSend(_ now: MonotonicTime) { if sentAt != nil { sentAt = now } }
+    mutating func didSend(_ now: MonotonicTime) {
+        if case .sent = probe { probe = .sent(at: now) }
+    }
 
     /// Gives how long the first acknowledgement took, in nanoseconds.
     mutating func settingsWereAcknowledged(_ now: MonotonicTime) -> UInt64? {
-        defer { awaitsSettings = false }
-        return awaitsSettings ? now.nanoseconds(since: start) : nil
+        guard case .sent(let time) = settings else { return nil }
+        settings = .acknowledged
+        return now.nanoseconds(since: time)
     }
 
-    mutating func pingWasSent(_ now: MonotonicTime) { if sentAt == nil { sentAt = now } }
+    mutating func pingWasSent(_ now: MonotonicTime) {
+        if case .none = probe { probe = .sent(at: now) }
+    }
 
     /// Whether a request that uses the connection now is to take a PING along.
     func isDueBeforeUse(_ now: MonotonicTime) -> Bool {
-        sentAt == nil && now.nanoseconds(since: lastReceived) >= Self.quietTime
+        switch probe {
+        case .none(let lastReceived): now.nanoseconds(since: lastReceived) >= Self.quietTime
+        case .sent: false
+        }
     }
 
     func nextCheck(_ now: MonotonicTime) -> MonotonicTime {
         let time =
-            sentAt?.advanced(byNanoseconds: Self.answerTime) ?? lastReceived.advanced(byNanoseconds: Self.quietTime)
+            switch probe {
+            case .none(let lastReceived): lastReceived.advanced(byNanoseconds: Self.quietTime)
+            case .sent(let time): time.advanced(byNanoseconds: Self.answerTime)
+            }
         return max(time, now.advanced(byNanoseconds: Self.quietTime / 10))
     }
 
     func check(_ now: MonotonicTime) -> Verdict {
-        if awaitsSettings, now.nanoseconds(since: start) >= Self.settingsTime {
+        if case .sent(let time) = settings, now.nanoseconds(since: time) >= Self.settingsTime {
             return .dead("the server did not acknowledge HTTP/2's SETTINGS")
         }
-        if let sentAt {
-            guard now.nanoseconds(since: sentAt) >= Self.answerTime else { return .fine }
+        switch probe {
+        case .none: return isDueBeforeUse(now) ? .sendPing : .fine
+        case .sent(let time):
+            guard now.nanoseconds(since: time) >= Self.answerTime else { return .fine }
             return .dead("the server answers nothing any more, not even a PING")
         }
-        return now.nanoseconds(since: lastReceived) >= Self.quietTime ? .sendPing : .fine
     }
 }

@@ -1,0 +1,21 @@
+import LoadingKitHTTP2
+import Logging
+
+/// Describes a connection's frames for the session's logger, where that takes traces.
+struct HTTP2FrameLog {
+    private var sent = HTTP2FrameTrace(isOfClient: true)
+    private var received = HTTP2FrameTrace(isOfClient: false)
+
+    /// Nil where the logger takes no traces.
+    init?(_ logger: Logger) {
+        guard logger.logLevel <= .trace else { return nil }
+    }
+
+    mutating func describe(sent bytes: UnsafeRawBufferPointer) -> [String] {
+        sent.describe(bytes).map { "HTTP/2 > \($0)" }
+    }
+
+    mutating func describe(received bytes: UnsafeRawBufferPointer) -> [String] {
+        received.describe(bytes).map { "HTTP/2 < \($0)" }
+    }
+}
