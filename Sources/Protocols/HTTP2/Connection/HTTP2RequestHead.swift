@@ -1,3 +1,4 @@
+import LoadingKitHPACK
 // HTTPFields and KnownField are part of this module's API.
 @_exported import LoadingKitPrimitives
 
@@ -40,4 +41,91 @@ public enum HTTP2Head: Sendable, Equatable {
     case response(status: Int, HTTPFields)
     /// Trailer fields; the stream ends with them.
     case trailers(HTTPFields)
+}
+
+/// A header list as the head of a message (RFC 9113 §8).
+extension HPACKHeaderList {
+    /// What is wrong with the list in a message of any kind.
+    var problem: HTTP2Error.Kind? {
+        if exceedsLimits { return .headerListTooLarge }
+        if malformation.isEmpty { return nil }
+        if !malformation.isDisjoint(with: [.misplacedPseudoField, .unknownPseudoField, .duplicatePseudoField]) {
+            return .malformedPseudoField
+        }
+        if !malformation.isDisjoint(with: [.uppercaseName, .invalidName]) { return .malformedFieldName }
+        return malformation.contains(.connectionSpecificField) ? .connectionField : .malformedFieldValue
+    }
+
+    /// The status of a response (§8.3.2).
+    func responseStatus() throws(HTTP2Error.Kind) -> Int {
+        guard !hasRequestPseudoFields else { throw .requestInResponse }
+        guard contains(.status) else { throw .missingPseudoField }
+        guard let status else { throw .malformedStatus }
+        return status
+    }
+
+    /// The head of a request (§8.3.1, §8.5, RFC 8441 §4).
+    func requestHead(allowsConnectProtocol: Bool) throws(HTTP2Error.Kind) -> HTTP2RequestHead {
+        guard !contains(.status) else { throw .requestInResponse }
+        guard let method else { throw .missingPseudoField }
+        let isTunnel = method == "CONNECT" && !contains(.protocol)
+        if contains(.protocol), method != "CONNECT" || !allowsConnectProtocol { throw .malformedPseudoField }
+        if isTunnel {
+            guard !contains(.scheme), !contains(.path) else { throw .malformedPseudoField }
+            guard contains(.authority) else { throw .missingPseudoField }
+        } else {
+            guard contains(.scheme), contains(.path) else { throw .missingPseudoField }
+        }
+        let head = HTTP2RequestHead(
+            method: method, scheme: scheme, authority: authority, path: path, connectProtocol: self.protocol,
+            fields: fields)
+        guard !head.method.isEmpty, head.scheme != "", head.path != "", head.authority != "" || !isTunnel else {
+            throw .malformedPseudoField
+        }
+        return head
+    }
+}
+
+extension HTTPFields {
+    /// The number that content-length gives, or nil without one; the same several times is taken as one.
+    func contentLength() throws(HTTP2Error.Kind) -> Int64? {
+        let (length, isMalformed) = withEntries { entries, bytes -> (Int64?, Bool) in
+            var length: Int64?
+            for entry in entries where entry.knownNumber == KnownField.contentLength.rawValue {
+                let number = ASCII.decimal(entry.value(in: bytes)).flatMap { Int64(exactly: $0) }
+                guard let number, length == nil || length == number else { return (nil, true) }
+                length = number
+            }
+            return (length, false)
+        }
+        guard !isMalformed else { throw .malformedContentLength }
+        return length
+    }
+}
+
+/// The `Priority` field of a request (RFC 9218).
+public enum RequestPriority {
+    /// The field's value for a priority from 0 (lowest) to 1 (highest), or nil for 0.5, which is what no field means.
+    ///
+    /// The eight urgencies are spread over the range as Apple's three named priorities need it: 0.25 is 5, 0.5 is 3 and
+    /// 0.75 is 2. Numbers beyond the range, and those that are no number, are taken as the nearest that is in it, or 0.5.
+    public static func fieldValue(_ priority: Float, incremental: Bool = false) -> String? {
+        let urgency = urgency(priority)
+        switch (urgency == 3, incremental) {
+        case (true, true): return "i"
+        case (true, false): return nil
+        case (false, true): return "u=\(urgency), i"
+        case (false, false): return "u=\(urgency)"
+        }
+    }
+
+    /// The urgency, 0 (first) to 7 (last), of a priority from 0 to 1.
+    public static func urgency(_ priority: Float) -> Int {
+        guard !priority.isNaN else { return 3 }
+        let bounded = min(max(priority, 0), 1)
+        // 0.5 is the default's 3; above it three steps are left, below it four.
+        let steps = bounded >= 0.5 ? (1 - bounded) * 6 : 3 + (0.5 - bounded) * 8
+        // Not `rounded()`, which would need the C library's mathematics from every program that links this module.
+        return Int(steps + 0.5)
+    }
 }

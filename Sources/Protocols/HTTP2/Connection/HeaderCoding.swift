@@ -57,3 +57,80 @@ struct HeaderCoding {
         encoder.encode(pseudoFields, fields, into: &block)
     }
 }
+
+/// What this side may send (RFC 9113 §8.2, §8.3). Errors end nothing: nothing has been sent.
+enum SendRules {
+    static func check(_ fields: HTTPFields) throws(HTTP2Error) {
+        let problem = fields.withEntries { entries, bytes -> HTTP2Error.Kind? in
+            for entry in entries {
+                let value = entry.value(in: bytes)
+                if ConnectionFields.contains(entry.known, value) { return .connectionFieldSent }
+                guard ASCII.isToken(entry.name(in: bytes)), FieldBytes.isValue(value) else { return .invalidValue }
+            }
+            return nil
+        }
+        if let problem { throw HTTP2Error(problem, .call) }
+    }
+
+    /// Checks a head but for its ``HTTP2RequestHead/fields``.
+    static func check(_ head: HTTP2RequestHead, allowsConnectProtocol: Bool) throws(HTTP2Error) {
+        var method = head.method
+        let isToken = method.withUTF8 { ASCII.isToken(UnsafeRawBufferPointer($0)) }
+        let hasTarget: Bool
+        if head.method == "CONNECT", head.connectProtocol == nil {
+            // §8.5: an authority alone.
+            hasTarget = head.scheme == nil && head.path == nil && head.authority.map(FieldBytes.isVisible) == true
+        } else {
+            hasTarget =
+                head.scheme.map(FieldBytes.isVisible) == true && head.path.map(FieldBytes.isVisible) == true
+                && head.authority.map(FieldBytes.isVisible) != false
+        }
+        guard isToken, hasTarget else { throw HTTP2Error(.invalidValue, .call) }
+        if let name = head.connectProtocol {
+            // RFC 8441 §4: with CONNECT, and when the server has announced that it understands it.
+            guard head.method == "CONNECT", allowsConnectProtocol, FieldBytes.isVisible(name) else {
+                throw HTTP2Error(.invalidValue, .call)
+            }
+        }
+    }
+}
+
+/// The fields that describe an HTTP/1.1 connection, and have no place here (RFC 9113 §8.2.2).
+enum ConnectionFields {
+    /// Whether a field is one of them; TE is, unless it says `trailers`.
+    @inline(__always)
+    static func contains(_ known: KnownField, _ value: @autoclosure () -> UnsafeRawBufferPointer) -> Bool {
+        known.isConnectionSpecific || (known == .te && !ASCII.equalsIgnoringCase(value(), "trailers"))
+    }
+}
+
+extension HTTPFields {
+    /// Removes the fields that describe an HTTP/1.1 connection (RFC 9113 §8.2.2), which HTTP/2 does not allow; `TE` too,
+    /// unless it says `trailers`.
+    public mutating func removeConnectionFields() {
+        for known in KnownField.connectionSpecific { remove(known) }
+        guard let index = firstIndex(of: .te) else { return }
+        if withBytes(at: index, { ConnectionFields.contains($2, $1) }) { remove(.te) }
+    }
+}
+
+/// What bytes a field's value may have when it is sent (RFC 9113 §8.2.1, RFC 9110 §5). A name is a token, whose capital
+/// letters are made small.
+enum FieldBytes {
+    /// Whether bytes are a value that may be sent: no NUL, CR or LF, and no white space around it.
+    static func isValue(_ value: UnsafeRawBufferPointer) -> Bool {
+        guard let first = value.first, let last = value.last else { return true }
+        guard !ASCII.isSpace(first), !ASCII.isSpace(last) else { return false }
+        for byte in value where byte < 0x0e && (byte == 0 || byte == 0x0a || byte == 0x0d) { return false }
+        return true
+    }
+
+    /// Whether text is not empty and has no white space or control character: a path, an authority.
+    static func isVisible(_ text: String) -> Bool {
+        var text = text
+        return text.withUTF8 { bytes in
+            for byte in bytes where byte <= 0x20 || byte == 0x7f { return false }
+            return !bytes.isEmpty
+        }
+    }
+}
