@@ -1,3 +1,5 @@
+import Foundation
+
 /// A way to prove to an HTTP server or proxy who the client is, such as Basic or Digest (RFC 9110 §11).
 ///
 /// A scheme is a value that answers the challenges of one protection space. It is made from a challenge, and gives the
@@ -82,4 +84,62 @@ public enum HTTPAuthenticationAcceptance: Sendable {
     case renewed
     /// The server should have proved that it knows the secret, and did not: its response is not trusted.
     case refused
+}
+
+/// What an authentication scheme may need to know about the request that it authorizes.
+public struct HTTPAuthenticationRequest: Sendable {
+    /// The method.
+    public let method: String
+
+    /// The request's target as it is sent: path and query. A proxy gets the whole URL, or host and port for `CONNECT`.
+    public let target: String
+
+    /// The name or address, without a port, of the server or proxy that authenticates the client.
+    public let host: String
+
+    /// The body; nil when it is a stream, as its bytes are not known before they are sent.
+    public let body: Data?
+
+    /// The hash of the TLS peer's certificate, as the channel binding `tls-server-end-point` defines it (RFC 5929 §4);
+    /// nil without TLS. Schemes that authenticate a connection may use it.
+    public var channelBinding: Data?
+
+    /// A request, for tests of schemes.
+    public init(
+        method: String, target: String, host: String, body: Data? = Data(), channelBinding: Data? = nil
+    ) {
+        self.method = method
+        self.target = target
+        self.host = host
+        self.body = body
+        self.channelBinding = channelBinding
+    }
+}
+
+/// One challenge of a `WWW-Authenticate` or `Proxy-Authenticate` field: a scheme's name, and its token or parameters
+/// (RFC 9110 §11.3).
+public struct HTTPAuthenticationChallenge: Sendable, Hashable {
+    /// The scheme's name, as the server wrote it.
+    public let scheme: String
+
+    /// The token that some schemes have instead of parameters (`token68`); nil where there is none.
+    public let token: String?
+
+    /// The parameters, unquoted, by their names in lower case.
+    public let parameters: [String: String]
+
+    /// A challenge, as a server would make it. Of two names that differ only in case, one is kept.
+    public init(scheme: String, token: String? = nil, parameters: [String: String] = [:]) {
+        self.scheme = scheme
+        self.token = token
+        self.parameters = Dictionary(parameters.map { ($0.key.lowercased(), $0.value) }) { first, _ in first }
+    }
+
+    /// The value of a parameter; nil where there is none. The name is given in lower case.
+    public subscript(name: String) -> String? { parameters[name] }
+
+    /// Whether the challenge is of this scheme.
+    public func isOf(_ type: any HTTPAuthenticationScheme.Type) -> Bool {
+        scheme.lowercased() == type.name.lowercased()
+    }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitTransport
 
 /// A server's or a proxy's demand for a credential, or a decision about a server's certificate.
 ///
@@ -79,5 +80,66 @@ open class URLAuthenticationChallenge: NSObject, @unchecked Sendable {  // only 
         error = challenge.error
         sender = challenge.sender
         self.passOn = passOn
+    }
+}
+
+/// Takes the answer to an authentication challenge.
+///
+/// Subclasses of `URLProtocol` that make challenges of their own implement it. A program answers each of these
+/// challenges once, with one of these methods. It answers the challenges of a session itself through a completion
+/// handler.
+public protocol URLAuthenticationChallengeSender: NSObjectProtocol, Sendable {
+    /// Tries the credential.
+    func use(_ credential: URLCredential, for challenge: URLAuthenticationChallenge)
+
+    /// Goes on without a credential; the response to the unauthenticated request is what the task gets.
+    func continueWithoutCredential(for challenge: URLAuthenticationChallenge)
+
+    /// Gives up: the load fails with `URLError.userCancelledAuthentication`.
+    func cancel(_ challenge: URLAuthenticationChallenge)
+
+    /// Handles the challenge as if the program had no delegate for it.
+    func performDefaultHandling(for challenge: URLAuthenticationChallenge)
+
+    /// Refuses this protection space. The program gets a challenge for the next one that the server offered.
+    func rejectProtectionSpaceAndContinue(with challenge: URLAuthenticationChallenge)
+}
+
+extension TrustDecision {
+    /// What a program's answer to a challenge means for a server's certificates.
+    package init(
+        _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?, about trust: ServerTrust
+    ) {
+        switch disposition {
+        // A credential accepts the server with these certificates, not with others.
+        case .useCredential: self = credential?.trust?.certificates == trust.certificates ? .trust : .verdict
+        case .performDefaultHandling: self = .verdict
+        case .cancelAuthenticationChallenge: self = .cancel
+        case .rejectProtectionSpace: self = .refuse
+        }
+    }
+}
+
+extension IdentityDecision {
+    /// What a program's answer to a challenge means for the certificate that is sent.
+    package init(
+        _ disposition: URLSession.AuthChallengeDisposition, _ credential: URLCredential?, proposed: URLCredential?
+    ) {
+        switch disposition {
+        case .useCredential: self.init(credential)
+        case .performDefaultHandling: self.init(proposed)
+        case .cancelAuthenticationChallenge: self = .cancel
+        case .rejectProtectionSpace: self = .none
+        }
+    }
+
+    private init(_ credential: URLCredential?) {
+        guard let credential, let identity = credential.identity else {
+            self = .none
+            return
+        }
+        let chain = credential.certificates
+        let isOwn = chain == identity.intermediates
+        self = .send(isOwn ? identity.identity : identity.with(intermediates: chain)?.identity ?? identity.identity)
     }
 }

@@ -187,3 +187,85 @@ extension NSNotification.Name {
 /// The key of an option with which ``URLCredentialStorage/remove(_:for:options:)`` forgets synchronizable credentials.
 public let NSURLCredentialStorageRemoveSynchronizableCredentials: String =
     "NSURLCredentialStorageRemoveSynchronizableCredentials"
+
+/// Where a credential storage keeps the credentials that outlive the process. May be used from any thread.
+package protocol CredentialStore: Sendable {
+    /// The credentials that were saved last. May block.
+    func load() -> [StoredCredential]
+
+    /// Keeps changes, in the order of the calls. Must not block, and must not call the storage: it holds a lock.
+    func save(_ changes: [CredentialChange])
+
+    /// Calls back, from any thread, when all changes are on disk or could not be written.
+    func flush(_ completion: @escaping @Sendable () -> Void)
+}
+
+/// One change of the credentials that are kept. Credentials that other processes have kept stay as they are.
+package enum CredentialChange: Sendable, Hashable {
+    /// Keep a credential, in place of the one for the same space and user. If it is the default of its space, no other
+    /// credential of the space is the default any longer.
+    case keep(StoredCredential)
+    case forget(user: String, URLProtectionSpace)
+    case forgetAll
+}
+
+/// A credential as it is kept.
+package struct StoredCredential: Sendable, Hashable {
+    package let space: URLProtectionSpace
+    package let credential: URLCredential
+    /// Whether it is the one to propose for its protection space.
+    package let isDefault: Bool
+
+    package init(space: URLProtectionSpace, credential: URLCredential, isDefault: Bool) {
+        self.space = space
+        self.credential = credential
+        self.isDefault = isDefault
+    }
+}
+
+extension URLCredentialStorage {
+    /// Gives the credentials of a protection space, by user; nil when there are none. Calls back before it returns.
+    public func getCredentials(
+        for protectionSpace: URLProtectionSpace, task: URLSessionTask,
+        completionHandler: ([String: URLCredential]?) -> Void
+    ) {
+        completionHandler(credentials(for: protectionSpace))
+    }
+
+    /// The credentials of a protection space, by user; nil when there are none.
+    public func credentials(
+        for protectionSpace: URLProtectionSpace, task: URLSessionTask
+    ) async -> [String: URLCredential]? { credentials(for: protectionSpace) }
+
+    /// Keeps a credential that a server or proxy has accepted from a task.
+    public func set(_ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask) {
+        set(credential, for: protectionSpace)
+    }
+
+    /// Forgets a credential: the one for the same user.
+    public func remove(
+        _ credential: URLCredential, for protectionSpace: URLProtectionSpace, options: [String: AnyObject]? = [:],
+        task: URLSessionTask
+    ) {
+        remove(credential, for: protectionSpace, options: options)
+    }
+
+    /// Gives the credential to propose for a protection space, or nil. Calls back before it returns.
+    public func getDefaultCredential(
+        for space: URLProtectionSpace, task: URLSessionTask, completionHandler: (URLCredential?) -> Void
+    ) {
+        completionHandler(defaultCredential(for: space))
+    }
+
+    /// The credential to propose for a protection space, or nil.
+    public func defaultCredential(for space: URLProtectionSpace, task: URLSessionTask) async -> URLCredential? {
+        defaultCredential(for: space)
+    }
+
+    /// Keeps a credential, and proposes it for the protection space from now on.
+    public func setDefaultCredential(
+        _ credential: URLCredential, for protectionSpace: URLProtectionSpace, task: URLSessionTask
+    ) {
+        setDefaultCredential(credential, for: protectionSpace)
+    }
+}

@@ -222,3 +222,50 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
             + "Proxy:\(isProxy() ? "YES" : "NO"), Proxy-Type:\(proxyType ?? "(null)")"
     }
 }
+
+/// The default method of a protocol; for HTTP the same as Basic.
+public let NSURLAuthenticationMethodDefault: String = "NSURLAuthenticationMethodDefault"
+
+/// HTTP Basic authentication (RFC 7617).
+public let NSURLAuthenticationMethodHTTPBasic: String = "NSURLAuthenticationMethodHTTPBasic"
+
+/// HTTP Digest authentication (RFC 7616).
+public let NSURLAuthenticationMethodHTTPDigest: String = "NSURLAuthenticationMethodHTTPDigest"
+
+/// A form on a page. No challenge of a session has this method.
+public let NSURLAuthenticationMethodHTMLForm: String = "NSURLAuthenticationMethodHTMLForm"
+
+/// Kerberos or NTLM, as negotiated (RFC 4559).
+public let NSURLAuthenticationMethodNegotiate: String = "NSURLAuthenticationMethodNegotiate"
+
+/// NTLM.
+public let NSURLAuthenticationMethodNTLM: String = "NSURLAuthenticationMethodNTLM"
+
+/// The server requests the client's certificate in the TLS handshake (RFC 8446 §4.3.2).
+public let NSURLAuthenticationMethodClientCertificate: String = "NSURLAuthenticationMethodClientCertificate"
+
+/// The program decides whether the server's certificate is trusted.
+public let NSURLAuthenticationMethodServerTrust: String = "NSURLAuthenticationMethodServerTrust"
+
+// Protocols and proxies of a protection space. The values are Apple's, which are what programs compare with
+// (`space.protocol == "https"`).
+/// The protocol HTTP without TLS.
+public let NSURLProtectionSpaceHTTP: String = "http"
+
+/// The protocol HTTP over TLS.
+public let NSURLProtectionSpaceHTTPS: String = "https"
+
+/// The protocol FTP.
+public let NSURLProtectionSpaceFTP: String = "ftp"
+
+/// A proxy for `http` URLs.
+public let NSURLProtectionSpaceHTTPProxy: String = "http"
+
+/// A proxy for `https` URLs.
+public let NSURLProtectionSpaceHTTPSProxy: String = "https"
+
+/// A proxy for `ftp` URLs.
+public let NSURLProtectionSpaceFTPProxy: String = "ftp"
+
+/// A SOCKS proxy.
+public let NSURLProtectionSpaceSOCKSProxy: String = "SOCKS"

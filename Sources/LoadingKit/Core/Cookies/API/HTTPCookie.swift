@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitPrimitives
 
 /// A cookie: a name and a value that the client sends back to a server, and the rules for which requests it goes with.
 ///
@@ -108,5 +109,29 @@ open class HTTPCookie: NSObject, @unchecked Sendable {  // only `let`s
             + "expiresDate:\(expiresDate.map { $0.description } ?? "(null)") created:\(record.creation) "
             + "sessionOnly:\(isSessionOnly ? "TRUE" : "FALSE") domain:\"\(domain)\" "
             + "sameSite:\"\(record.sameSite)\" path:\"\(path)\" isSecure:\(isSecure ? "TRUE" : "FALSE")>"
+    }
+}
+
+extension HTTPCookie {
+    /// Which cookies a storage accepts from servers.
+    public enum AcceptPolicy: UInt, Sendable {
+        /// All.
+        case always
+        /// None.
+        case never
+        /// Those of the site that the request's main document is from; all where a request has no main document.
+        case onlyFromMainDocumentDomain
+    }
+}
+
+extension HTTPCookie {
+    /// The cookies that received fields set, in order. Each `Set-Cookie` field is read by itself.
+    package static func cookies(in fields: HTTPFields, for url: URL, now: Date) -> [HTTPCookie] {
+        var records: [CookieRecord] = []
+        fields.forEachValue(of: .setCookie) { value in
+            guard let line = SetCookieLine(FieldText.string(value)) else { return }
+            if let record = CookieRecord(line, from: url, now: now) { records.append(record) }
+        }
+        return records.map { HTTPCookie($0) }
     }
 }

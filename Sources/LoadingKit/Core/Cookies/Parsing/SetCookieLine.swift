@@ -70,3 +70,68 @@ extension CookieRecord.SameSite {
         self = Self(rawValue: attribute.asciiLowercased) ?? .unspecified
     }
 }
+
+extension CookieRecord {
+    /// The cookie of a `Set-Cookie` line in a response for `url`. Whether the server may set it is not checked here:
+    /// see ``CookieAcceptance``.
+    ///
+    /// Nil when the URL has no host, when the domain is not valid, or when the cookie is not what its name's prefix
+    /// requires.
+    init?(_ line: SetCookieLine, from url: URL, now: Date) {
+        guard let host = CookieHost.host(of: url) else { return nil }
+        let domain = line.domain.flatMap { $0.isEmpty ? nil : $0 }
+        // Domains are ASCII in the field (§5.7 step 6).
+        guard domain.map(CookieHost.isPlain) != false else { return nil }
+        // `__Host-` requires the attribute, even where the default path is `/`.
+        if line.name.hasASCIIPrefix("__host-"), line.path == nil { return nil }
+        self.init(
+            identity: Identity(
+                name: line.name, domain: domain ?? host, isHostOnly: domain.map(CookieHost.isAddress) ?? true,
+                path: line.path ?? CookiePath.defaultPath(for: url)),
+            value: line.value, creation: now)
+        expires = line.maximumAge.map { Self.end(after: $0, from: now) } ?? line.expires
+        isSecure = line.isSecure
+        isHTTPOnly = line.isHTTPOnly
+        sameSite = line.sameSite
+        guard isValidForNamePrefix else { return nil }
+    }
+
+    /// The time at which a cookie with this `Max-Age` ends. Zero and less give the earliest time, so that it ends at
+    /// once (RFC 6265bis §5.6.2).
+    static func end(after seconds: Int, from now: Date) -> Date {
+        seconds > 0 ? now.addingTimeInterval(Double(seconds)) : .distantPast
+    }
+}
+
+/// Several `Set-Cookie` fields that were joined with commas, as in a dictionary of fields.
+///
+/// A comma may also be part of a date or of a value. So the rule is a guess: a new cookie begins where a token and an
+/// equals sign follow the comma. Fields that a connection has received are not joined, and need no guess.
+enum SetCookieList {
+    static func lines(_ joined: String) -> [Substring.UTF8View] {
+        let bytes = joined.utf8
+        var lines: [Substring.UTF8View] = []
+        var start = bytes.startIndex
+        var index = start
+        while let comma = bytes[index...].firstIndex(of: UInt8(ascii: ",")) {
+            index = bytes.index(after: comma)
+            guard beginsCookie(bytes[index...]) else { continue }
+            lines.append(bytes[start..<comma])
+            start = index
+        }
+        lines.append(bytes[start...])
+        return lines.map { line in
+            let end = line.lastIndex { !isWhiteSpace($0) }.map { line.index(after: $0) } ?? line.startIndex
+            return line[..<end].drop(while: isWhiteSpace)
+        }
+    }
+
+    /// Line ends are white space here, as programs that join fields by hand may use them.
+    private static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (0x09...0x0d).contains(byte) }
+
+    private static func beginsCookie(_ bytes: Substring.UTF8View) -> Bool {
+        let name = bytes.drop(while: isWhiteSpace)
+        let rest = name.drop { Unicode.Scalar($0).isHTTPToken }
+        return rest.startIndex != name.startIndex && rest.first == UInt8(ascii: "=")
+    }
+}

@@ -1,3 +1,4 @@
+import CLoadingKitPSL
 import Foundation
 import LoadingKitTransport
 
@@ -34,4 +35,81 @@ enum CookieHost {
 
     /// Whether the host is an IP address.
     static func isAddress(_ host: String) -> Bool { IPAddress(withoutZone: host) != nil }
+}
+
+/// A site, as `SameSite` compares them: a scheme and a registrable domain (RFC 6265bis §5.2).
+struct CookieSite: Hashable {
+    private let scheme: String
+    private let domain: String
+
+    init(_ url: URL) {
+        // `ws` and `http` are the same site, and so are `wss` and `https`: a page's WebSockets are of its site.
+        switch url.scheme?.asciiLowercased {
+        case "ws": scheme = "http"
+        case "wss": scheme = "https"
+        case let other: scheme = other ?? ""
+        }
+        domain = CookieHost.host(of: url).map { PublicSuffixes.site(of: $0) } ?? ""
+    }
+
+    /// Whether both have the same domain, whatever their schemes.
+    func hasSameDomain(as other: CookieSite) -> Bool { domain == other.domain }
+}
+
+extension URL {
+    /// Whether the connection to the URL's server is encrypted, so that `Secure` cookies may be sent and set.
+    var isSecureForCookies: Bool {
+        scheme?.equalsIgnoringASCIICase("https") == true || scheme?.equalsIgnoringASCIICase("wss") == true
+    }
+}
+
+/// Which domains anyone can register a name under, such as `com`, `co.uk` and `github.io` (publicsuffix.org).
+enum PublicSuffixes {
+    // The system's list, or libpsl's own where that is newer. It does not change after it is loaded.
+    nonisolated(unsafe) private static let list: OpaquePointer? = psl_latest(nil) ?? psl_builtin()
+
+    /// The part of a host that its owner registered: `example.co.uk` of `www.example.co.uk`.
+    ///
+    /// Nil for addresses, for public suffixes themselves, and for names of one label, which cannot be registered.
+    static func registrableDomain(of host: String) -> String? {
+        guard !CookieHost.isAddress(host) else { return nil }
+        // The list has no names that end with the root's dot. Such a name is a host of its own, with the same suffix.
+        guard host.utf8.last != UInt8(ascii: ".") else {
+            return host.utf8.count == 1 ? nil : registrableDomain(of: String(host.dropLast())).map { $0 + "." }
+        }
+        return host.withCString { psl_registrable_domain(list, $0).map { String(cString: $0) } }
+    }
+
+    /// Whether the list itself contains the domain. The rule that every top-level domain is a public suffix does not
+    /// count.
+    static func isListed(_ domain: String) -> Bool {
+        domain.withCString { psl_is_public_suffix2(list, $0, PSL_TYPE_ANY | PSL_TYPE_NO_STAR_RULE) == 1 }
+    }
+
+    /// The registrable domain, or the host itself where it has none. Hosts can share cookies only within one site.
+    static func site(of host: String) -> String { registrableDomain(of: host) ?? host }
+}
+
+/// Paths as cookies compare them (RFC 6265bis §5.1.4), without decoding what is percent-encoded.
+enum CookiePath {
+    /// A URL's path; `/` where it has none.
+    static func path(of url: URL) -> String {
+        let path = url.absoluteURL.path(percentEncoded: true)
+        return path.utf8.first == UInt8(ascii: "/") ? path : "/"
+    }
+
+    /// The path of a cookie whose server gave none: the URL's path up to its last slash.
+    static func defaultPath(for url: URL) -> String {
+        let path = path(of: url).utf8
+        guard let last = path.lastIndex(of: UInt8(ascii: "/")), last > path.startIndex else { return "/" }
+        return String(Substring(path[..<last]))
+    }
+
+    /// Whether a cookie with the path `cookie` goes with a request for `path`.
+    static func matches(_ path: String, cookie: String) -> Bool {
+        let (path, cookie) = (path.utf8, cookie.utf8)
+        guard path.starts(with: cookie) else { return false }
+        return path.count == cookie.count || cookie.last == UInt8(ascii: "/")
+            || path.dropFirst(cookie.count).first == UInt8(ascii: "/")
+    }
 }
