@@ -22,10 +22,10 @@ enum HSTS {
     }
 
     /// Stores what a response announces, where the server's certificate was verified (§8.1).
-    static func note(_ head: ResponseHead, from origin: Origin, in session: HTTPSession) {
-        guard origin.isSecure, head.fields.contains(.strictTransportSecurity), session.settings.verifiesServer,
+    static func note(_ head: ResponseHead, from origin: Origin, in settings: SessionSettings) {
+        guard origin.isSecure, head.fields.contains(.strictTransportSecurity), settings.verifiesServer,
             let value = head.fields.values(of: .strictTransportSecurity).first
         else { return }
-        session.settings.hsts.note(value, from: origin.host)
+        settings.hsts.note(value, from: origin.host)
     }
 }

@@ -137,6 +137,28 @@ struct RequestTarget {
     }
 }
 
+/// Translates `ws` and `wss` URLs to `http` and `https` ones, and back (RFC 6455 §3).
+enum WebSocketURL {
+    static func isWebSocket(_ url: URL) -> Bool { url.hasScheme("wss") || url.hasScheme("ws") }
+
+    /// The URL with the scheme of HTTP.
+    static func http(_ url: URL) -> URL {
+        guard isWebSocket(url) else { return url }
+        return with(scheme: url.hasScheme("wss") ? "https" : "http", url)
+    }
+
+    /// The URL with the scheme of WebSocket.
+    static func webSocket(_ url: URL) -> URL {
+        if url.hasScheme("https") { return with(scheme: "wss", url) }
+        return url.hasScheme("http") ? with(scheme: "ws", url) : url
+    }
+
+    private static func with(scheme: String, _ url: URL) -> URL {
+        let text = url.absoluteString
+        return URL(string: scheme + text[(text.firstIndex(of: ":") ?? text.startIndex)...]) ?? url
+    }
+}
+
 extension URLSessionTask {
     /// Whether an http or https URL is of the origin that the task was made for.
     func isFirst(_ url: URL) -> Bool {

@@ -13,7 +13,7 @@ extension HTTPExchange {
         transaction.timings.responseStart = loop.now
         storeCookies(of: head)
         if resources.task.hasProgramsHandler, isPersonal(head) { resources.task.isPersonal = true }
-        if let target, !transaction.isServerUntrusted { HSTS.note(head, from: target.origin, in: session) }
+        if let target, !transaction.isServerUntrusted { HSTS.note(head, from: target.origin, in: session.settings) }
         if head.status == 417, transaction.expectsContinue, body.isReplayable {
             return sendWithoutExpectation(stream, head)
         }
@@ -113,7 +113,9 @@ extension HTTPExchange {
         guard let receiver else { return .wait }
         if upgrade == nil, hasBody || method == "HEAD" {
             do throws(LoadFailure) {
-                try transaction.willDecode(head, hasBody: hasBody, in: session)
+                try transaction.willDecode(
+                    head, hasBody: hasBody, ratio: session.settings.maximumDecompressionRatio,
+                    buffer: session.decodeBuffer)
             } catch {
                 fail(error)
                 return .wait

@@ -69,12 +69,14 @@ struct HTTPTransaction {
     mutating func didReceive(_ response: HTTPURLResponse) { self.response = response }
 
     /// Makes what undoes the codings of the response.
+    ///
+    /// - Parameters:
+    ///   - ratio: by how much decoding may expand the body.
+    ///   - buffer: where a piece of it is decoded to.
     mutating func willDecode(
-        _ head: ResponseHead, hasBody: Bool, in session: HTTPSession
+        _ head: ResponseHead, hasBody: Bool, ratio: Int, buffer: UnsafeMutableRawBufferPointer
     ) throws(LoadFailure) {
-        decoding = try BodyDecoding.make(
-            for: head, hasBody: hasBody, ratio: session.settings.maximumDecompressionRatio,
-            buffer: session.decodeBuffer, check: bodyCheck)
+        decoding = try BodyDecoding.make(for: head, hasBody: hasBody, ratio: ratio, buffer: buffer, check: bodyCheck)
     }
 
     /// - Parameter check: what sees from the response's content that the server has proved itself.
