@@ -190,6 +190,25 @@ import Testing
         }
     }
 
+    /// A connection that is lost while a body waits for the server's window is held by nobody, and neither is its session.
+    @Test func whatIsLostAmidABodyIsLetGo() async throws {
+        let peer = try ScriptedPeer([.expectAnything, .send(Self.settings), .expectBytes(65_000), .close])
+        defer { peer.stop() }
+        let watch = Watch()
+        try await withTimeout {
+            await loseAmidABody(peer, watch)
+            try await watch.allGone()
+        }
+    }
+
+    private func loseAmidABody(_ peer: ScriptedPeer, _ watch: Watch) async {
+        let watched = watch.object("the session's settings")
+        let session = session { $0.register(scheme: "watched") { _ in withExtendedLifetime(watched) {} } }
+        var request = peer.request(method: "POST")
+        request.httpBody = Data(count: 3_000_000)
+        #expect(await session.outcome(request) == Self.lost)
+    }
+
     /// A PING is answered while all that the server sends is held back, because nobody reads it.
     @Test func aPINGIsAnsweredThoughNobodyReads() async throws {
         let answered = Signal()

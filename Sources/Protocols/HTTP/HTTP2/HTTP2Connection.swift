@@ -170,6 +170,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// Waits for nothing more, and is nobody's.
     func letGo() {
         timers.cancel()
+        // The streams hold the connection.
+        output.bodies.removeAll()
         membership = nil
     }
 

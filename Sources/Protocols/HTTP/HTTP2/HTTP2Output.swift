@@ -58,4 +58,6 @@ struct HTTP2BodyQueue {
     }
 
     mutating func removeFinished() { streams.removeAll { $0.body == nil } }
+
+    mutating func removeAll() { streams = [] }
 }
