@@ -84,6 +84,16 @@ struct MIMETypeTests {
         #expect(MIMEType("a/b;c=d")?.hashValue == MIMEType("A/B;C=d")?.hashValue)
     }
 
+    @Test("are known by the names of files")
+    func filenames() {
+        let table: [(String, String?)] = [
+            ("a.TXT", "text/plain"), ("d.x/a", nil), (".txt", nil), ("", nil), ("d/.txt", nil),
+            ("a.tar.gz", "application/gzip"),
+            ("a.", nil), ("/", nil), ("x.whl", "application/zip"),
+        ]
+        for (name, type) in table { #expect(MIMEType.forFilename(name) == type, "\(name)") }
+    }
+
     @Test("are known by path extensions")
     func extensions() {
         let cases: [(String, String?)] = [

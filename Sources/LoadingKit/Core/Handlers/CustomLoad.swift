@@ -50,6 +50,8 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     /// Bytes handed in and not yet over; read from any thread.
     private let outstanding = Atomic<Int>(0)
     private let hasEnded = Atomic<Bool>(false)
+    /// Why it is over; nil while it goes on.
+    @exclusivity(unchecked) private(set) var ending: LoadEnd?
     let starter: HandlerStarter
 
     init(_ handler: URLProtocolHandler, _ request: URLRequest, _ resources: LoadResources) {
@@ -74,6 +76,7 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     }
 
     func end() {
+        ending = receiver?.loadEnd ?? .released
         waiting = []
         // While there is a receiver, so that the forwarded load is part of the task's metrics.
         passed?.load.stop()

@@ -39,6 +39,8 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
     private var isSourceWaiting = false
     /// Set before the response is given out.
     private(set) var redirection: Redirection?
+    /// How the load came to an end of its own.
+    private var ownEnd: LoadEnd?
     /// Those that are over; a program reads them from any thread.
     private let transactions = Guarded<[TransactionRecord]>([])
 
@@ -259,9 +261,17 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         outer.withReceiver { $0.collect(transaction) }
     }
 
-    func finish() { end(with: nil) }
+    func finish() {
+        ownEnd = .finished
+        end(with: nil)
+    }
 
     func fail(_ error: any Error) {
-        end(with: HandlerError.unwrapped(error, url: outer.resources?.task.currentRequest?.url))
+        let error = HandlerError.unwrapped(error, url: outer.resources?.task.currentRequest?.url)
+        ownEnd = .failed(error)
+        end(with: error)
     }
+
+    /// Its own, or that of the load that forwarded it.
+    var loadEnd: LoadEnd { ownEnd ?? outer.ending ?? .released }
 }

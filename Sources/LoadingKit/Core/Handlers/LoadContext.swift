@@ -19,6 +19,9 @@ public final class LoadContext: Sendable {
     /// The task that the load is for.
     public let task: URLSessionTask
 
+    /// The session that the load belongs to: what is kept under it is for no other session. It is valid after the load's end.
+    public let sessionIdentity: SessionIdentity
+
     /// The session's logger.
     public let logger: Logger
 
@@ -29,6 +32,7 @@ public final class LoadContext: Sendable {
         self.request = request
         self.run = run
         task = resources.task
+        sessionIdentity = resources.core.identity
         logger = resources.core.logger
         credentialStorage = resources.core.settings.credentialStorage
         url = request.url ?? URL(fileURLWithPath: "/")
@@ -70,7 +74,8 @@ public final class LoadContext: Sendable {
     /// - Parameters:
     ///   - loaded: of this load's ``next``.
     ///   - head: what the session gets in place of the response's own head. Nil for that.
-    ///   - target: what a redirect leads to in place of ``LoadedResponse/redirection``. Nil for that.
+    ///   - target: what a redirect leads to in place of ``LoadedResponse/redirection``: the same place by a URL of the handler's
+    ///     own. Where a server may not redirect to the response's own target, it may not to this one. Nil for the response's.
     /// - Throws: what the forwarded load fails with; `CancellationError` when this load is over, because the redirect is followed
     ///   for example.
     public func receive(
@@ -178,6 +183,15 @@ public final class LoadContext: Sendable {
     /// What `body` gives, which computes for long, for a handler that runs on the session's event loop.
     package func offLoop<Value: Sendable>(_ body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await BlockingPool.shared.result(of: body)
+    }
+
+    /// Why the load has ended; nil while it goes on. For a handler that is cancelled, or whose calls throw `CancellationError`.
+    ///
+    /// It is asked on the session's event loop, which has done by then what ended the load.
+    public func ending() async -> LoadEnd? {
+        await withUnsafeContinuation { continuation in
+            run.loop.perform { [run] in continuation.resume(returning: run.ending) }
+        }
     }
 
     func end(_ error: (any Error)?) { run.post(.returned(error)) }

@@ -58,6 +58,13 @@ package protocol LoadReceiver: AnyObject {
 
     func finish()
     func fail(_ error: any Error)
+
+    /// Why the receiver ends the load, when it does so.
+    var loadEnd: LoadEnd { get }
+}
+
+extension LoadReceiver {
+    package var loadEnd: LoadEnd { .released }
 }
 
 /// The answer to an authentication challenge.

@@ -25,6 +25,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case invalidated
     }
 
+    let identity = SessionIdentity()
     package let loop: EventLoop
     package let settings: SessionSettings
     /// That of the settings, taken once: to read it there copies them all, as it is computed.
@@ -202,6 +203,9 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case .cancelling, .invalidated: []
         }
     }
+
+    /// Whether the program has invalidated the session with its tasks.
+    var isBeingCancelled: Bool { if case .cancelling = phase { true } else { false } }
 
     func resetResources() { for resource in resources { resource.reset() } }
 

@@ -1,13 +1,22 @@
-extension MIMEType {
+extension URLResponse.MIMEType {
     /// The type that files with this extension (without the dot, any case) usually have, or nil when it is not known.
-    package static func forPathExtension(_ pathExtension: String) -> String? {
+    public static func forPathExtension(_ pathExtension: String) -> String? {
         typesByExtension[pathExtension.asciiLowercased]
+    }
+
+    /// The type that files of this name usually have, by its extension, or nil where it has none, or that is not known.
+    ///
+    /// - Parameter name: a name, or a path. A name that begins with a dot has no extension by that.
+    public static func forFilename(_ name: some StringProtocol) -> String? {
+        let last = name.split(separator: "/").last ?? ""
+        guard let dot = last.lastIndex(of: "."), dot != last.startIndex else { return nil }
+        return forPathExtension(String(last[last.index(after: dot)...]))
     }
 
     /// The extension, without the dot, that a file of this type usually gets, or nil when it is not known.
     ///
     /// Parameters and case are ignored.
-    package static func preferredExtension(for type: String) -> String? {
+    public static func preferredExtension(for type: String) -> String? {
         let essence = type.prefix { $0 != ";" && $0 != " " && $0 != "\t" }
         return extensionsByType[String(essence).asciiLowercased]
     }

@@ -80,7 +80,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
         return ContentType(mimeType: type.essence, textEncodingName: type["charset"]?.asciiLowercased)
     }
 
-    private static func contentLength(in fields: HTTPFields) -> Int64? {
+    static func contentLength(in fields: HTTPFields) -> Int64? {
         guard let value = fields[.contentLength], value.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else {
             return nil
         }

@@ -27,6 +27,8 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
     @exclusivity(unchecked) var log = TransactionLog()
     /// The stream that the load under way takes its body from.
     @exclusivity(unchecked) private(set) var sentStream: InputStream?
+    /// Why the load under way ends, when it does.
+    @exclusivity(unchecked) private(set) var loadEnd = LoadEnd.replaced
     /// From the first wait for a network until the task is over.
     @exclusivity(unchecked) private var networkWait: NetworkWait?
 
@@ -95,7 +97,10 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         loadPostponed()
     }
 
-    func cancel() { end(with: URLError(.cancelled)) }
+    func cancel() {
+        if isOver { return }
+        conclude(.failure(URLError(.cancelled)), because: core.isBeingCancelled ? .sessionInvalidated : .cancelled)
+    }
 
     /// The handshake of a WebSocket is done: messages have no time limit.
     func connectionDidEstablish() { clock.endIdleLimit() }
@@ -310,12 +315,16 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
         if canDeliver { conclude(result) }
     }
 
-    private func conclude(_ result: Result<Void, any Error>) {
-        stop()
+    private func conclude(_ result: Result<Void, any Error>, because reason: LoadEnd? = nil) {
         switch result {
-        case .success: sink.reportEnd(nil, for: self)
+        case .success:
+            loadEnd = .finished
+            stop()
+            sink.reportEnd(nil, for: self)
         case .failure(let error):
             let error = HandlerError.unwrapped(error, url: task.currentRequest?.url)
+            loadEnd = reason ?? .failed(error)
+            stop()
             sink.settle(error, for: self) { [self] in sink.reportEnd($0, for: self) }
         }
     }
