@@ -3,6 +3,7 @@ import LoadingKit
 import LoadingKitArchives
 import LoadingKitLoopbackServer
 import LoadingKitTesting
+import Synchronization
 import TestSupport
 import Testing
 
@@ -26,7 +27,7 @@ import Testing
                 ArchiveLoader().install(in: configuration)
             }
             let session = URLSession(configuration: configuration)
-            for expected in asClass ? [1 + 2, 1 + 2] : [1 + 2, 1 + 1] {
+            for expected in [1 + 2, 1 + 1] {
                 let before = origin.requests.count + target.requests.count
                 let (data, response) = try await session.load(
                     url, fields: ["Range": "bytes=1-3", "Authorization": "Bearer secret"])
@@ -37,6 +38,46 @@ import Testing
         }
         #expect(origin.requests.snapshot.allSatisfy { $0.fields[.authorization] == "Bearer secret" })
         #expect(target.requests.allSatisfy { $0.fields[.authorization] == nil })
+    }
+
+    /// A delegate sees the URL that would be loaded, and may decline; no server leads to a file.
+    @Test func redirectsAreTheDelegates() async throws {
+        final class Declining: NSObject, URLSessionTaskDelegate {
+            let urls = Mutex<[String?]>([])
+            func urlSession(
+                _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+                newRequest request: URLRequest
+            ) async -> URLRequest? {
+                urls.withLock { $0.append(request.url?.absoluteString) }
+                return nil
+            }
+        }
+        let origin = try LoopbackServer { request in
+            .redirect(to: request.path == "/file" ? "file:///etc/hostname" : "http://localhost/b.zip")
+        }
+        defer { origin.stop() }
+        let url = try #require(URL(string: "zip:\(origin.url("/a"))!/m"))
+        let file = try #require(URL(string: "zip:\(origin.url("/file"))!/m"))
+        let session = makeSession()
+        let delegate = Declining()
+        let (_, response) = try await session.data(for: URLRequest(url: url), delegate: delegate)
+        #expect((response as? HTTPURLResponse)?.statusCode == 302)
+        #expect(response.url == url)
+        #expect(delegate.urls.withLock { $0 } == ["zip:http://localhost/b.zip!/m"])
+        let error = await #expect(throws: URLError.self) { try await session.load(file) }
+        #expect(error?.code == .redirectToNonExistentLocation)
+    }
+
+    /// A server that redirects to itself is left after twenty times.
+    @Test func redirectsEnd() async throws {
+        let origin = try LoopbackServer { _ in .redirect(to: "/a.zip") }
+        defer { origin.stop() }
+        let archive = try #require(URL(string: origin.url("/a.zip")))
+        let url = try #require(ArchiveURL(archive: archive, member: "m").url)
+        let session = makeSession()
+        let error = await #expect(throws: URLError.self) { try await session.load(url) }
+        #expect(error?.code == .httpTooManyRedirects)
+        #expect(origin.requests.count == 21)
     }
 
     /// Both are used at once: what redirects must not be mistaken for what is forwarded.
@@ -66,6 +107,18 @@ import Testing
         for name in ["", "readme.txt", "none"] {
             #expect(await session.archiveError(try server.url(name), fields: one) == .unexpectedStatus(403))
         }
+    }
+
+    /// The class has one cache for all sessions, each of which has its own part of it.
+    @Test func sessionsOfTheClassShareNoDirectory() async throws {
+        let server = try RangeServer(Self.archive.get())
+        for _ in 0..<2 {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.protocolClasses = [ArchiveHandler.self]
+            let session = URLSession(configuration: configuration)
+            for _ in 0..<2 { _ = try await session.load(try server.url("readme.txt")) }
+        }
+        #expect(server.ranges.filter { $0 == "bytes=-32768" }.count == 2)
     }
 
     @Test func installationsShareNoDirectory() async throws {

@@ -169,7 +169,8 @@ import Testing
         }
         defer { server.stop() }
         let session = try URLSession.s3(server.url())
-        #expect(try await session.load("PUT", "s3://bucket/once", body: Data("body".utf8)).data == Data("body".utf8))
+        let (data, response) = try await session.load("PUT", "s3://bucket/once", body: Data("body".utf8))
+        #expect(data == Data("body".utf8) && response.url?.absoluteString == "s3://bucket/once")
         #expect(await s3Error { try await session.load("GET", "s3://bucket/ever") }?.kind == .wrongRegion)
         #expect(await s3Error { try await session.load("GET", "s3://bucket/away") }?.kind == .wrongRegion)
         #expect(other.requests.count == 0)

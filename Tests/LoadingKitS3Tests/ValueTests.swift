@@ -19,11 +19,21 @@ import Testing
         #expect(XMLText.escaped("a<b>&\"") == "a&lt;b&gt;&amp;&quot;")
     }
 
+    @Test(arguments: [
+        "<?xml version=\"1.0\" encoding=\"UTF-8\"?><a/>",
+        "<?xml version='1.0' encoding = 'utf-8' standalone='yes'?>\n<a/>",
+        "\u{FEFF}<?xml version=\"1.0\"?><a/>", "<a/>", "<?xml version=\"1.0\" encoding=\"US-ASCII\"?><a/>",
+    ])
+    func xmlThatIsTaken(_ text: String) throws { #expect(try XMLElement.parse(Data(text.utf8)).name == "a") }
+
     @Test func xmlThatIsRefused() {
         let deep = String(repeating: "<a>", count: 20) + String(repeating: "</a>", count: 20)
         let many = "<a>" + String(repeating: "<b/>", count: 100) + "</a>"
         let laughs = "<!DOCTYPE a [<!ENTITY b \"b\"><!ENTITY c \"&b;&b;\">]><a>&c;</a>"
+        let hidden = "+ADw-!DOCTYPE a [+ADw-!ENTITY b \"b\">]>+ADw-a>&b;+ADw-/a>"
         let cases: [(text: String, error: XMLAnswerError)] = [
+            ("<?xml version=\"1.0\" encoding=\"UTF-7\"?>" + hidden, .malformed),
+            ("<?xml version='1.0' encoding = 'latin1' standalone='yes'?><a/>", .malformed),
             ("", .malformed), ("no", .malformed), ("<a>", .malformed), ("<a></b>", .malformed),
             ("<a>\0</a>", .malformed),
             (deep, .tooDeep), (many, .tooManyElements), (laughs, .hasDocumentType),

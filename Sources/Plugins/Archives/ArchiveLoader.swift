@@ -23,15 +23,10 @@ public struct ArchiveLoader: Sendable {
     /// Makes the sessions of a configuration load `zip:` URLs. Each call begins with an empty cache of directories.
     ///
     /// Factories that are registered later, such as that of a stack of interceptors for `https`, see the loads of
-    /// ranges. The configuration's `protocolClasses` are asked before, and see the `zip:` URL. A class is added at their
-    /// end, by which a load goes on when the archive's server redirects.
+    /// ranges. The configuration's `protocolClasses` are asked before, and see the `zip:` URL.
     public func install(in configuration: URLSessionConfiguration) {
-        let state = ArchiveState(limits: limits, cache: DirectoryCache(limits))
+        let state = ArchiveState(limits: limits, isForAllSessions: false)
         configuration.register(scheme: "zip") { ArchiveHandler(request: $0, state: state) }
-        let classes = configuration.protocolClasses ?? []
-        if !classes.contains(where: { $0 == RedirectedArchiveHandler.self }) {
-            configuration.protocolClasses = classes + [RedirectedArchiveHandler.self]
-        }
     }
 }
 
@@ -56,6 +51,13 @@ public struct ArchiveLimits: Sendable, Hashable {
 /// What the loads of one installation share.
 struct ArchiveState: Sendable {
     let limits: ArchiveLimits
-    /// Nil where nothing may be kept.
-    let cache: DirectoryCache?
+    let cache: DirectoryCache
+    /// Whether sessions use it that have nothing in common.
+    let isForAllSessions: Bool
+
+    init(limits: ArchiveLimits, isForAllSessions: Bool) {
+        self.limits = limits
+        self.isForAllSessions = isForAllSessions
+        cache = DirectoryCache(limits)
+    }
 }

@@ -25,11 +25,11 @@ final class PassedResponse {
 
     var load: ForwardedLoad { loaded.load }
 
-    /// Where the response redirects to. Another target that the handler has chosen is as the program's own: it is not refused.
+    /// Where the response redirects to. Why that may not be followed holds for the target as well that the handler has chosen:
+    /// it is usually the same place by another URL.
     var redirection: ForwardedLoad.Redirection? {
         guard let redirection = load.redirection, let target else { return load.redirection }
-        return target.url == redirection.request.url
-            ? redirection : ForwardedLoad.Redirection(request: target, refusal: nil)
+        return ForwardedLoad.Redirection(request: target, refusal: redirection.refusal)
     }
 
     func end(_ error: (any Error)?) {

@@ -6,13 +6,11 @@ struct ArchiveLoad {
     let load: LoadContext
     let task: MemberTask
     let source: ArchiveSource
-    /// The response's URL.
-    let url: URL
     /// Whether the response was delivered: from then on nothing can begin again.
     private var hasAnswered = false
 
-    init(load: LoadContext, task: MemberTask, source: ArchiveSource, url: URL) {
-        (self.load, self.task, self.source, self.url) = (load, task, source, url)
+    init(load: LoadContext, task: MemberTask, source: ArchiveSource) {
+        (self.load, self.task, self.source) = (load, task, source)
     }
 
     private enum Beginning {
@@ -23,20 +21,28 @@ struct ArchiveLoad {
 
     /// Loads it; once more, with a new directory, where the archive has changed.
     mutating func run() async throws {
-        do {
-            try await run(from: .cached)
-        } catch let restart as Restart {
-            guard !hasAnswered else { throw ArchiveError.archiveChanged }
-            task.state.cache?.remove(task.key)
+        var beginning = Beginning.cached
+        var hasBegunAgain = false
+        while true {
             do {
-                switch restart {
-                case .changed: try await run(from: .fresh)
-                case .whole(let whole): try await run(from: .whole(whole))
-                }
-            } catch is Restart {
-                throw ArchiveError.archiveChanged
+                return try await run(from: beginning)
+            } catch let restart as Restart {
+                if case .redirected(let loaded, let next) = restart { return try await redirect(loaded, to: next) }
+                guard !hasAnswered, !hasBegunAgain else { throw ArchiveError.archiveChanged }
+                task.state.cache.remove(task.key)
+                hasBegunAgain = true
+                if case .whole(let whole) = restart { beginning = .whole(whole) } else { beginning = .fresh }
             }
         }
+    }
+
+    /// The session puts the redirect to the delegate, and begins another load, of a `zip:` URL again.
+    private func redirect(_ loaded: LoadedResponse, to next: URLRequest) async throws {
+        guard !hasAnswered, let response = loaded.response as? HTTPURLResponse else {
+            throw ArchiveError.archiveChanged
+        }
+        try await load.receive(
+            loaded, as: response.replacingURL(by: load.url), redirectingTo: try task.request(redirectedTo: next))
     }
 
     private mutating func run(from beginning: Beginning) async throws {
@@ -57,7 +63,7 @@ struct ArchiveLoad {
         switch beginning {
         case .whole(let whole): return try await opener.open(whole)
         case .cached:
-            guard let entry = task.state.cache?.entry(for: task.key) else { break }
+            guard let entry = task.state.cache.entry(for: task.key) else { break }
             return OpenArchive(
                 directory: entry.directory, version: entry.version, kept: nil, needsValidation: true, reloads: false)
         case .fresh: break
@@ -65,7 +71,7 @@ struct ArchiveLoad {
         var reloads = false
         if case .fresh = beginning { reloads = true }
         let archive = try await opener.open(reloads: reloads)
-        task.state.cache?.store(
+        task.state.cache.store(
             DirectoryCache.Entry(directory: archive.directory, version: archive.version), for: task.key)
         return archive
     }
@@ -102,7 +108,7 @@ struct ArchiveLoad {
         }
         let tag = MemberResponse.entityTag(of: directory)
         let isModified = task.request.answer(size: 0, entityTag: tag, lastModified: nil) != .notModified
-        try await answer(try MemberResponse(url: url).listing(entityTag: tag, isModified: isModified))
+        try await answer(try MemberResponse(url: load.url).listing(entityTag: tag, isModified: isModified))
         guard isModified, !task.request.isHead else { return }
         var writer = ListingWriter(directory, prefix: task.target.member, archive: task.target.archive)
         while let piece = writer.next() { try await load.receive(piece) }
@@ -124,7 +130,8 @@ struct ArchiveLoad {
             try await validate(archive)
             throw error
         }
-        let response = try MemberResponse(url: url).member(entry, wanted, entityTag: tag, lastModified: lastModified)
+        let response = try MemberResponse(url: load.url).member(
+            entry, wanted, entityTag: tag, lastModified: lastModified)
         switch wanted {
         case .whole where !task.request.isHead, .part: try await deliver(plan, entry, response, of: archive)
         case .whole, .notModified, .unsatisfiable:

@@ -71,9 +71,9 @@ struct ArchiveSource: Sendable {
     private func tailOfPlain(_ count: Int64, reloads: Bool) async throws -> Answer {
         var head = request
         head.httpMethod = "HEAD"
-        let size = try await next.load(head).response.expectedContentLength
+        let size = try await load(head).response.expectedContentLength
         guard size >= 0 else {
-            let loaded = try await next.load(request)
+            let loaded = try await load(request)
             return .whole(Whole(version: ArchiveVersion(total: nil), body: loaded.body))
         }
         guard size > 0 else { throw ArchiveError.notAnArchive }
@@ -97,7 +97,13 @@ struct ArchiveSource: Sendable {
         request.setValue(range, forHTTPHeaderField: "Range")
         request.setValue(ifRange, forHTTPHeaderField: "If-Range")
         if reloads { request.cachePolicy = .reloadIgnoringLocalCacheData }
-        return try await next.load(request)
+        return try await load(request)
+    }
+
+    private func load(_ request: URLRequest) async throws -> LoadedResponse {
+        let loaded = try await next.load(request, redirects: .returned)
+        if let next = loaded.redirection { throw Restart.redirected(loaded, next) }
+        return loaded
     }
 
     private func whole(_ response: HTTPURLResponse, _ body: LoadedBody) throws -> Answer {
@@ -106,12 +112,12 @@ struct ArchiveSource: Sendable {
         return .whole(Whole(version: version(response, length >= 0 ? length : nil), body: body))
     }
 
-    private func contentRange(of response: HTTPURLResponse) throws(ArchiveError) -> ContentRangeField {
+    private func contentRange(of response: HTTPURLResponse) throws(ArchiveError) -> HTTPURLResponse.ContentRange {
         if let coding = response.value(forHTTPHeaderField: "Content-Encoding"), coding.lowercased() != "identity" {
             throw .wrongRange("it has the content coding \(coding)")
         }
         let field = response.value(forHTTPHeaderField: "Content-Range")
-        guard let range = field.flatMap({ ContentRangeField($0) }) else {
+        guard let range = field.flatMap({ HTTPURLResponse.ContentRange($0) }) else {
             throw .wrongRange("its Content-Range is \(field ?? "missing")")
         }
         return range
@@ -130,4 +136,6 @@ enum Restart: Error {
     case changed
     /// The same, or ranges are not answered; the whole archive is on its way.
     case whole(ArchiveSource.Whole)
+    /// The archive's server redirects to another request. The session goes on with that.
+    case redirected(LoadedResponse, URLRequest)
 }

@@ -1,15 +1,19 @@
 import Foundation
+import LoadingKit
 import Synchronization
 
 /// The directories of archives that were used last. Each use is preceded by a response that shows that the archive is
 /// still the same, and that this request may have it.
 final class DirectoryCache: Sendable {
     struct Key: Sendable, Hashable {
+        /// The session that it is for; nil where the cache belongs to few that have all in common.
+        private let session: SessionIdentity?
         private let archive: String
         /// Requests with different credentials, cookies or languages may get different archives.
         private let fields: [String: String]
 
-        init(_ archive: URL, _ fields: [String: String]) {
+        init(_ archive: URL, _ fields: [String: String], in session: SessionIdentity? = nil) {
+            self.session = session
             self.archive = archive.absoluteString
             self.fields = fields
         }

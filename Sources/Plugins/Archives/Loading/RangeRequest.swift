@@ -34,32 +34,6 @@ enum RangeRequest {
     }
 }
 
-/// The value of a `Content-Range` field (RFC 9110 §14.4).
-struct ContentRangeField: Equatable {
-    var range: Range<Int64>
-    /// Nil where the server does not know it.
-    var total: Int64?
-
-    init?(_ value: String) {
-        let parts = value.split(separator: " ", maxSplits: 1)
-        guard parts.count == 2, parts[0].lowercased() == "bytes" else { return nil }
-        let numbers = parts[1].split(separator: "/", omittingEmptySubsequences: false)
-        guard numbers.count == 2 else { return nil }
-        let ends = numbers[0].split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = Self.number(ends[0]), let last = Self.number(ends[1]), first <= last,
-            last < .max
-        else { return nil }
-        range = first..<last + 1
-        guard numbers[1] != "*" else { return }
-        guard let total = Self.number(numbers[1]), last < total else { return nil }
-        self.total = total
-    }
-
-    static func number(_ text: Substring) -> Int64? {
-        text.utf8.allSatisfy { $0 >= 0x30 && $0 <= 0x39 } ? Int64(text) : nil
-    }
-}
-
 /// Which state of an archive a response is of.
 struct ArchiveVersion: Sendable, Equatable {
     var entityTag: String?

@@ -43,22 +43,8 @@ struct MemberRequest: Sendable, Equatable {
 
     /// Several ranges, and what is no range of bytes, get the whole member, as RFC 9110 §14.2 allows.
     private static func resolve(_ field: String, _ size: Int64) -> Answer {
-        guard field.lowercased().hasPrefix("bytes=") else { return .whole }
-        let ends = field.dropFirst("bytes=".count).trimmingCharacters(in: .whitespaces)
-            .split(separator: "-", omittingEmptySubsequences: false)
-        guard ends.count == 2, let first = number(ends[0]), let last = number(ends[1]) else { return .whole }
-        switch (first, last) {
-        case (nil, nil): return .whole
-        case (nil, let count?): return count == 0 || size == 0 ? .unsatisfiable : .part(max(0, size - count)..<size)
-        case (let first?, let last):
-            if let last, last < first { return .whole }
-            return first < size ? .part(first..<min(last ?? .max, size - 1) + 1) : .unsatisfiable
-        }
-    }
-
-    /// `.some(nil)` for no text at all; the largest number for one with too many digits.
-    private static func number(_ text: Substring) -> Int64?? {
-        guard text.utf8.allSatisfy({ $0 >= 0x30 && $0 <= 0x39 }) else { return nil }
-        return text.isEmpty ? .some(nil) : .some(Int64(text) ?? .max)
+        guard let wanted = URLRequest.ByteRange(field) else { return .whole }
+        guard let part = wanted.resolved(total: size), !part.isEmpty else { return .unsatisfiable }
+        return .part(part)
     }
 }

@@ -14,7 +14,7 @@ struct MemberResponse {
         let filename = ArchiveURL.encodedFilename(entry.name)
         func content(_ length: Int64) {
             fields["Content-Length"] = "\(length)"
-            fields["Content-Type"] = MediaType.forName(entry.name)
+            fields["Content-Type"] = URLResponse.MIMEType.forFilename(entry.name) ?? "application/octet-stream"
             fields["Content-Disposition"] = "inline; filename*=UTF-8''\(filename)"
         }
         switch answer {
@@ -23,7 +23,7 @@ struct MemberResponse {
             return try make(200, fields)
         case .part(let range):
             content(Int64(range.count))
-            fields["Content-Range"] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(entry.size)"
+            fields["Content-Range"] = HTTPURLResponse.ContentRange(range, total: entry.size).string
             return try make(206, fields)
         case .notModified: return try make(304, fields)
         case .unsatisfiable:

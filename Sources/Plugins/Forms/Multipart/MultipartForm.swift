@@ -36,7 +36,7 @@ public struct MultipartForm: Sendable {
     ///   - filename: makes the part a file for the server.
     ///   - contentType: by default that of the file name's extension; without a file name, none.
     public mutating func append(_ name: String, data: Data, filename: String? = nil, contentType: String? = nil) {
-        let type = contentType ?? filename.map { ContentType.forFilename($0) }
+        let type = contentType ?? filename.map { Self.contentType(ofFile: $0) }
         parts.append(Part(name: name, filename: filename, contentType: type, content: .data(data)))
     }
 
@@ -50,7 +50,7 @@ public struct MultipartForm: Sendable {
     ///   - contentType: by default that of the file name's extension, or `application/octet-stream`.
     public mutating func append(_ name: String, file: URL, filename: String? = nil, contentType: String? = nil) {
         let filename = filename ?? file.lastPathComponent
-        let type = contentType ?? ContentType.forFilename(filename)
+        let type = contentType ?? Self.contentType(ofFile: filename)
         parts.append(Part(name: name, filename: filename, contentType: type, content: .file(file)))
     }
 
@@ -64,7 +64,7 @@ public struct MultipartForm: Sendable {
         _ name: String, length: Int64? = nil, filename: String? = nil, contentType: String? = nil,
         stream makeStream: @escaping @Sendable () throws -> InputStream
     ) {
-        let type = contentType ?? filename.map { ContentType.forFilename($0) }
+        let type = contentType ?? filename.map { Self.contentType(ofFile: $0) }
         parts.append(
             Part(name: name, filename: filename, contentType: type, content: .stream(length: length, makeStream)))
     }
@@ -81,13 +81,17 @@ public struct MultipartForm: Sendable {
         _ name: String, length: Int64? = nil, filename: String? = nil, contentType: String? = nil,
         pieces makePieces: @escaping @Sendable () async throws -> Pieces
     ) where Pieces.Element: DataProtocol {
-        let type = contentType ?? filename.map { ContentType.forFilename($0) }
+        let type = contentType ?? filename.map { Self.contentType(ofFile: $0) }
         let content = Part.Content.pieces(length: length, PieceProducer(make: makePieces).produce)
         parts.append(Part(name: name, filename: filename, contentType: type, content: content))
     }
 }
 
 extension MultipartForm {
+    private static func contentType(ofFile name: String) -> String {
+        URLResponse.MIMEType.forFilename(name) ?? "application/octet-stream"
+    }
+
     /// One entry of the form.
     public struct Part: Sendable {
         /// What gives the part's bytes.

@@ -48,10 +48,6 @@ public final class S3Client: Sendable {
         configuration.register(scheme: "s3") { load in
             try await S3Load(load, installation).run()
         }
-        let classes = configuration.protocolClasses ?? []
-        if !classes.contains(where: { $0 == S3RedirectHandler.self }) {
-            configuration.protocolClasses = [S3RedirectHandler.self] + classes
-        }
     }
 
     /// A URL that anyone can use for a while, without credentials.

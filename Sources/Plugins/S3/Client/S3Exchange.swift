@@ -14,16 +14,23 @@ struct S3Exchange: Sendable {
 
     /// The response to an operation; of one that failed, the error.
     ///
-    /// - Parameter region: to sign for, where a redirect says so.
-    func send(_ operation: S3Operation, region: String? = nil) async throws -> LoadedResponse {
+    /// What Amazon redirects to with a `Location` (307) is signed anew, for the region that its host names. The URL is made
+    /// here, so that no server can lead a signature to another host.
+    func send(_ operation: S3Operation) async throws -> LoadedResponse {
         var made: Set<S3Correction.Kind> = []
-        var region = region
+        var hasFollowed = false
+        var region: String?
         while true {
             let signed = try await client.sign(operation, region: region)
-            let request = try S3RedirectHandler.marked(signed, operation, installation, hasFollowed: region != nil)
-            let loaded = try await load.next.load(request)
+            let loaded = try await load.next.load(signed.request, redirects: .returned)
             guard let answer = try await Self.failure(loaded, operation.method) else { return loaded }
             let error = S3Error(answer, operation.address)
+            if !hasFollowed, operation.isRepeatable,
+                let target = try regionOfRedirect(loaded, signed.region, operation.address)
+            {
+                (hasFollowed, region) = (true, target)
+                continue
+            }
             let date = answer.field("Date").flatMap { AmazonDate.parse(httpDate: $0) }
             guard let correction = S3Correction(error, signedFor: signed.region, serverDate: date),
                 made.insert(correction.kind).inserted
@@ -32,6 +39,19 @@ struct S3Exchange: Sendable {
             region = nil
             guard operation.isRepeatable else { throw error }
         }
+    }
+
+    /// Nil where the response does not redirect to one of the endpoint's hosts.
+    private func regionOfRedirect(
+        _ loaded: LoadedResponse, _ region: String, _ address: S3Address
+    ) throws -> String? {
+        guard let url = loaded.redirection?.url else { return nil }
+        return try client.settings().endpoint.regionAfterRedirect(to: url, bucket: address.bucket, from: region)
+    }
+
+    /// Hands a response over as that of the URL that was asked for.
+    func deliver(_ loaded: LoadedResponse) async throws {
+        try await load.receive(loaded, as: (loaded.response as? HTTPURLResponse)?.replacingURL(by: load.url))
     }
 
     /// An operation whose answer is read whole.
@@ -80,7 +100,7 @@ extension S3Answer {
     init(_ response: URLResponse, _ body: Data) {
         let response = response as? HTTPURLResponse
         var fields: [String: String] = [:]
-        for case (let name as String, let value as String) in response?.allHeaderFields ?? [:] { fields[name] = value }
+        for (name, value) in response?.headerFields ?? [] { fields[name] = value }
         self.init(status: response?.statusCode ?? 0, fields: fields, body: body)
     }
 }

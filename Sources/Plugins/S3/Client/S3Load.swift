@@ -30,13 +30,13 @@ struct S3Load: Sendable {
                 // An answer that needs the body again comes before it was read.
                 operation.carrier.setValue("100-continue", forHTTPHeaderField: "Expect")
             }
-            try await Self.deliver(try await exchange.send(operation), to: load)
+            try await exchange.deliver(try await exchange.send(operation))
         case .collected:
             let body = try await load.body.collect(upTo: Self.maximumCollectedBody)
             operation.payload = SHA256.hex(of: body)
             operation.carrier.httpBody = body
             operation.carrier.setValue(nil, forHTTPHeaderField: "Content-Length")
-            try await Self.deliver(try await exchange.send(operation), to: load)
+            try await exchange.deliver(try await exchange.send(operation))
         case .parts(let size):
             let upload = StreamedUpload(
                 load: load, exchange: exchange, installation: installation, operation: operation, partSize: size)
@@ -80,23 +80,5 @@ struct S3Load: Sendable {
             for try await piece in load.body { digest.update(piece) }
             return try digest.finish()
         }
-    }
-
-    /// Hands a response over as that of the URL that was asked for.
-    static func deliver(_ loaded: LoadedResponse, to load: LoadContext) async throws {
-        try await load.receive(response(loaded.response, of: load.url))
-        for try await piece in loaded.body { try await load.receive(piece) }
-    }
-
-    private static func response(_ response: URLResponse, of url: URL) -> URLResponse {
-        guard response.url != url, let response = response as? HTTPURLResponse else { return response }
-        var fields: [String: String] = [:]
-        for case (let name as String, let value as String) in response.allHeaderFields { fields[name] = value }
-        // What is delivered of a coded body has another length than was sent.
-        if response.expectedContentLength < 0 {
-            for name in fields.keys where name.lowercased() == "content-length" { fields[name] = nil }
-        }
-        return HTTPURLResponse(url: url, statusCode: response.statusCode, httpVersion: nil, headerFields: fields)
-            ?? response
     }
 }

@@ -78,10 +78,10 @@ extension S3Operation {
         request.setValue(signature.timestamp, forHTTPHeaderField: "X-Amz-Date")
         request.setValue(payload, forHTTPHeaderField: "X-Amz-Content-Sha256")
         request.setValue(credentials.sessionToken, forHTTPHeaderField: "X-Amz-Security-Token")
-        let fields = (request.allHTTPHeaderFields ?? [:]).filter { Self.isSigned($0.key) }
+        let fields = request.headerFields.filter { Self.isSigned($0.name) }
         let canonical = CanonicalRequest(
             method: method, path: target.path, query: self.query,
-            fields: fields.map { .init($0.key, $0.value) } + [.init("host", target.authority)], payload: payload)
+            fields: fields.map { .init($0.name, $0.value) } + [.init("host", target.authority)], payload: payload)
         request.setValue(signature.authorization(for: canonical), forHTTPHeaderField: "Authorization")
         return SignedRequest(request: request, region: region, credentials: credentials)
     }

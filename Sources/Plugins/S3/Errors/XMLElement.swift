@@ -39,7 +39,9 @@ extension XMLElement {
     static func parse(_ data: Data, limits: XMLLimits = XMLLimits()) throws(XMLAnswerError) -> XMLElement {
         // Foundation's parser ends the process where the name of an element is no UTF-8. UTF-16, which S3 does not send, would
         // hide a declaration from the search below.
-        guard !data.contains(0), String(validating: data, as: UTF8.self) != nil else { throw .malformed }
+        guard !data.contains(0), String(validating: data, as: UTF8.self) != nil, !declaresOtherEncoding(data) else {
+            throw .malformed
+        }
         guard data.range(of: Data("<!DOCTYPE".utf8)) == nil, data.range(of: Data("<!ENTITY".utf8)) == nil else {
             throw .hasDocumentType
         }
@@ -51,6 +53,22 @@ extension XMLElement {
         if let failure = builder.failure { throw failure }
         guard isParsed, let root = builder.root else { throw .malformed }
         return root
+    }
+}
+
+extension XMLElement {
+    /// Whether the declaration names another encoding than UTF-8. In some, such as UTF-7, the parser would find what the search
+    /// for a document type does not.
+    private static func declaresOtherEncoding(_ data: Data) -> Bool {
+        let text = String(decoding: data.prefix(1024), as: UTF8.self).lowercased()
+        guard let start = text.range(of: "<?xml"), let end = text.range(of: "?>") else { return false }
+        guard start.upperBound <= end.lowerBound else { return true }
+        let declaration = text[start.upperBound..<end.lowerBound]
+        guard let name = declaration.range(of: "encoding") else { return false }
+        let value = declaration[name.upperBound...].trimmingCharacters(in: CharacterSet(charactersIn: "= \t\r\n\"'"))
+        return !["utf-8", "utf8", "us-ascii"].contains {
+            value == $0 || value.hasPrefix($0 + "\"") || value.hasPrefix($0 + "'")
+        }
     }
 }
 

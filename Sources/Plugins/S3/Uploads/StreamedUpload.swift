@@ -31,7 +31,7 @@ struct StreamedUpload: Sendable {
         operation.carrier.httpBody = body
         operation.carrier.setValue(nil, forHTTPHeaderField: "Content-Length")
         operation.payload = SHA256.hex(of: body)
-        try await S3Load.deliver(try await exchange.send(operation), to: load)
+        try await exchange.deliver(try await exchange.send(operation))
     }
 
     private func sendParts(_ body: inout PartReader, _ identifier: String) async throws -> [S3Upload.Part] {
