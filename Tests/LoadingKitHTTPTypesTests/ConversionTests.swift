@@ -143,9 +143,12 @@
             request.headerFields.append(HTTPField(name: try name("X-Empty"), value: ""))
             let converted = try #require(URLRequest(httpRequest: request))
             #expect(
-                converted.allHTTPHeaderFields == [
-                    "X-b": "1, 2", "Accept": "text/html, */*", "Cookie": "a=b; c=d", "X-Empty": "",
+                converted.headerFields.map { "\($0.name): \($0.value)" } == [
+                    "X-b: 1", "Accept: text/html", "Cookie: a=b; c=d", "x-B: 2", "Accept: */*", "X-Empty: ",
                 ])
+            #expect(
+                try #require(converted.httpRequest).headerFields.map { "\($0.name.rawName): \($0.value)" }
+                    == converted.headerFields.map { "\($0.name): \($0.value)" })
         }
 
         @Test func bytesBeyondASCIIAreRead() throws {
@@ -175,11 +178,9 @@
         }
 
         @Test func moreFieldsThanHTTPFieldsHolds() throws {
-            let cookies = Array(repeating: "a=b", count: 65_535).joined(separator: ", ")
-            let response = HTTPURLResponse(
-                url: URL(fileURLWithPath: "/"), statusCode: 200, httpVersion: nil, headerFields: ["Set-Cookie": cookies]
-            )
-            #expect(response != nil && response?.httpResponse == nil)
+            let cookies = Array(repeating: (name: "Set-Cookie", value: "a=b"), count: 65_535)
+            let response = HTTPURLResponse(url: URL(fileURLWithPath: "/"), statusCode: 200, headerFields: cookies)
+            #expect(response.headerFields.count == 65_535 && response.httpResponse == nil)
         }
 
         @Test func sensitiveFieldsAreConverted() throws {
@@ -211,7 +212,7 @@
             #expect(response.value(forHTTPHeaderField: "vary") == "Accept, Cookie")
             let back = try #require(response.httpResponse)
             #expect(back.status == .notFound)
-            #expect(back.headerFields[.vary] == "Accept, Cookie")
+            #expect(back.headerFields[values: .vary] == ["Accept", "Cookie"])
             #expect(
                 back.headerFields[values: .setCookie] == ["a=b; Expires=Wed, 21 Oct 2030 07:28:00 GMT", "c=d"])
         }
@@ -222,32 +223,6 @@
                 #expect((response?.httpResponse != nil) == isConverted)
                 #expect(response?.httpResponse?.status.code == (isConverted ? status : nil))
             }
-        }
-
-        @Test func joinedCookiesAreTakenApart() {
-            let table: [(String, [String])] = [
-                ("", [""]),
-                ("a=b", ["a=b"]),
-                ("a=b, c=d", ["a=b", "c=d"]),
-                ("a=b,c=d;Path=/, e=f", ["a=b", "c=d;Path=/", "e=f"]),
-                (
-                    "a=b; expires=Thu, 01 Jan 1970 00:00:00 GMT, c=d",
-                    ["a=b; expires=Thu, 01 Jan 1970 00:00:00 GMT", "c=d"]
-                ),
-                ("a=1,2,3", ["a=1,2,3"]),
-                ("a=b,", ["a=b,"]),
-                (",a=b", ["", "a=b"]),
-                ("a=b, =c", ["a=b, =c"]),
-                ("a=b, c d=e", ["a=b, c d=e"]),
-            ]
-            var wrong: [String] = []
-            for (joined, cookies) in table {
-                let response = HTTPURLResponse(
-                    url: url, statusCode: 200, httpVersion: nil, headerFields: ["set-cookie": joined])
-                let got = response?.httpResponse?.headerFields[values: .setCookie]
-                if got != cookies { wrong.append("\(joined): \(got ?? [])") }
-            }
-            #expect(wrong.isEmpty)
         }
     }
 #endif

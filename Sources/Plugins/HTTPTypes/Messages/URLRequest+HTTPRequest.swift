@@ -6,8 +6,8 @@
     extension URLRequest {
         /// Makes a request of an `HTTPRequest`.
         ///
-        /// Fields keep their order and the case of their names. Those of the same name become one: their values are joined
-        /// by `, `, those of `Cookie` by `; `. A value that is not UTF-8 is read as ISO-8859-1, and sent as UTF-8. Indexing
+        /// Fields keep their order and the case of their names, and stay as often as they are there, but for those of `Cookie`,
+        /// which become one. A value that is not UTF-8 is read as ISO-8859-1, and sent as UTF-8. Indexing
         /// strategies are not kept. An extended `CONNECT` for a WebSocket becomes `GET` of a `ws` or `wss` URL.
         ///
         /// Nil where the pseudo-fields are no URL: without scheme, authority or path, for `OPTIONS` of `*`, for `CONNECT`,
@@ -22,21 +22,20 @@
             let (url, method) = try RequestURL.make(request)
             self.init(url: url)
             httpMethod = method.rawValue
-            for (name, value) in FieldCombining(request.headerFields, joinsCookies: true).lines {
-                setValue(value, forHTTPHeaderField: name.rawName)
-            }
+            let fields = request.headerFields.list
+            if !fields.isEmpty { headerFields = fields }
         }
 
         /// The request as an `HTTPRequest`, without its body and its rules for caching, cookies and time.
         ///
-        /// Fields come in the order of their names. Those whose names HTTP does not allow are left out; in values, bytes that
+        /// Fields keep their order. Those whose names HTTP does not allow are left out; in values, bytes that
         /// HTTP does not allow become spaces. The URL's user and fragment are left out. A `GET` of a `ws` or `wss` URL
         /// becomes an extended `CONNECT` for a WebSocket.
         ///
         /// Nil without a URL, for a URL without a scheme, and for a method that HTTP does not allow.
         public var httpRequest: HTTPRequest? {
             guard let method = HTTPRequest.Method(httpMethod ?? "GET"), let url, url.hasComponents,
-                let fields = FieldSeparation.fields(of: allHTTPHeaderFields ?? [:], splitsSetCookie: false)
+                let fields = HTTPFields(list: headerFields)
             else { return nil }
             var request = HTTPRequest(method: method, url: url, headerFields: fields)
             guard method == .get, let scheme = request.scheme?.lowercased(), ["ws", "wss"].contains(scheme) else {
