@@ -63,11 +63,11 @@ public struct ReceivedRequest: Sendable {
     /// The fields of a body that is a form: `application/x-www-form-urlencoded`, or the parts of `multipart/form-data`.
     public var form: [NamedValue] {
         guard let multipart = MultipartBody(Array(body), contentType: value(forField: "Content-Type")) else {
-            return FormBody.parse(text)
+            return NamedValue.list(ofForm: text)
         }
         return multipart.parts.map { NamedValue(name: $0.name, value: multipart.text(of: $0)) }
     }
 
     /// The items of the URL's query, decoded.
-    public var query: [NamedValue] { URLText(url).query.map(FormBody.parse) ?? [] }
+    public var query: [NamedValue] { URLText(url).query.map { NamedValue.list(ofForm: $0) } ?? [] }
 }

@@ -12,8 +12,9 @@ public struct HARLog: Sendable, Hashable {
     public var creator: HARCreator
     /// The browser that made it; nil for a program that is none.
     public var browser: HARCreator?
-    /// The pages that the requests belong to; nil where the recording has none.
-    public var pages: [HARPage]?
+    /// The pages that the requests belong to. A file without a list of them is read as one with an empty list, and written with
+    /// that: Firefox imports no other.
+    public var pages: [HARPage] = []
     /// The requests with their responses, in the order in which they were begun.
     public var entries: [HAREntry]
     /// A text for people.
@@ -101,7 +102,7 @@ extension HARLog {
         version = try object.string("version") ?? "1.1"
         creator = try object.object("creator", HARCreator.init) ?? HARCreator(name: "unknown", version: "")
         browser = try object.object("browser", HARCreator.init)
-        pages = try object.list("pages", HARPage.init)
+        pages = try object.list("pages", HARPage.init) ?? []
         guard let entries = try object.list("entries", HAREntry.init) else {
             throw HARError("log.entries: is missing")
         }
@@ -115,7 +116,7 @@ extension HARLog {
         members.set("version", version)
         members.set("creator", creator)
         members.set("browser", browser)
-        if let pages { members.set("pages", pages) }
+        members.set("pages", pages)
         members.set("entries", entries)
         members.set("comment", comment)
         return members.value

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitForms
 
 /// A request of a recording.
 public struct HARRequest: HARPart, Sendable, Hashable {
@@ -33,7 +34,9 @@ public struct HARRequest: HARPart, Sendable, Hashable {
         self.postData = postData
         httpVersion = ""
         cookies = []
-        queryString = URLText(url).query.map(FormBody.parse)?.map { HARNameValue(name: $0.name, value: $0.value) } ?? []
+        queryString = NamedValue.list(ofForm: URLText(url).query ?? "").map {
+            HARNameValue(name: $0.name, value: $0.value)
+        }
         headersSize = -1
         bodySize = postData == nil ? 0 : -1
     }
@@ -119,8 +122,7 @@ public struct HARPostData: HARPart, Sendable, Hashable {
     public var data: Data? {
         if encoding?.lowercased() == "base64" { return Data(base64Encoded: text, options: .ignoreUnknownCharacters) }
         guard text.isEmpty, !params.isEmpty else { return Data(text.utf8) }
-        let fields = params.map { "\(FormBody.encode($0.name))=\(FormBody.encode($0.value ?? ""))" }
-        return Data(fields.joined(separator: "&").utf8)
+        return Data(FormURLEncoded(params.map { FormURLEncoded.Pair($0.name, $0.value ?? "") }).encoded.utf8)
     }
 }
 

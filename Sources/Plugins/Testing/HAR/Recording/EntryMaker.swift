@@ -18,29 +18,17 @@ struct EntryMaker {
     ///   - body: what was received of the response.
     ///   - error: what the load failed with.
     func entry(_ body: RecordedBody?, at end: Date, error: (any Error)? = nil) -> HAREntry {
-        let (head, headTime) = slot.head
+        let answer = slot.answer
+        let head = answer?.loaded.response as? HTTPURLResponse
         var response = head.map { self.response($0, body, isWhole: error == nil) } ?? HARResponse(status: 0)
         if let error { describe(error, in: &response) }
         var timings = HARTimings()
-        timings.wait = milliseconds(from: slot.start, to: headTime ?? end)
-        timings.receive = headTime.map { milliseconds(from: $0, to: end) } ?? 0
-        return HAREntry(
+        timings.wait = milliseconds(from: slot.start, to: answer?.time ?? end)
+        timings.receive = answer.map { milliseconds(from: $0.time, to: end) } ?? 0
+        var entry = HAREntry(
             startedDateTime: HARDate(slot.start), request: request(), response: response, timings: timings)
-    }
-
-    /// A load that was redirected. What the server said comes with the metrics, if at all.
-    func redirect(to next: URLRequest, at end: Date) -> HAREntry {
-        let location = redactor.url(next.url?.absoluteString ?? "")
-        let isSameMethod = next.httpMethod == slot.request.httpMethod
-        let status = isSameMethod ? 307 : 302
-        var response = HARResponse(
-            status: status, statusText: HTTPURLResponse.localizedString(forStatusCode: status),
-            headers: [HARNameValue(name: "Location", value: location)], redirectURL: location)
-        response.comment = "A redirect. Its status and fields are not known; the change of the request is."
-        var timings = HARTimings()
-        timings.wait = milliseconds(from: slot.start, to: end)
-        return HAREntry(
-            startedDateTime: HARDate(slot.start), request: request(), response: response, timings: timings)
+        if let answer { entry.add(answer.loaded.transactionMetrics) }
+        return entry
     }
 
     private func milliseconds(from start: Date, to end: Date) -> Double {
@@ -52,10 +40,9 @@ struct EntryMaker {
 
     private func request() -> HARRequest {
         let request = slot.request
-        let fields = (request.allHTTPHeaderFields ?? [:]).sorted { $0.key < $1.key }
         var made = HARRequest(
             method: request.httpMethod ?? "GET", url: redactor.url(request.url?.absoluteString ?? ""),
-            headers: fields.map { HARNameValue(name: $0.key, value: redactor.field($0.key, $0.value)) })
+            headers: request.headerFields.map { HARNameValue(name: $0.name, value: redactor.field($0.name, $0.value)) })
         if let cookies = request.value(forHTTPHeaderField: "Cookie") {
             made.cookies = redactor.field("Cookie", cookies).split(separator: ";").map { pair in
                 let pair = pair.trimmingCharacters(in: .whitespaces)
@@ -86,7 +73,7 @@ struct EntryMaker {
                     fileName: part.fileName, contentType: part.contentType)
             }
         } else if contentType?.lowercased().hasPrefix("application/x-www-form-urlencoded") == true {
-            made.params = FormBody.parse(made.text).map { HARParameter(name: $0.name, value: $0.value) }
+            made.params = NamedValue.list(ofForm: made.text).map { HARParameter(name: $0.name, value: $0.value) }
         }
         return made
     }
@@ -109,13 +96,9 @@ struct EntryMaker {
         } else if let body, body.size > 0 {
             content.comment = "The body was not recorded: \(body.size) bytes."
         }
-        return Self.response(head, content, redactor)
-    }
-
-    static func response(_ head: HTTPURLResponse, _ content: HARContent, _ redactor: Redactor) -> HARResponse {
         var fields: [HARNameValue] = []
         var cookies: [HARCookie] = []
-        for (name, value) in head.stringFields {
+        for (name, value) in head.headerFields {
             let value = redactor.field(name, value)
             if name.lowercased() == "set-cookie" {
                 let lines = SetCookieField.split(value)
@@ -139,16 +122,6 @@ struct EntryMaker {
         let code = (error as? URLError)?.code ?? (error is CancellationError ? .cancelled : .unknown)
         response.others["_error"] = .string(code == .cancelled ? "cancelled" : error.localizedDescription)
         response.others["_urlErrorCode"] = .integer(Int64(code.rawValue))
-    }
-}
-
-extension HTTPURLResponse {
-    /// Names and values, sorted by name.
-    var stringFields: [(String, String)] {
-        allHeaderFields.compactMap { name, value in
-            guard let name = name.base as? String, let value = value as? String else { return nil }
-            return (name, value)
-        }.sorted { $0.0 < $1.0 }
     }
 }
 

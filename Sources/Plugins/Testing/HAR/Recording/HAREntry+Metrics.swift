@@ -2,11 +2,10 @@ import Foundation
 import LoadingKit
 
 extension HAREntry {
-    /// Adds what the metrics of the request's transaction say. What they do not say stays.
-    mutating func add(_ metrics: URLSessionTaskTransactionMetrics, isRedirect: Bool, _ redactor: Redactor) {
-        if isRedirect, let head = metrics.response as? HTTPURLResponse {
-            response = EntryMaker.response(head, HARContent(), redactor)
-        }
+    /// Adds what the metrics of the request's transactions say. Of several, such as one for each answer to a challenge, the last
+    /// counts. What they do not say stays.
+    mutating func add(_ transactions: [URLSessionTaskTransactionMetrics]) {
+        guard let metrics = transactions.last else { return }
         if metrics.resourceFetchType == .localCache { return comment = "From the cache." }
         if let version = metrics.networkProtocolName {
             // Browsers' names: their importers show them as they are.
@@ -14,7 +13,9 @@ extension HAREntry {
             (request.httpVersion, response.httpVersion) = (name, name)
         }
         serverIPAddress = metrics.remoteAddress ?? serverIPAddress
-        connection = metrics.localPort ?? connection
+        connection = metrics.remotePort ?? connection
+        // Chrome's name for what tells connections apart.
+        if let port = metrics.localPort { others["_connectionId"] = .string(port) }
         if metrics.requestStartDate != nil {
             request.headersSize = Int(clamping: metrics.countOfRequestHeaderBytesSent)
             request.bodySize = Int(clamping: metrics.countOfRequestBodyBytesBeforeEncoding)

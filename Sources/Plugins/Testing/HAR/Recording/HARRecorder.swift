@@ -7,13 +7,13 @@ import Synchronization
 /// ```swift
 /// let recorder = HARRecorder()
 /// recorder.install(in: configuration)
-/// let session = URLSession(configuration: configuration, delegate: recorder.metricsDelegate, delegateQueue: nil)
+/// let session = URLSession(configuration: configuration)
 /// // …
 /// try recorder.write(to: URL(fileURLWithPath: "traffic.har"))
 /// ```
 ///
 /// Each request is forwarded to the handlers behind the recorder, and takes the time that it would take without. Secrets are
-/// redacted before anything is kept. An interceptor does not get everything: see ``add(_:of:)``.
+/// redacted before anything is kept.
 public final class HARRecorder: Sendable {
     /// What is recorded.
     public struct Options: Sendable {
@@ -59,10 +59,6 @@ public final class HARRecorder: Sendable {
         configuration.interceptors.append(Recording(self, schemes))
     }
 
-    /// A delegate for the session, or for single tasks, that gives the recorder their metrics: see ``add(_:of:)``. A program
-    /// with a delegate of its own calls that instead.
-    public var metricsDelegate: any URLSessionTaskDelegate { MetricsDelegate(self) }
-
     /// The recording up to now: the loads that are over, in the order in which they were begun.
     public var log: HARLog {
         HARLog(creator: options.creator, entries: state.withLock { $0.slots }.compactMap(\.entry))
@@ -74,28 +70,9 @@ public final class HARRecorder: Sendable {
     /// Forgets what was recorded.
     public func removeAll() { state.withLock { $0 = State() } }
 
-    /// Adds what an interceptor does not get to the entries of a task: protocol version, address and port of the server,
-    /// sizes, and the times of lookup, connection and handshake; and of redirects the status and the fields.
-    ///
-    /// To be called from `urlSession(_:task:didFinishCollecting:)`. Without it these members are as HAR has them where they are
-    /// not known (-1, or absent), and a redirect has the status that its request's change tells (307 or 302), with a comment.
-    public func add(_ metrics: URLSessionTaskMetrics, of task: URLSessionTask) {
-        let slots = state.withLock { $0.slots }.filter { $0.isOf(task) }
-        var rest = metrics.transactionMetrics[...]
-        for slot in slots {
-            guard let index = rest.firstIndex(where: { slot.isOf($0) }) else { continue }
-            // A request may have taken several transactions, such as one for each answer to a challenge: the last counts.
-            var last = index
-            while rest.indices.contains(last + 1), slot.isSame(rest[last + 1], as: rest[index]) { last += 1 }
-            slot.add(rest[last], redactor)
-            rest = rest[(last + 1)...]
-        }
-    }
+    // MARK: What its interceptor calls
 
-    // MARK: What its handlers call
-
-    /// Begins an entry. Where the task's last load was ended before its response, by none but the session, that was a
-    /// redirect to this request.
+    /// Begins an entry. Where the task's last load was redirected to this request, that load is over now.
     func begin(_ request: URLRequest, _ task: URLSessionTask) -> RecordingSlot {
         let slot = RecordingSlot(request, task, start: options.now())
         let earlier = state.withLock { state in
@@ -105,17 +82,7 @@ public final class HARRecorder: Sendable {
             if excess > 0 { state.slots.removeFirst(excess) }
             return earlier
         }
-        earlier?.didRedirect(to: request, at: slot.start, self)
+        earlier?.finishRedirect()
         return slot
-    }
-}
-
-private final class MetricsDelegate: NSObject, URLSessionTaskDelegate {
-    private let recorder: HARRecorder
-
-    init(_ recorder: HARRecorder) { self.recorder = recorder }
-
-    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        recorder.add(metrics, of: task)
     }
 }

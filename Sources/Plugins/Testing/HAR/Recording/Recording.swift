@@ -21,8 +21,10 @@ struct Recording: LoadInterceptor {
         let received = RecordedBody(limit: recorder.options.maximumBodySize)
         do {
             let request = try await recordedBody(of: load, slot)
-            let loaded = try await load.next.load(request)
-            slot.didReceive(loaded.response, at: recorder.options.now())
+            let loaded = try await load.next.load(request, redirects: .returned)
+            slot.didReceive(loaded, at: recorder.options.now())
+            let status = (loaded.response as? HTTPURLResponse)?.statusCode
+            if loaded.redirection != nil || status == 101 { return try await pass(loaded, load, slot, maker) }
             try await load.receive(loaded.response)
             for try await piece in loaded.body {
                 received.append(piece)
@@ -30,10 +32,19 @@ struct Recording: LoadInterceptor {
             }
             slot.finish(maker.entry(received, at: recorder.options.now()))
         } catch {
-            let entry = maker.entry(received, at: recorder.options.now(), error: error)
-            if Task.isCancelled || error is CancellationError { slot.interrupt(entry) } else { slot.finish(entry) }
+            if slot.entry == nil { slot.finish(maker.entry(received, at: recorder.options.now(), error: error)) }
             throw error
         }
+    }
+
+    /// The session gets a response that redirects, or switches protocols, as it is: it follows the redirect by another load, or
+    /// takes the connection. The body, which the program gets where its delegate declines the redirect, is not recorded.
+    private func pass(
+        _ loaded: LoadedResponse, _ load: LoadContext, _ slot: RecordingSlot, _ maker: EntryMaker
+    ) async throws {
+        slot.didRedirect(maker.entry(nil, at: recorder.options.now()), loaded)
+        defer { slot.finishRedirect() }
+        try await load.receive(loaded)
     }
 
     /// The request to forward, of whose body a copy is kept. A body that is data or a file is read for itself, before it is

@@ -7,15 +7,14 @@ final class RecordingSlot: Sendable {
     private struct State {
         weak var task: URLSessionTask?
         var progress = Progress.loading
-        var response: HTTPURLResponse?
-        var headTime: Date?
     }
 
     private enum Progress {
         case loading
-        /// It was cancelled before its response: by the program, or by a redirect. The entry is for the first.
-        case interrupted(HAREntry)
-        case over(HAREntry, isRedirect: Bool)
+        case answered(LoadedResponse, at: Date)
+        /// The session has the response that redirects, and follows it by another load, or has its body.
+        case redirects(HAREntry, LoadedResponse)
+        case over(HAREntry)
     }
 
     let start: Date
@@ -38,74 +37,41 @@ final class RecordingSlot: Sendable {
     var entry: HAREntry? {
         state.withLock { state in
             switch state.progress {
-            case .loading: nil
-            case .interrupted(let entry), .over(let entry, _): entry
+            case .loading, .answered: nil
+            case .redirects(let entry, _), .over(let entry): entry
             }
         }
     }
 
     func isOf(_ task: URLSessionTask) -> Bool { state.withLock { $0.task === task } }
 
-    /// The program's task has its response: it is no redirect.
-    func didReceive(_ response: URLResponse, at time: Date) {
+    func didReceive(_ loaded: LoadedResponse, at time: Date) {
+        state.withLock { $0.progress = .answered(loaded, at: time) }
+    }
+
+    /// The response, and when it came; nil before.
+    var answer: (loaded: LoadedResponse, time: Date)? {
         state.withLock { state in
-            state.response = response as? HTTPURLResponse
-            state.headTime = time
+            if case .answered(let loaded, let time) = state.progress { (loaded, time) } else { nil }
         }
     }
 
-    var head: (response: HTTPURLResponse?, time: Date?) { state.withLock { ($0.response, $0.headTime) } }
-
-    func finish(_ entry: HAREntry) {
-        settle(.over(entry, isRedirect: false))
+    func didRedirect(_ entry: HAREntry, _ loaded: LoadedResponse) {
+        state.withLock { $0.progress = .redirects(entry, loaded) }
         body.value = nil
     }
 
-    func interrupt(_ entry: HAREntry) {
-        settle(head.time == nil ? .interrupted(entry) : .over(entry, isRedirect: false))
+    func finish(_ entry: HAREntry) {
+        state.withLock { $0.progress = .over(entry) }
+        body.value = nil
     }
 
-    private func settle(_ progress: Progress) {
+    /// The load of a redirect is over, so that its metrics are known.
+    func finishRedirect() {
         state.withLock { state in
-            if case .loading = state.progress { state.progress = progress }
-        }
-    }
-
-    /// The session has gone on to another request of the task.
-    func didRedirect(to next: URLRequest, at time: Date, _ recorder: HARRecorder) {
-        let entry = EntryMaker(self, recorder).redirect(to: next, at: time)
-        state.withLock { state in
-            switch state.progress {
-            case .loading where state.headTime == nil, .interrupted: state.progress = .over(entry, isRedirect: true)
-            case .loading, .over: break
-            }
-        }
-    }
-
-    // MARK: Metrics
-
-    func isOf(_ metrics: URLSessionTaskTransactionMetrics) -> Bool {
-        metrics.request.url == request.url && metrics.request.httpMethod == request.httpMethod
-    }
-
-    /// Whether two transactions are for one request of the task: after a redirect there is one for the same URL as well,
-    /// and then the first has a redirect's response.
-    func isSame(_ next: URLSessionTaskTransactionMetrics, as first: URLSessionTaskTransactionMetrics) -> Bool {
-        let status = (first.response as? HTTPURLResponse)?.statusCode ?? 0
-        return isOf(next) && !(300..<400).contains(status)
-    }
-
-    func add(_ metrics: URLSessionTaskTransactionMetrics, _ redactor: Redactor) {
-        state.withLock { state in
-            switch state.progress {
-            case .loading: break
-            case .interrupted(var entry):
-                entry.add(metrics, isRedirect: false, redactor)
-                state.progress = .interrupted(entry)
-            case .over(var entry, let isRedirect):
-                entry.add(metrics, isRedirect: isRedirect, redactor)
-                state.progress = .over(entry, isRedirect: isRedirect)
-            }
+            guard case .redirects(var entry, let loaded) = state.progress else { return }
+            entry.add(loaded.transactionMetrics)
+            state.progress = .over(entry)
         }
     }
 }

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitForms
 
 /// Applies a redaction, with its names in the form in which they are compared.
 struct Redactor: Sendable {
@@ -43,7 +44,9 @@ struct Redactor: Sendable {
     /// `application/x-www-form-urlencoded`: a query, or a body.
     func form(_ text: String) -> String {
         text.split(separator: "&", omittingEmptySubsequences: false).map { pair in
-            guard let equals = pair.firstIndex(of: "="), isSecret(FormBody.decode(pair[..<equals])) else {
+            guard let equals = pair.firstIndex(of: "="),
+                isSecret(FormURLEncoded(parsing: pair[..<equals]).pairs.first?.name ?? "")
+            else {
                 return String(pair)
             }
             return "\(pair[...equals])\(Self.marker)"

@@ -27,8 +27,8 @@ struct HARMatch {
         }
         return found
             + NamedValue.mismatches(
-                "query item", expected: url.query.map(FormBody.parse) ?? [],
-                actual: actual.query.map(FormBody.parse) ?? [], isWildcard: Self.isWildcard)
+                "query item", expected: NamedValue.list(ofForm: url.query ?? ""),
+                actual: NamedValue.list(ofForm: actual.query ?? ""), isWildcard: Self.isWildcard)
     }
 
     /// How the bodies differ: JSON and forms by what they say, others by their bytes.
@@ -46,8 +46,8 @@ struct HARMatch {
         let type = recorded.mimeType.lowercased()
         if type.hasPrefix("application/x-www-form-urlencoded") {
             return NamedValue.mismatches(
-                "form field", expected: FormBody.parse(String(decoding: expected, as: UTF8.self)),
-                actual: FormBody.parse(request.text), isWildcard: Self.isWildcard)
+                "form field", expected: NamedValue.list(ofForm: String(decoding: expected, as: UTF8.self)),
+                actual: NamedValue.list(ofForm: request.text), isWildcard: Self.isWildcard)
         }
         if type.hasPrefix("multipart/form-data") {
             return NamedValue.mismatches(

@@ -37,7 +37,7 @@ extension StubResponse {
     init(_ entry: HAREntry, method: String, allowsMissingBody: Bool) throws {
         let recorded = entry.response
         self.init(recorded.status)
-        let hasBody = MadeUpResponse.hasBody(method: method, status: recorded.status)
+        let hasBody = ResponseContent.isThere(method: method, status: recorded.status)
         let isRedirect = !recorded.redirectURL.isEmpty
         if hasBody, let data = recorded.content.data {
             body = .data(data)

@@ -1,33 +1,10 @@
 import Foundation
 import LoadingKit
 
-/// A response that a test's handler made up. As with a server's, the length of a coded body says nothing of the bytes that
-/// the program gets.
-final class MadeUpResponse: HTTPURLResponse, @unchecked Sendable {  // no state of its own
-    override var expectedContentLength: Int64 {
-        value(forHTTPHeaderField: "Content-Encoding") == nil ? super.expectedContentLength : -1
-    }
-
-    /// Nil where the status or a field cannot be one.
-    ///
-    /// - Parameter fields: values of one name are joined with commas.
-    static func make(_ url: URL, status: Int, fields: [NamedValue]) -> MadeUpResponse? {
-        var joined: [String: NamedValue] = [:]
-        for field in fields {
-            let key = field.name.lowercased()
-            if let earlier = joined[key] {
-                joined[key] = NamedValue(name: earlier.name, value: "\(earlier.value), \(field.value)")
-            } else {
-                joined[key] = field
-            }
-        }
-        return MadeUpResponse(
-            url: url, statusCode: status, httpVersion: "HTTP/1.1",
-            headerFields: Dictionary(joined.values.map { ($0.name, $0.value) }) { $1 })
-    }
-
-    /// Whether a response to this method, with this status, has a body (RFC 9110 §6.4.1).
-    static func hasBody(method: String, status: Int) -> Bool {
+/// Which responses have a body.
+enum ResponseContent {
+    /// Whether a response to this method, with this status, has one (RFC 9110 §6.4.1).
+    static func isThere(method: String, status: Int) -> Bool {
         method != "HEAD" && status != 204 && status != 304 && !(100..<200).contains(status)
     }
 }

@@ -21,14 +21,14 @@ struct ResponseSender {
     func respond(to request: ReceivedRequest, with response: StubResponse) async throws {
         if let fault = response.fault, fault.bodyBytes == nil { throw fault.error }
         let body = try await StubBody(response.body)
-        let head = try head(of: response, length: body.length, request)
+        let head = head(of: response, length: body.length, request)
         if let next = RedirectTarget.request(
             after: request, status: response.status, location: head.value(forHTTPHeaderField: "Location"))
         {
             try await load.redirect(to: next, response: head)
         }
         try await load.receive(head)
-        if MadeUpResponse.hasBody(method: request.method, status: response.status) {
+        if ResponseContent.isThere(method: request.method, status: response.status) {
             try await send(body, response)
         }
         if let fault = response.fault { throw fault.error }
@@ -46,16 +46,14 @@ struct ResponseSender {
 
     private func head(
         of response: StubResponse, length: Int?, _ request: ReceivedRequest
-    ) throws -> MadeUpResponse {
+    ) -> HTTPURLResponse {
         var fields = response.fields
         let isFramed = fields.contains { ["content-length", "transfer-encoding"].contains($0.name.lowercased()) }
         if let length, !isFramed, response.status != 204, response.status != 304 {
             fields.append(NamedValue(name: "Content-Length", value: String(length)))
         }
-        guard let head = MadeUpResponse.make(request.url, status: response.status, fields: fields) else {
-            throw StubAnswerError(description: "a response with status \(response.status) cannot be made")
-        }
-        return head
+        return HTTPURLResponse(
+            url: request.url, statusCode: response.status, headerFields: fields.map { ($0.name, $0.value) })
     }
 }
 

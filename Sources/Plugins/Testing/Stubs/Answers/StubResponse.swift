@@ -33,7 +33,7 @@ public struct StubResponse: Sendable {
 
     /// The status code. Default 200.
     public var status: Int
-    /// The fields of the head, in order. Values of one name are joined with commas, as `HTTPURLResponse` takes a dictionary.
+    /// The fields of the head, in order. Names may repeat.
     public var fields: [NamedValue]
     /// The body.
     public var body: Body
