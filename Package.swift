@@ -322,7 +322,7 @@ let package = Package(
         tests(
             "LoadingKitTelemetryTests",
             [
-                "LoadingKit", "LoadingKitTelemetry", "LoadingKitResilience",
+                "LoadingKit", "LoadingKitTelemetry", "LoadingKitResilience", "LoadingKitTesting",
                 .product(
                     name: "Tracing", package: "swift-distributed-tracing", condition: .when(traits: ["Telemetry"])),
                 .product(name: "Metrics", package: "swift-metrics", condition: .when(traits: ["Telemetry"])),

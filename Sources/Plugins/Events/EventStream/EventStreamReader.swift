@@ -78,7 +78,7 @@ final class EventStreamReader {
         } catch let error as URLError where error.mayPass && !Task.isCancelled {
             settle(.attemptFailed(retryAfter: nil), error)
         } catch {
-            end(error is CancellationError ? URLError(.cancelled) : error)
+            end(error)
         }
     }
 
@@ -134,7 +134,7 @@ final class EventStreamReader {
     }
 
     private func end(_ error: (any Error)?) {
-        connection = .over(error)
+        connection = .over(error is CancellationError ? URLError(.cancelled) : error)
         monitor.change(to: .closed)
     }
 }

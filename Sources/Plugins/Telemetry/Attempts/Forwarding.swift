@@ -25,11 +25,11 @@
         /// - Parameter isRedirect: whether there was a response that redirects.
         static func ending(by error: any Error, of load: LoadContext, isRedirect: Bool) async -> Ending {
             guard error is CancellationError else { return .failure(error) }
-            // Nothing is loaded in a cancelled task. It answers from the session's event loop, which knows the reason by then.
-            if Task.isCancelled { _ = try? await load.next.load(load.request) }
-            if let error = load.task.error { return .failure(error) }
-            if load.task.state == .canceling { return .failure(URLError(.cancelled)) }
-            return isRedirect ? .redirect : .failure(error)
+            return switch await load.ending() {
+            case .failed(let error): .failure(error)
+            case .cancelled, .sessionInvalidated: .failure(URLError(.cancelled))
+            case .replaced, .released, .finished, nil: isRedirect ? .redirect : .failure(error)
+            }
         }
     }
 #endif

@@ -142,10 +142,7 @@ extension ConformanceBench {
                 async let outcome = observer.run(task, in: session)
                 await observer.waitForStage()
                 let before = observer.count
-                // The delegate's queue takes others' turns meanwhile: what had been on its way would have come.
-                for _ in 0..<20 {
-                    await withCheckedContinuation { done in session.delegateQueue.addOperation { done.resume() } }
-                }
+                await Self.waitForTurns(of: session)
                 if task.state == .suspended, observer.count > before {
                     self.note(
                         14, check, request.url, "\(observer.count - before) bytes came while the task was suspended")
@@ -163,6 +160,13 @@ extension ConformanceBench {
                 ? nil
                 : "it ended with \(outcome.error.map { "\($0)" } ?? "no error") and \(outcome.data.count) of \(whole.count) bytes"
         )
+    }
+
+    /// The delegate's queue takes others' turns meanwhile: what had been on its way would have come.
+    private static func waitForTurns(of session: URLSession) async {
+        for _ in 0..<20 {
+            await withCheckedContinuation { done in session.delegateQueue.addOperation { done.resume() } }
+        }
     }
 
     private func checkInvalidation(_ request: URLRequest, _ stage: LoadObserver.Stage) async {
@@ -193,7 +197,8 @@ extension ConformanceBench {
                 ? nil : "it ended with \(outcome.error.map { "\($0)" } ?? "no error") and \(outcome.data.count) bytes")
     }
 
-    /// Half of them in one session, half in another; every tenth is cancelled, every tenth is suspended for a while.
+    /// Half of them in one session, half in another; every tenth is cancelled, and every tenth is suspended when it began or when
+    /// its response came, until the delegate's queue has taken twenty turns.
     private func checkManyAtOnce(_ request: URLRequest, _ whole: Data) async {
         let check = "\(conformance.loadsAtOnce) loads at once"
         let count = conformance.loadsAtOnce
@@ -245,11 +250,32 @@ extension ConformanceBench {
             return nil
         }
         do {
-            let (data, _) = try await session.data(for: request)
+            let data =
+                index % 10 == 7
+                ? try await loadSuspended(
+                    request, in: session, index % 20 == 7 ? .whenItBegan : .whenTheResponseCame)
+                : try await session.data(for: request).0
             return data == whole ? nil : "\(data.count) bytes that differ from the first load's"
         } catch {
             return "\(error)"
         }
+    }
+
+    /// Suspended at a stage, for some turns of the delegate's queue. It waits for no other load: one that is suspended may
+    /// hold a connection that others wait for.
+    private static func loadSuspended(
+        _ request: URLRequest, in session: URLSession, _ stage: LoadObserver.Stage
+    ) async throws -> Data {
+        let observer = LoadObserver(at: stage, perform: { _, task in task.suspend() })
+        let task = session.dataTask(with: request)
+        task.delegate = observer
+        async let outcome = observer.run(task, in: session)
+        await observer.waitForStage()
+        await waitForTurns(of: session)
+        task.resume()
+        let end = await outcome
+        if let error = end.error { throw error }
+        return end.data
     }
 
     /// Handlers go when their loads are over, whole or cancelled.
