@@ -12,9 +12,7 @@ struct ResponseSender {
 
     /// Sends the request on, with its body as it was received.
     func passOn(_ request: ReceivedRequest) async throws {
-        let loaded = try await load.next.load(request.request)
-        try await load.receive(loaded.response)
-        for try await piece in loaded.body { try await load.receive(piece) }
+        try await load.receive(load.next.load(request.request))
     }
 
     /// Sends head and body, or redirects; ends with the response's fault.
