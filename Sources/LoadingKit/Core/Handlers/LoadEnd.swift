@@ -2,7 +2,8 @@
 public enum LoadEnd: Sendable {
     /// Its response is complete.
     case finished
-    /// The session loads another request for the task: it follows a redirect, or waits for a network to try again.
+    /// The session loads another request for the task: it follows a redirect, or waits for a network to try again. Or the task
+    /// has become a stream task, which has the connection.
     case replaced
     /// The program has cancelled the task, or the Swift task that waited for it.
     case cancelled

@@ -43,6 +43,6 @@ extension URLSession {
         public var chunks: LoadedBody { LoadedBody(reader: reader) }
 
         /// The body's lines, as UTF-8, without their ends: line feed, carriage return, both together, and Unicode's.
-        public var lines: AsyncLineSequence<AsyncBytes> { AsyncLineSequence(base: self) }
+        public var lines: AsyncLineSequence<AsyncBytes> { AsyncLineSequence(reader: reader) }
     }
 }

@@ -1,4 +1,4 @@
-/// The lines of an asynchronous sequence of bytes in UTF-8, without their ends.
+/// The lines of a response's body in UTF-8, without their ends: see ``URLSession/AsyncBytes/lines``.
 ///
 /// A line ends with LF, CR, CR LF, VT, FF, NEL (U+0085), LS (U+2028) or PS (U+2029), as Foundation has it. Empty lines
 /// are left out, as Apple's sequence leaves them out; bytes that are not UTF-8 become U+FFFD.
@@ -6,57 +6,34 @@ public struct AsyncLineSequence<Base: AsyncSequence>: AsyncSequence where Base.E
     /// A line.
     public typealias Element = String
 
-    let base: Base
+    /// The bytes come in pieces: to take them one by one costs forty times as much.
+    let reader: BodyReader
 
-    /// Begins to read, where the bytes' iterator begins.
-    public func makeAsyncIterator() -> Iterator { Iterator(base: base.makeAsyncIterator()) }
+    /// Begins to read. The body is read once: of several iterators each gets what the others do not.
+    public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
 
     /// Gives the lines.
     public struct Iterator: AsyncIteratorProtocol {
-        private var base: Base.AsyncIterator
-        private var line: [UInt8] = []
+        private let reader: BodyReader
+        private var cutter = LineCutter()
         private var isOver = false
 
-        init(base: Base.AsyncIterator) { self.base = base }
+        init(reader: BodyReader) { self.reader = reader }
 
-        /// The next line; nil at the end. Throws what the base throws.
+        /// The next line; nil at the end. Throws what the load failed with.
         public mutating func next() async throws -> String? { try await next(isolation: nil) }
 
-        /// The next line, without leaving the caller's actor where the bytes are there already.
+        /// The next line, without leaving the caller's actor where one is there already.
         public mutating func next(isolation actor: isolated (any Actor)?) async throws -> String? {
             while !isOver {
-                guard let byte = try await nextByte(actor) else {
+                if let line = cutter.next() { return line }
+                if let bytes = try await reader.nextBytes(isolation: actor) {
+                    cutter.receive(bytes)
+                } else {
                     isOver = true
-                    break
-                }
-                line.append(byte)
-                let ending = Self.endingLength(line)
-                if ending > 0 {
-                    line.removeLast(ending)
-                    if let text = takeLine() { return text }
                 }
             }
-            return takeLine()
-        }
-
-        private mutating func nextByte(_ actor: isolated (any Actor)?) async throws -> UInt8? {
-            try await base.next(isolation: actor)
-        }
-
-        private mutating func takeLine() -> String? {
-            defer { line.removeAll(keepingCapacity: true) }
-            return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
-        }
-
-        /// How many bytes at the end of `line` are a line's end. CR LF is CR, then an empty line.
-        private static func endingLength(_ line: [UInt8]) -> Int {
-            switch line.last {
-            case 0x0a, 0x0b, 0x0c, 0x0d: 1
-            case 0x85 where line.suffix(2).first == 0xc2 && line.count >= 2: 2
-            case 0xa8 where line.suffix(3).elementsEqual([0xe2, 0x80, 0xa8]): 3
-            case 0xa9 where line.suffix(3).elementsEqual([0xe2, 0x80, 0xa9]): 3
-            default: 0
-            }
+            return cutter.finish()
         }
     }
 }
