@@ -228,6 +228,25 @@ import Testing
         #expect(statuses == (follows ? [302, 200] : [302]))
     }
 
+    /// What an interceptor takes out of a redirect's request is not sent, also where the URL stays.
+    @Test func aRedirectsFieldsMayBeChanged() async throws {
+        let server = try Self.server()
+        defer { server.stop() }
+        let session = Self.session([
+            Closure { load in
+                var request = load.request
+                if load.url.path == "/old" { request.setValue("secret", forHTTPHeaderField: "X-Order") }
+                let loaded = try await load.next.load(request, redirects: .returned)
+                var target = loaded.redirection
+                target?.setValue(nil, forHTTPHeaderField: "X-Order")
+                try await load.receive(loaded, redirectingTo: target)
+            }
+        ])
+        defer { session.invalidateAndCancel() }
+        let (data, _) = try await session.data(from: try url(server, "/old"))
+        #expect(String(decoding: data, as: UTF8.self) == "/new")
+    }
+
     /// What a server may not redirect to is refused, whichever way the redirect takes.
     @Test(arguments: [NextHandlers.Redirects.followed, .returned])
     func refusedRedirects(_ redirects: NextHandlers.Redirects) async throws {
