@@ -58,9 +58,9 @@ struct ContractCheck {
 final class LateEvents: Sendable {
     private let contract: Guarded<ContractCheck>
     private let logger: Logger
-    private let handler: URLProtocolHandler.Type
+    private let handler: Any.Type
 
-    init(_ contract: ContractCheck, _ logger: Logger, _ handler: URLProtocolHandler.Type) {
+    init(_ contract: ContractCheck, _ logger: Logger, _ handler: Any.Type) {
         self.contract = Guarded(contract)
         self.logger = logger
         self.handler = handler
@@ -74,7 +74,7 @@ final class LateEvents: Sendable {
 
 extension Logger {
     func warn(
-        of rule: ContractCheck.Rule, brokenBy event: CustomLoad.Event, from handler: URLProtocolHandler.Type
+        of rule: ContractCheck.Rule, brokenBy event: CustomLoad.Event, from handler: Any.Type
     ) {
         warning(
             "\(handler) breaks rule \(rule.rawValue) of the contract of handlers with \(event.name)",

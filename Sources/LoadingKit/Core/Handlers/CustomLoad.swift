@@ -2,9 +2,10 @@ import DequeModule
 import Foundation
 import LoadingKitPrimitives
 import LoadingKitTransport
+import Logging
 import Synchronization
 
-/// One run of a handler that is not native to the event loop: an author's subclass.
+/// One run of a handler that is not native to the event loop, an author's subclass, or of an interceptor.
 ///
 /// It takes events from any thread through `post`, in order, and hands them over on the loop as the receiver has room.
 final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop`, but for the atomics and `start…`
@@ -28,15 +29,18 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     let loop: EventLoop
     /// Until the load ends: an author's code may go on for longer, and holds this.
     private(set) var resources: LoadResources?
-    let handler: URLProtocolHandler
+    let program: LoadProgram
     private let request: URLRequest
     // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
     // object: the check costs more than what it guards.
     @exclusivity(unchecked) private(set) var receiver: (any LoadReceiver)?
+    /// Nil for an interceptor.
     private var client: HandlerClient?
     private var began = MonotonicTime(nanoseconds: 0)
     @exclusivity(unchecked) private var contract = ContractCheck()
     /// Set when the load is over, and its session no longer held.
+    private var lateLogger: Logger?
+    /// What comes then; made for the client, or for the first such event.
     private var lateEvents: LateEvents?
     @exclusivity(unchecked) private var waiting = Deque<Event>()
     /// Whether the receiver can take no more now.
@@ -54,12 +58,12 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     @exclusivity(unchecked) private(set) var ending: LoadEnd?
     let starter: HandlerStarter
 
-    init(_ handler: URLProtocolHandler, _ request: URLRequest, _ resources: LoadResources) {
-        self.handler = handler
+    init(_ program: LoadProgram, _ request: URLRequest, _ resources: LoadResources) {
+        self.program = program
         self.request = request
         self.resources = resources
         loop = resources.loop
-        starter = HandlerStarter(handler, on: loop)
+        starter = HandlerStarter(program, on: loop)
     }
 
     // MARK: From the receiver, on the loop
@@ -67,11 +71,13 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     func begin(_ receiver: any LoadReceiver) {
         self.receiver = receiver
         began = loop.now
-        let client = HandlerClient(self)
-        self.client = client
         guard let resources else { return }
         resources.task.hasProgramsHandler = true
-        handler.attach(to: resources.task, client)
+        if case .handler(let handler) = program {
+            let client = HandlerClient(self)
+            self.client = client
+            handler.attach(to: resources.task, client)
+        }
         if starter.start(LoadContext(request, resources, run: self)) { receiver.queueStateDidChange(isQueued: true) }
     }
 
@@ -82,10 +88,9 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
         passed?.load.stop()
         passed = nil
         receiver = nil
-        let lateEvents = resources.map { LateEvents(contract, $0.core.logger, type(of: handler)) }
-        self.lateEvents = lateEvents
+        lateLogger = resources?.core.logger
         resources = nil
-        client?.loadEnded(lateEvents)
+        if let client { client.loadEnded(makeLateEvents()) }
         client = nil
         hasEnded.store(true, ordering: .relaxed)
         wakeWaiters()
@@ -158,15 +163,23 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
 
     private func take(_ event: Event) {
-        if let lateEvents { return lateEvents.check(event) }
+        guard resources != nil else {
+            makeLateEvents()?.check(event)
+            return
+        }
         let verdict = contract.accept(event)
         if let rule = verdict.broken, let logger = resources?.core.logger {
-            logger.warn(of: rule, brokenBy: event, from: type(of: handler))
+            logger.warn(of: rule, brokenBy: event, from: program.type)
         }
         guard verdict.isTaken, let receiver else { return }
         guard !isBlocked, passed == nil, waiting.isEmpty else { return waiting.append(event) }
         hand(event, to: receiver)
         drain()
+    }
+
+    private func makeLateEvents() -> LateEvents? {
+        if lateEvents == nil { lateEvents = lateLogger.map { LateEvents(contract, $0, program.type) } }
+        return lateEvents
     }
 
     func drain() {

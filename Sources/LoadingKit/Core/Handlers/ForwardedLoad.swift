@@ -73,8 +73,10 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
                 request, task: resources.task, isOwnRequest: false, from: resources.next)
             source = .loading(handler)
             destination = .head(continuation)
-            feed.onDemand = { [weak self] in self?.resumeSource() }
-            feed.onCancel = { [weak self] in self?.stop() }
+            // They hold this object until the feed's end, which comes when the load ends, or its reader is gone. A weak reference
+            // would cost each load a table of its own.
+            feed.onDemand = { self.resumeSource() }
+            feed.onCancel = { self.stop() }
             handler.begin(self)
         } catch {
             source = .ended
@@ -249,16 +251,18 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         outer.withReceiver { $0.willCache(response, decide: decide) }
     }
 
-    func didSendBody(_ count: Int, expected: Int64) { outer.withReceiver { $0.didSendBody(count, expected: expected) } }
+    // These change nothing that a handler sees, and go to the receiver at once.
 
-    func noteActivity() { outer.withReceiver { $0.noteActivity() } }
+    func didSendBody(_ count: Int, expected: Int64) { outer.receiver?.didSendBody(count, expected: expected) }
 
-    func queueStateDidChange(isQueued: Bool) { outer.withReceiver { $0.queueStateDidChange(isQueued: isQueued) } }
+    func noteActivity() { outer.receiver?.noteActivity() }
+
+    func queueStateDidChange(isQueued: Bool) { outer.receiver?.queueStateDidChange(isQueued: isQueued) }
 
     func collect(_ transaction: @autoclosure () -> TransactionRecord) {
         let transaction = transaction()
         transactions.withLock { $0.append(transaction) }
-        outer.withReceiver { $0.collect(transaction) }
+        outer.receiver?.collect(transaction)
     }
 
     func finish() {

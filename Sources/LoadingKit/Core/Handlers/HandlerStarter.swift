@@ -33,11 +33,11 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
     private static let retryInterval: UInt64 = 100_000_000
 
     private let state = Guarded(State())
-    private let handler: URLProtocolHandler
+    private let program: LoadProgram
     private let loop: EventLoop
 
-    init(_ handler: URLProtocolHandler, on loop: EventLoop) {
-        self.handler = handler
+    init(_ program: LoadProgram, on loop: EventLoop) {
+        self.program = program
         self.loop = loop
     }
 
@@ -45,12 +45,13 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
 
     /// - Returns: whether the handler waits until a thread is free; then it notifies the context when it begins.
     func start(_ context: LoadContext) -> Bool {
-        guard HandlerMethod.startLoading.isOverridden(by: handler) else {
-            state.withLock { $0.phase = .starting(wantsLoad: false) }
+        guard let handler = program.handler(overriding: .startLoading) else {
+            // The base class's `startLoading()` need not be called: all that it does is to ask for this.
+            state.withLock { $0.phase = .starting(wantsLoad: true) }
             startTask(context)
             return false
         }
-        let work = BlockingPool.Work({ self.runOnThread(context) }) { refusal in
+        let work = BlockingPool.Work({ self.run(handler, context) }) { refusal in
             context.end(LoadFailure(.resourceUnavailable, "startLoading() cannot be called: \(refusal)"))
         }
         state.withLock { $0.phase = .waiting(work, isQueued: false) }
@@ -65,12 +66,14 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
     /// A detached task: the task that happens to have started the load is no parent of the handler's. Where that task awaits the
     /// load, its thread can begin with the handler's part at once, which saves waking another.
     private func startTask(_ context: LoadContext) {
-        let executor = handler is any LoopAwareHandler ? loop.executor : nil
+        let executor = program.runsOnLoop ? loop.executor : nil
         #if compiler(>=6.2)
-            let isBegun = loop.borrowThread {
-                self.adopt(Task.immediateDetached(executorPreference: executor) { await self.runInTask(context) })
+            if loop.canBorrowThread {
+                let isBegun = loop.borrowThread {
+                    self.adopt(Task.immediateDetached(executorPreference: executor) { await self.runInTask(context) })
+                }
+                if isBegun { return }
             }
-            if isBegun { return }
         #endif
         adopt(Task.detached(executorPreference: executor) { await self.runInTask(context) })
     }
@@ -91,20 +94,20 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         }
         task?.cancel()
         if let work { BlockingPool.userCode.cancel(work) }
-        if isStarted { stopOnThread() }
+        if isStarted, case .handler(let handler) = program { stopOnThread(handler) }
     }
 
-    /// The base class's does not block.
+    /// The base class's has nothing to cancel any more.
     private func stopOffTask() {
-        if HandlerMethod.stopLoading.isOverridden(by: handler) { stopOnThread() } else { handler.stopLoading() }
+        if let handler = program.handler(overriding: .stopLoading) { stopOnThread(handler) }
     }
 
-    private func stopOnThread() {
-        let work = BlockingPool.Work({ self.handler.stopLoading() }) { _ in
+    private func stopOnThread(_ handler: URLProtocolHandler) {
+        let work = BlockingPool.Work({ handler.stopLoading() }) { _ in
             // It has to be called: the handler may hold something until then.
             self.loop.execute {
                 let next = self.loop.now.advanced(byNanoseconds: Self.retryInterval)
-                _ = self.loop.schedule(at: next) { self.stopOnThread() }
+                _ = self.loop.schedule(at: next) { self.stopOnThread(handler) }
             }
         }
         BlockingPool.userCode.run(work)
@@ -130,12 +133,10 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         if isStopped { task.cancel() }
     }
 
-    private func runInTask(_ context: LoadContext) async {
-        handler.startLoading()
-        if startDidReturn() { await load(context) }
-    }
+    private func runInTask(_ context: LoadContext) async { if startDidReturn() { await load(context) } }
 
-    private func runOnThread(_ context: LoadContext) {
+    /// On a thread for code of the program's.
+    private func run(_ handler: URLProtocolHandler, _ context: LoadContext) {
         let wasQueued = state.withLock { state -> Bool? in
             guard case .waiting(_, let isQueued) = state.phase else { return nil }
             state.phase = .starting(wantsLoad: false)
@@ -164,9 +165,14 @@ final class HandlerStarter: @unchecked Sendable {  // `state` is guarded by its 
         return wantsLoad
     }
 
+    /// Inlined, as to call an asynchronous function costs a look at where tasks prefer to run.
+    @inline(__always)
     private func load(_ context: LoadContext) async {
         do {
-            try await handler.load(context)
+            switch program {
+            case .handler(let handler): try await handler.load(context)
+            case .interceptor(let interceptor): try await interceptor.load(context)
+            }
             context.end(nil)
         } catch {
             context.end(error)

@@ -43,7 +43,7 @@ public final class LoadContext: Sendable {
     public var next: NextHandlers { NextHandlers(run: run) }
 
     /// A stored response for the request; nil when there is none, or the request is not to be answered from the cache.
-    public var cachedResponse: CachedURLResponse? { run.handler.cachedResponse }
+    public var cachedResponse: CachedURLResponse? { run.program.cachedResponse }
 
     /// Tells the response's head. Must come before the body's first bytes; a second response replaces the first.
     ///

@@ -39,15 +39,10 @@ extension LoadInterceptor {
 
     /// Not on the session's executor.
     public var runsOnSessionExecutor: Bool { false }
-
-    func makeHandler(_ request: URLRequest) -> URLProtocolHandler {
-        runsOnSessionExecutor
-            ? LoopClosureHandler(request: request, load: load(_:)) : ClosureHandler(request: request, load: load(_:))
-    }
 }
 
 /// A handler whose load is a closure.
-class ClosureHandler: URLProtocolHandler, @unchecked Sendable {  // as its superclass; the closure is Sendable
+final class ClosureHandler: URLProtocolHandler, @unchecked Sendable {  // as its superclass; the closure is Sendable
     private let loadRequest: @Sendable (LoadContext) async throws -> Void
 
     required init(request: URLRequest, load: @escaping @Sendable (LoadContext) async throws -> Void) {
@@ -62,6 +57,3 @@ class ClosureHandler: URLProtocolHandler, @unchecked Sendable {  // as its super
 
     override func load(_ load: LoadContext) async throws { try await loadRequest(load) }
 }
-
-/// The same on the session's event loop.
-private final class LoopClosureHandler: ClosureHandler, LoopAwareHandler, @unchecked Sendable {}  // as its superclass

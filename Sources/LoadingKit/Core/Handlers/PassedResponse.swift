@@ -21,7 +21,8 @@ final class PassedResponse {
         self.continuation = continuation
     }
 
-    deinit { end(CancellationError()) }
+    // Most have ended, and need no error made.
+    deinit { if continuation != nil { end(CancellationError()) } }
 
     var load: ForwardedLoad { loaded.load }
 

@@ -166,11 +166,11 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case .handler(let type):
             let canonical = type.canonicalRequest(for: request)
             let handler = type.init(request: canonical, cachedResponse: stored(for: canonical), client: nil)
-            return CustomLoad(handler, canonical, resources)
+            return CustomLoad(.handler(handler), canonical, resources)
         case .factory(let factory):
-            return CustomLoad(factory.makeHandler(request), request, resources)
+            return CustomLoad(.handler(factory.makeHandler(request)), request, resources)
         case .interceptor(let interceptor):
-            return CustomLoad(interceptor.makeHandler(request), request, resources)
+            return CustomLoad(.interceptor(interceptor), request, resources)
         }
     }
 

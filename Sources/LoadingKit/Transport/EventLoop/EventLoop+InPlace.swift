@@ -32,6 +32,9 @@ extension EventLoop {
         return true
     }
 
+    /// Whether ``borrowThread(_:)`` would take work now. On the loop only.
+    package var canBorrowThread: Bool { if case .available = lentThread { true } else { false } }
+
     /// Runs `work` off the loop, in the thread that runs on it now, as soon as that has given the turn back. False, and
     /// nothing is run, where the thread was not lent. On the loop only.
     package func borrowThread(_ work: @escaping @Sendable () -> Void) -> Bool {
