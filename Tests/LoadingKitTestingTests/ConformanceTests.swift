@@ -131,4 +131,44 @@ import Testing
         let report = await conformance.run()
         #expect(report.findings.isEmpty, "\(report)")
     }
+
+    private struct Forwarding: LoadInterceptor {
+        let runsOnSessionExecutor: Bool
+
+        func load(_ load: LoadContext) async throws { try await load.receive(load.next.load(load.request)) }
+    }
+
+    private struct Marking: LoadAdapter {
+        func adapt(_ request: URLRequest) -> URLRequest {
+            var request = request
+            request.addValue("a", forHTTPHeaderField: "X-A")
+            return request
+        }
+    }
+
+    /// Each letter is an entry: an adapter, an interceptor, and one on the session's executor.
+    @Test(arguments: ["a", "aaa", "i", "iii", "sss", "asiaasi"])
+    func manyInterceptors(_ entries: String) async throws {
+        let server = try LoopbackServer { request in
+            switch request.path {
+            case "/redirect": return .redirect(to: "/whole")
+            case "/upload": return .text("\(request.bodyLength)", status: 201)
+            case "/failure": try request.exchange.closeAbruptly()
+            default: return .bytes(Array(Self.whole))
+            }
+        }
+        defer { server.stop() }
+        func url(_ path: String) throws -> URL { try #require(URL(string: server.url(path))) }
+        let report = await HandlerConformance([
+            .resource(try url("/whole")), .upload(try Self.post(try url("/upload"))), .redirect(try url("/redirect")),
+            .failure(try url("/failure")),
+        ]) { configuration in
+            configuration.interceptors = entries.map { entry -> any LoadInterceptor in
+                if entry == "a" { return Marking() }
+                return Forwarding(runsOnSessionExecutor: entry == "s")
+            }
+        }.run()
+        #expect(report.findings.isEmpty, "\(report)")
+        #expect(report.checks.count > 30)
+    }
 }

@@ -17,6 +17,8 @@ import Foundation
 /// Interceptors are instances, so that two sessions share state only where the program gives both the same one. They are
 /// asked in the order of ``URLSessionConfiguration/interceptors``, before the configuration's `protocolClasses`. Each
 /// redirect that is followed, and each request that a handler begins in place of another, passes through them anew.
+///
+/// What only changes requests or the heads of responses costs less as a ``LoadAdapter``.
 public protocol LoadInterceptor: Sendable {
     /// Whether the interceptor sees this request. Called on the session's event loop: it must not block. Default: true.
     func canIntercept(_ request: URLRequest) -> Bool

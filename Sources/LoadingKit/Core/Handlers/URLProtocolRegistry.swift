@@ -11,6 +11,7 @@ public struct URLProtocolRegistry: Sendable {
         case native(any LoopNativeHandler.Type)
         case factory(SchemeFactory)
         case interceptor(any LoadInterceptor)
+        case adapter(any LoadAdapter)
 
         var name: String {
             switch self {
@@ -18,6 +19,7 @@ public struct URLProtocolRegistry: Sendable {
             case .native(let type): String(describing: type)
             case .factory(let factory): "factory of \(factory.scheme):"
             case .interceptor(let interceptor): "interceptor \(type(of: interceptor))"
+            case .adapter(let adapter): "interceptor \(type(of: adapter))"
             }
         }
 
@@ -29,6 +31,14 @@ public struct URLProtocolRegistry: Sendable {
             }
         }
 
+        init(_ interceptor: any LoadInterceptor) {
+            if let adapter = interceptor as? any LoadAdapter {
+                self = .adapter(adapter)
+            } else {
+                self = .interceptor(interceptor)
+            }
+        }
+
         /// `task` is the task whose own current request this is; nil where a handler forwards another.
         func canLoad(_ request: URLRequest, _ task: URLSessionTask?) -> Bool {
             switch self {
@@ -37,6 +47,7 @@ public struct URLProtocolRegistry: Sendable {
             case .native(let type): type.canInit(with: request)
             case .factory(let factory): request.url?.hasScheme(factory.scheme) ?? false
             case .interceptor(let interceptor): interceptor.canIntercept(request)
+            case .adapter(let adapter): adapter.canIntercept(request)
             }
         }
     }
@@ -46,7 +57,7 @@ public struct URLProtocolRegistry: Sendable {
 
     init(_ settings: SessionSettings) {
         own =
-            settings.interceptors.map(Entry.interceptor)
+            settings.interceptors.map { Entry($0) }
             + (settings.protocolClasses ?? []).compactMap { ($0 as? URLProtocolHandler.Type).map(Entry.init) }
             + settings.factories.map(Entry.factory)
         builtIn = settings.builtInHandlers.map(Entry.init)
@@ -136,7 +147,7 @@ extension URLProtocolRegistry.Entry {
         switch self {
         case .handler, .native: "canInit(with:) is false"
         case .factory(let factory): "the scheme is not \(factory.scheme):"
-        case .interceptor: "canIntercept(_:) is false"
+        case .interceptor, .adapter: "canIntercept(_:) is false"
         }
     }
 }

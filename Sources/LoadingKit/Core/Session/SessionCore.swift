@@ -171,6 +171,23 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
             return CustomLoad(.handler(factory.makeHandler(request)), request, resources)
         case .interceptor(let interceptor):
             return CustomLoad(.interceptor(interceptor), request, resources)
+        case .adapter(let adapter):
+            let adapted = try adapt(request, by: adapter, for: task)
+            let load = try makeLoad(adapted, task: task, isOwnRequest: false, from: found.next)
+            return AdaptedLoad.make(AdaptedLoad.Step(adapter: adapter, request: request), around: load)
+        }
+    }
+
+    private func adapt(
+        _ request: URLRequest, by adapter: any LoadAdapter, for task: URLSessionTask
+    ) throws -> URLRequest {
+        do {
+            let adapted = try adapter.adapt(request)
+            let isSame = adapted.storage === request.storage || adapted.url == request.url
+            if !isSame, task.firstURL == request.url { task.firstURL = adapted.url }
+            return adapted
+        } catch {
+            throw HandlerError(error: error)
         }
     }
 

@@ -68,7 +68,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// Fields sent with every HTTP request that does not set them itself. Keys and values are strings.
     ///
     /// `Authorization`, `Cookie` and `Proxy-Authorization` go to the origin that a task is made for (the scheme, host and port
-    /// of its first request, by `https` where the host asks for that), and to no other that it is redirected to.
+    /// of its first request, by `https` where the host asks for that, as a ``LoadAdapter`` gives it), and to no other that it is
+    /// redirected to.
     open var httpAdditionalHeaders: [AnyHashable: Any]? {
         get { settings.httpAdditionalHeaders.map { Dictionary(uniqueKeysWithValues: $0.map { ($0, $1) }) } }
         set {

@@ -2,24 +2,19 @@ import Foundation
 import LoadingKit
 
 /// Gives responses to URLs that end with `.json` their type, for a server that calls them plain text.
-public struct JSONType: LoadInterceptor {
+public struct JSONType: LoadAdapter {
     public init() {}
-
-    public var runsOnSessionExecutor: Bool { true }
 
     public func canIntercept(_ request: URLRequest) -> Bool { request.url?.pathExtension == "json" }
 
-    public func load(_ load: LoadContext) async throws {
-        let loaded = try await load.next.load(load.request, redirects: .returned)
-        try await load.receive(loaded, as: Self.corrected(loaded.response))
-    }
+    public func adapt(_ request: URLRequest) -> URLRequest { request }
 
-    /// Nil where there is nothing to change.
-    private static func corrected(_ response: URLResponse) -> URLResponse? {
+    public func adapt(_ response: URLResponse, to request: URLRequest) -> URLResponse {
         guard let response = response as? HTTPURLResponse, response.mimeType == "text/plain", let url = response.url,
             var fields = response.allHeaderFields as? [String: String]
-        else { return nil }
+        else { return response }
         fields["Content-Type"] = "application/json"
-        return HTTPURLResponse(url: url, statusCode: response.statusCode, httpVersion: nil, headerFields: fields)
+        return HTTPURLResponse(
+            url: url, statusCode: response.statusCode, httpVersion: nil, headerFields: fields) ?? response
     }
 }

@@ -1,0 +1,147 @@
+import Foundation
+
+/// A load whose request, response and redirect pass through adapters, those of several in a row.
+///
+/// It runs the load of the adapted request, and stands between that and its receiver. Everything but the heads goes through as it
+/// is.
+final class AdaptedLoad: LoopHandler, @unchecked Sendable {  // confined to the session's event loop
+    /// An adapter, and the request that it was given.
+    struct Step {
+        let adapter: any LoadAdapter
+        let request: URLRequest
+    }
+
+    private enum State {
+        case new
+        case loading(any LoadReceiver)
+        case over
+    }
+
+    /// The innermost first.
+    private var steps: [Step]
+    private let inner: any LoopHandler
+    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
+    // object: the check costs more than what it guards.
+    @exclusivity(unchecked) private var state = State.new
+    /// The head of a redirect that the receiver was asked about: where it declines, that is the response.
+    @exclusivity(unchecked) private var redirect: URLResponse?
+
+    private init(_ step: Step, _ inner: any LoopHandler) {
+        steps = [step]
+        self.inner = inner
+    }
+
+    /// - Parameter load: that of the request that the step's adapter gave; it has not begun.
+    static func make(_ step: Step, around load: any LoopHandler) -> AdaptedLoad {
+        guard let adapted = load as? AdaptedLoad else { return AdaptedLoad(step, load) }
+        adapted.steps.append(step)
+        return adapted
+    }
+
+    // MARK: From the receiver
+
+    func begin(_ receiver: any LoadReceiver) {
+        state = .loading(receiver)
+        inner.begin(self)
+    }
+
+    func end() {
+        guard receiver != nil else { return }
+        // While there is a receiver, so that the load is part of the task's metrics.
+        inner.end()
+        state = .over
+    }
+
+    func receiverDidBlock() { if receiver != nil { inner.receiverDidBlock() } }
+
+    func receiverDidBecomeReady() { if receiver != nil { inner.receiverDidBecomeReady() } }
+
+    func takeConnection() throws -> TakenConnection? { receiver == nil ? nil : try inner.takeConnection() }
+
+    // MARK: What adapters change
+
+    private var receiver: (any LoadReceiver)? {
+        if case .loading(let receiver) = state { receiver } else { nil }
+    }
+
+    private func adapted(_ response: URLResponse) throws -> URLResponse {
+        try steps.reduce(response) { try $1.adapter.adapt($0, to: $1.request) }
+    }
+
+    /// What an adapter throws ends the load.
+    private func fail(ofAdapter error: any Error) {
+        guard let receiver else { return }
+        end()
+        receiver.fail(HandlerError(error: error))
+    }
+}
+
+extension AdaptedLoad: LoadReceiver {
+    func receive(_ response: URLResponse) -> Flow {
+        guard let receiver else { return .wait }
+        do {
+            return receiver.receive(try redirect.take() ?? adapted(response))
+        } catch {
+            fail(ofAdapter: error)
+            return .wait
+        }
+    }
+
+    /// A target that an adapter has chosen is as the program's own: it is not refused.
+    func redirect(
+        to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
+    ) {
+        guard let receiver else { return }
+        do {
+            let target = try steps.reduce(request) {
+                try $1.adapter.adapt(redirection: $0, of: $1.request)
+            }
+            let head = try adapted(response)
+            redirect = head
+            let refusal = target.url == request.url ? refusal : nil
+            receiver.redirect(to: target, refusal: refusal, response: head, decide: decide)
+        } catch {
+            fail(ofAdapter: error)
+        }
+    }
+
+    // MARK: What goes through as it is
+
+    func receive(informational response: HTTPURLResponse) { receiver?.receive(informational: response) }
+
+    func receive(_ bytes: UnsafeRawBufferPointer) -> Flow { receiver?.receive(bytes) ?? .wait }
+
+    func receive(_ data: Data) -> Flow { receiver?.receive(data) ?? .wait }
+
+    func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { receiver?.bodyBuffer(atMost: count) }
+
+    func bodyBufferFilled(_ count: Int) -> Flow { receiver?.bodyBufferFilled(count) ?? .wait }
+
+    var answersChallenges: Bool { receiver?.answersChallenges ?? false }
+
+    var challengeDelegate: AnyObject? { receiver?.challengeDelegate }
+
+    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
+        receiver?.challenge(challenge, decide: decide)
+    }
+
+    func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
+
+    func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) { receiver?.requestNewBodyStream(give) }
+
+    func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
+        if let receiver { receiver.willCache(response, decide: decide) } else { decide(response) }
+    }
+
+    func didSendBody(_ count: Int, expected: Int64) { receiver?.didSendBody(count, expected: expected) }
+
+    func noteActivity() { receiver?.noteActivity() }
+
+    func queueStateDidChange(isQueued: Bool) { receiver?.queueStateDidChange(isQueued: isQueued) }
+
+    func collect(_ transaction: @autoclosure () -> TransactionRecord) { receiver?.collect(transaction()) }
+
+    func finish() { receiver?.finish() }
+
+    func fail(_ error: any Error) { receiver?.fail(error) }
+}
