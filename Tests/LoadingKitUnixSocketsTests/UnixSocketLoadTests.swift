@@ -2,9 +2,10 @@ import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
 import LoadingKitTesting
-import LoadingKitUnixSockets
 import TestSupport
 import Testing
+
+@testable import LoadingKitUnixSockets
 
 /// Loads from servers on Unix-domain sockets.
 @Suite(.timeLimit(.minutes(2))) struct UnixSocketLoadTests {
@@ -93,6 +94,103 @@ import Testing
             #expect(String(decoding: data, as: UTF8.self) == cookie, "\(name)")
         }
         #expect(servers.map(\.requests.count) == [2, 2])
+    }
+
+    /// Two sessions give one host to different sockets, and each its own server name to the same URL.
+    @Test func twoSessionsShareNothing() async throws {
+        let sockets = try Sockets()
+        let servers = try ["one", "two"].map { try Self.server(sockets.path($0)) }
+        defer { for server in servers { server.stop() } }
+        let sessions = ["one", "two"].map { name in
+            let path = sockets.path(name)
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.unixSocket = { $0 == "docker" ? UnixSocket(path: path, serverName: name) : nil }
+            UnixSockets(serverName: "named-\(name)").install(in: configuration)
+            return URLSession(configuration: configuration)
+        }
+        defer { for session in sessions { session.invalidateAndCancel() } }
+        let (mapped, named) = (try #require(URL(string: "http://docker/x")), try sockets.url("one", "/x"))
+        for _ in 0..<2 {
+            for (session, name) in zip(sessions, ["one", "two"]) {
+                for (url, host) in [(mapped, name), (named, "named-\(name)")] {
+                    let (data, _) = try await session.data(from: url)
+                    #expect(String(decoding: data, as: UTF8.self) == "\(host) /x ")
+                }
+            }
+        }
+        #expect(servers.map(\.requests.count) == [6, 2])
+    }
+
+    /// The loads of one session go to several sockets and paths in turn; URLs whose beginnings are alike differ.
+    @Test func manyURLs() async throws {
+        let sockets = try Sockets()
+        let servers = try ["s", "s2"].map { try Self.server(sockets.path($0)) }
+        defer { for server in servers { server.stop() } }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        for _ in 0..<2 {
+            for name in ["s", "s2"] {
+                for rest in ["/x", "/x?y", "", "/x#z", "?q"] {
+                    let url = try sockets.url(name, rest)
+                    let (data, response) = try await session.data(from: url)
+                    let target = rest.prefix { $0 != "#" }
+                    #expect(
+                        String(decoding: data, as: UTF8.self) == "localhost \(target.first == "/" ? "" : "/")\(target) "
+                    )
+                    #expect(response.url == url)
+                }
+            }
+        }
+        #expect(servers.map(\.requests.count) == [10, 10])
+    }
+
+    /// A session's credentials are for the socket that a task was made for, and not for what its server redirects to.
+    @Test func theSessionsCredentials() async throws {
+        let sockets = try Sockets()
+        let route: LoopbackServer.Route = { .text($0.fields[.authorization] ?? "none") }
+        let elsewhere = try LoopbackServer(route: route)
+        let away = elsewhere.url("/")
+        let server = try Self.server(sockets.path("s")) { request in
+            switch request.path {
+            case "/old": .redirect(to: "/new")
+            case "/away": .redirect(to: away)
+            default: try route(request)
+            }
+        }
+        defer {
+            server.stop()
+            elsewhere.stop()
+        }
+        let session = Self.session { $0.httpAdditionalHeaders = ["Authorization": "secret"] }
+        defer { session.invalidateAndCancel() }
+        for (path, expected) in [("/x", "secret"), ("/old", "secret"), ("/away", "none")] {
+            let (data, _) = try await session.data(from: try sockets.url("s", path))
+            #expect(String(decoding: data, as: UTF8.self) == expected, "\(path)")
+        }
+    }
+
+    /// Neither by the plugin's scheme nor by the host that stands for a socket.
+    @Test func noServerElsewhereRedirectsToASocket() async throws {
+        let sockets = try Sockets()
+        let servers = try ["one", "two"].map { try Self.server(sockets.path($0)) }
+        defer { for server in servers { server.stop() } }
+        let hidden = try UnixSocketURL(try sockets.url("two")).loadedURL()
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        for target in [hidden, try sockets.url("two")] {
+            let text = target.absoluteString
+            let elsewhere = try LoopbackServer { _ in .redirect(to: text) }
+            let socket = try Self.server(sockets.path("three")) { _ in .redirect(to: text) }
+            defer {
+                elsewhere.stop()
+                socket.stop()
+            }
+            for url in [try #require(URL(string: elsewhere.url())), try sockets.url("three")] {
+                let error = await #expect(throws: URLError.self) { try await session.data(from: url) }
+                #expect(error?.code == .redirectToNonExistentLocation, "\(url) to \(text)")
+            }
+        }
+        #expect(servers.map(\.requests.count) == [0, 0])
     }
 
     @Test func http2AndTLS() async throws {

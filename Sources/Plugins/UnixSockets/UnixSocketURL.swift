@@ -11,8 +11,13 @@ struct UnixSocketURL: Hashable {
 
     let scheme: String
     let socketPath: String
+    /// The host under which a session knows the socket. It is for nothing but the one socket, so that what sessions keep for a
+    /// host (cookies, credentials, stored responses) is kept for one socket; `localhost` is for local use (RFC 6761 §6.3).
+    let host: String
+    /// Scheme and authority, as they are spelled.
+    private let beginning: String
     /// Path, query and fragment, with the `/` that they begin with.
-    private let rest: Substring
+    private var rest: Substring
 
     init(_ url: URL) throws(UnixSocketURLError) {
         let text = url.absoluteString
@@ -27,12 +32,35 @@ struct UnixSocketURL: Hashable {
         guard path.utf8.count <= Self.longestPath else { throw .pathTooLong(path) }
         self.scheme = scheme
         socketPath = path
+        host = Self.host(ofSocketAt: path)
+        beginning = String(text[..<authority.endIndex])
         rest = text[authority.endIndex...]
     }
 
-    /// The host under which a session knows the socket. It is for nothing but the one socket, so that what sessions keep for a
-    /// host (cookies, credentials, stored responses) is kept for one socket; `localhost` is for local use (RFC 6761 §6.3).
-    var host: String { Self.host(ofSocketAt: socketPath) }
+    /// Whether the URL has one of the schemes. Every request is asked that, so no string is made for it.
+    static func hasScheme(_ url: URL) -> Bool {
+        var text = url.absoluteString
+        return text.withUTF8 { text in
+            guard let colon = text.prefix(11).firstIndex(of: UInt8(ascii: ":")), colon >= "ws+unix".utf8.count else {
+                return false
+            }
+            return schemes.keys.contains { name in
+                name.utf8.count == colon && zip(name.utf8, text).allSatisfy { $0 == $1 | 0x20 }
+            }
+        }
+    }
+
+    /// Another URL whose beginning is spelled as this one's is; nil for others.
+    func sibling(_ url: URL) -> UnixSocketURL? {
+        var (text, beginning) = (url.absoluteString, beginning)
+        let isSibling = text.withUTF8 { text in
+            beginning.withUTF8 { text.prefix($0.count).elementsEqual($0) }
+        }
+        guard isSibling else { return nil }
+        var sibling = self
+        sibling.rest = text[text.utf8.index(text.startIndex, offsetBy: beginning.utf8.count)...]
+        return sibling.rest.first.map { "/?#".contains($0) } ?? true ? sibling : nil
+    }
 
     private static let suffix = ".localhost"
     private static let prefix = "unix-"

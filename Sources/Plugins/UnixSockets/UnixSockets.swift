@@ -27,32 +27,6 @@ public struct UnixSockets: Sendable {
             if let path = UnixSocketURL.socketPath(ofHost: host) { return UnixSocket(path: path, serverName: name) }
             return others?(host)
         }
-        configuration.interceptors.append(UnixSocketLoads())
-    }
-}
-
-/// Loads a URL of a Unix-domain socket by the URL that the session knows the socket by.
-private struct UnixSocketLoads: LoadInterceptor {
-    var runsOnSessionExecutor: Bool { true }
-
-    func canIntercept(_ request: URLRequest) -> Bool {
-        guard let scheme = request.url?.scheme else { return false }
-        return UnixSocketURL.schemes[scheme.lowercased()] != nil
-    }
-
-    func load(_ load: LoadContext) async throws {
-        let url = try UnixSocketURL(load.url)
-        var request = load.request
-        request.url = try url.loadedURL()
-        let loaded = try await load.next.load(request, redirects: .returned)
-        let head = (loaded.response as? HTTPURLResponse)?.replacingURL(by: load.url)
-        try await load.receive(loaded, as: head, redirectingTo: target(of: loaded, url))
-    }
-
-    /// A redirect to the same socket has a URL of this scheme again.
-    private func target(of loaded: LoadedResponse, _ url: UnixSocketURL) -> URLRequest? {
-        guard var next = loaded.redirection, let old = next.url, let new = url.url(for: old) else { return nil }
-        next.url = new
-        return next
+        configuration.interceptors.append(UnixSocketURLs())
     }
 }

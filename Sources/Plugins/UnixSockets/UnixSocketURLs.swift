@@ -1,0 +1,49 @@
+import Foundation
+import LoadingKit
+import Synchronization
+
+/// Has a URL of a Unix-domain socket loaded by the URL that the session knows the socket by.
+final class UnixSocketURLs: LoadAdapter {
+    /// What was last loaded: most loads are of the same URL as the one before, or of the same socket.
+    private let last = Mutex<KnownURL?>(nil)
+
+    func canIntercept(_ request: URLRequest) -> Bool { request.url.map(UnixSocketURL.hasScheme) ?? false }
+
+    func adapt(_ request: URLRequest) throws -> URLRequest {
+        guard let url = request.url else { return request }
+        var request = request
+        request.url = try loadedURL(url)
+        return request
+    }
+
+    func adapt(_ response: URLResponse, to request: URLRequest) -> URLResponse {
+        guard let response = response as? HTTPURLResponse, let url = request.url else { return response }
+        return response.replacingURL(by: url)
+    }
+
+    /// A redirect to the same socket has a URL of this scheme again.
+    func adapt(redirection: URLRequest, of request: URLRequest) throws -> URLRequest {
+        guard let url = request.url, let old = redirection.url, let new = try UnixSocketURL(url).url(for: old) else {
+            return redirection
+        }
+        var redirection = redirection
+        redirection.url = new
+        return redirection
+    }
+
+    private func loadedURL(_ url: URL) throws -> URL {
+        let known = last.withLock { $0 }
+        if let known, known.url == url { return known.loaded }
+        let socket = try known?.socket.sibling(url) ?? UnixSocketURL(url)
+        let loaded = try socket.loadedURL()
+        last.withLock { $0 = KnownURL(url: url, socket: socket, loaded: loaded) }
+        return loaded
+    }
+}
+
+/// A URL that was taken apart, and the one that is loaded in its place.
+private struct KnownURL {
+    let url: URL
+    let socket: UnixSocketURL
+    let loaded: URL
+}
