@@ -19,6 +19,55 @@ import Testing
         #expect(try await session.text(server.url()) == "a,b,c")
     }
 
+    /// Adds its name where the path, or what the interceptors before it have added, contains a letter.
+    private struct Concerned: Interceptor {
+        let name: String
+        let letter: String
+
+        func canIntercept(_ request: URLRequest) -> Bool {
+            (request.url?.path ?? "").contains(letter)
+                || (request.value(forHTTPHeaderField: "X-Order") ?? "").contains(letter)
+        }
+
+        func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
+            var request = request
+            request.addValue(name, forHTTPHeaderField: "X-Order")
+            return try await next.load(request)
+        }
+    }
+
+    /// A request that concerns nobody does not pass through the stack.
+    @Test(arguments: [("/", ""), ("/a", "a,d"), ("/b", "b"), ("/c", "c"), ("/ac", "a,c,d"), ("/cab", "a,b,c,d")])
+    func thoseThatAreNotConcernedArePassedOver(_ path: String, _ expected: String) async throws {
+        let server = try LoopbackServer { request in .text(request.fields[name: "X-Order"] ?? "") }
+        defer { server.stop() }
+        let session = URLSession.with(
+            Concerned(name: "a", letter: "a"), Concerned(name: "b", letter: "b"), Concerned(name: "c", letter: "c"),
+            Concerned(name: "d", letter: "a"))
+        #expect(try await session.text(server.url(path)) == expected)
+        let isHandledDirectly = session.registry.explain(try server.request(path)).handler == "HTTPProtocolHandler"
+        #expect(isHandledDirectly == expected.isEmpty)
+    }
+
+    /// What each of the plugin's own interceptors says of a request.
+    @Test func whichRequestsConcernThem() throws {
+        func request(_ url: String, _ method: String = "GET", authorization: String? = nil) throws -> URLRequest {
+            var request = URLRequest(url: try #require(URL(string: url)))
+            request.httpMethod = method
+            request.setValue(authorization, forHTTPHeaderField: "Authorization")
+            return request
+        }
+        let origin = try #require(RequestOrigin("https://api.example.org"))
+        let tokens = BearerTokens(origins: [origin], token: BearerToken("t")) { _ in BearerToken("u") }
+        #expect(tokens.canIntercept(try request("https://api.example.org/x")))
+        #expect(!tokens.canIntercept(try request("http://api.example.org/x")))
+        #expect(!tokens.canIntercept(try request("https://api.example.org/x", authorization: "Basic eDp5")))
+        let hedging = Hedging()
+        #expect(hedging.canIntercept(try request("https://api.example.org/x")))
+        #expect(!hedging.canIntercept(try request("https://api.example.org/x", "POST")))
+        #expect(Retries().canIntercept(try request("https://api.example.org/x", "POST")))
+    }
+
     @Test func anInterceptorMayAnswerItself() async throws {
         let session = URLSession.with(
             ClosureInterceptor { request, _ in

@@ -44,6 +44,18 @@ public final class BearerTokens: Interceptor {
     /// How many requests wait for a token.
     public var waitingCount: Int { state.withLock { $0.waiters.count } }
 
+    /// Whether the request's origin may have a token, or a redirect took one along that it may not have.
+    public func canIntercept(_ request: URLRequest) -> Bool {
+        if let present = request.value(forHTTPHeaderField: "Authorization") {
+            return state.withLock { $0.tokens.isOwn(present) }
+        }
+        return mayHaveToken(request)
+    }
+
+    private func mayHaveToken(_ request: URLRequest) -> Bool {
+        request.url.flatMap { RequestOrigin($0) }.map { origins.contains($0) } ?? false
+    }
+
     /// Forwards the request with a token, where its origin may have one.
     public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
         var request = request
@@ -52,9 +64,7 @@ public final class BearerTokens: Interceptor {
             // A redirect took it along.
             request.setValue(nil, forHTTPHeaderField: "Authorization")
         }
-        guard let origin = request.url.flatMap({ RequestOrigin($0) }), origins.contains(origin) else {
-            return try await next.load(request)
-        }
+        guard mayHaveToken(request) else { return try await next.load(request) }
         let token = try await self.token(rejected: nil)
         let loaded = try await next.load(try request.bearing(token))
         guard loaded.statusCode == 401 else { return loaded }

@@ -27,6 +27,9 @@ public final class Hedging: Interceptor {
         state = Locked(State(budget: policy.budget, latencies: OriginTable(limit: policy.maximumHosts)))
     }
 
+    /// Whether the policy lets the request be sent more than once.
+    public func canIntercept(_ request: URLRequest) -> Bool { policy.mayHedge(request) }
+
     /// Forwards the request, again after each delay until one attempt has a good response.
     public func load(_ request: URLRequest, _ next: NextInterceptors) async throws -> InterceptedResponse {
         guard policy.mayHedge(request), let origin = request.url.flatMap({ RequestOrigin($0) }) else {

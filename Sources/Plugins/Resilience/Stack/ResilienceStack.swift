@@ -47,8 +47,8 @@ public struct ResilienceStack: Sendable {
     }
 }
 
-/// A stack in one configuration.
-private struct InstalledStack: LoadInterceptor {
+/// A stack in one configuration. A class, as each load holds it.
+private final class InstalledStack: LoadInterceptor {
     private let stack: ResilienceStack
     private let schemes: Set<String>
     private let installation = InstallationIdentity()
@@ -61,7 +61,8 @@ private struct InstalledStack: LoadInterceptor {
     var runsOnSessionExecutor: Bool { true }
 
     func canIntercept(_ request: URLRequest) -> Bool {
-        request.url?.scheme.map { schemes.contains($0.lowercased()) } ?? false
+        guard let scheme = request.url?.scheme, schemes.contains(scheme.lowercased()) else { return false }
+        return stack.interceptors.contains { $0.canIntercept(request) }
     }
 
     func load(_ load: LoadContext) async throws { try await stack.run(load, installation) }
