@@ -22,10 +22,12 @@ enum HSTS {
     }
 
     /// Stores what a response announces, where the server's certificate was verified (§8.1).
-    static func note(_ head: ResponseHead, from origin: Origin, in settings: SessionSettings) {
-        guard origin.isSecure, head.fields.contains(.strictTransportSecurity), settings.verifiesServer,
-            let value = head.fields.values(of: .strictTransportSecurity).first
-        else { return }
-        settings.hsts.note(value, from: origin.host)
+    ///
+    /// - Parameter settings: Taken where there is something to store: to copy them with each response costs more than all else
+    ///   here.
+    static func note(_ head: ResponseHead, from origin: Origin, in settings: @autoclosure () -> SessionSettings) {
+        guard origin.isSecure, let value = head.fields.values(of: .strictTransportSecurity).first else { return }
+        let settings = settings()
+        if settings.verifiesServer { settings.hsts.note(value, from: origin.host) }
     }
 }

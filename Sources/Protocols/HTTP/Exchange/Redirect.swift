@@ -12,15 +12,18 @@ struct Redirect {
 
     /// Nil when the response is none: another status, or no `Location`.
     ///
-    /// - Parameter mayUpgrade: a WebSocket's handshake may be redirected to `ws` and `wss`, too.
+    /// - Parameters:
+    ///   - settings: taken where the response is a redirect.
+    ///   - mayUpgrade: a WebSocket's handshake may be redirected to `ws` and `wss`, too.
     init?(
-        _ head: ResponseHead, of request: URLRequest, in settings: SessionSettings, mayUpgrade: Bool = false
+        _ head: ResponseHead, of request: URLRequest, in settings: @autoclosure () -> SessionSettings,
+        mayUpgrade: Bool = false
     ) throws(LoadFailure) {
-        try self.init(status: head.status, head.fields, of: request, in: settings, mayUpgrade: mayUpgrade)
+        try self.init(status: head.status, head.fields, of: request, in: settings(), mayUpgrade: mayUpgrade)
     }
 
     init?(
-        status: Int, _ fields: HTTPFields, of request: URLRequest, in settings: SessionSettings,
+        status: Int, _ fields: HTTPFields, of request: URLRequest, in settings: @autoclosure () -> SessionSettings,
         mayUpgrade: Bool = false
     ) throws(LoadFailure) {
         // An empty `Location` says nothing.
@@ -36,7 +39,7 @@ struct Redirect {
         if !Self.keepsMethod(status, request.httpMethod ?? "GET") { Self.makeGet(&next) }
         var keepsCredentials = false
         do {
-            keepsCredentials = try Self.isSameOrigin(url, as: RequestTarget(old).origin, in: settings)
+            keepsCredentials = try Self.isSameOrigin(url, as: RequestTarget(old).origin, in: settings())
             refusal = nil
         } catch {
             refusal = error
