@@ -151,9 +151,13 @@ import Testing
         },
         Row(name: "a redirect to a file", path: "/file", adapter: Adapter()) { _ in "URLError -1010" },
         Row(
-            name: "another target", path: "/file",
+            name: "another target", path: "/old",
             adapter: Adapter(redirection: { $0.url = URL(string: "data:,here") })
         ) { _ in "0 ,here here" },
+        Row(
+            name: "another target than a refused one", path: "/file",
+            adapter: Adapter(redirection: { $0.url = URL(string: "data:,here") })
+        ) { _ in "URLError -1010" },
         Row(name: "another scheme", path: "/x", adapter: Adapter(request: { $0.url = URL(string: "none:x") })) { _ in
             "URLError -1002"
         },

@@ -87,7 +87,7 @@ extension AdaptedLoad: LoadReceiver {
         }
     }
 
-    /// A target that an adapter has chosen is as the program's own: it is not refused.
+    /// Where a server may not redirect to its own target, it may not to the one that adapters make of that.
     func redirect(
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse, decide: @escaping (Bool) -> Void
     ) {
@@ -98,7 +98,6 @@ extension AdaptedLoad: LoadReceiver {
             }
             let head = try adapted(response)
             redirect = head
-            let refusal = target.url == request.url ? refusal : nil
             receiver.redirect(to: target, refusal: refusal, response: head, decide: decide)
         } catch {
             fail(ofAdapter: error)

@@ -35,8 +35,8 @@ public protocol LoadAdapter: LoadInterceptor {
     ///
     /// - Parameters:
     ///   - redirection: made by the rules of the scheme (RFC 9110 §15.4). It has the fields that the adapter has set; those that
-    ///     are not for other servers must be taken out. Where another URL is given, the rules about where a server may redirect
-    ///     to are not applied.
+    ///     are not for other servers must be taken out. Where a server may not redirect to its URL, it may not to another that the
+    ///     adapter makes of that.
     ///   - request: what the adapter was given, before it changed it.
     func adapt(redirection: URLRequest, of request: URLRequest) throws -> URLRequest
 }
