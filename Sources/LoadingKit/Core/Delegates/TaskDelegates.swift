@@ -42,7 +42,11 @@ final class TaskDelegates: Sendable {
     /// Whether one of them may take the body of a data task.
     var takeData: Bool { data != nil }
 
-    func didBecomeInvalid(_ session: URLSession) { first.urlSession(session, didBecomeInvalidWithError: nil) }
+    func didBecomeInvalid(_ session: URLSession, _ error: (any Error)?) {
+        first.urlSession(session, didBecomeInvalidWithError: error)
+    }
+
+    func didFinishEvents(_ session: URLSession) { first.urlSessionDidFinishEvents(forBackgroundURLSession: session) }
 
     func didCreate(_ session: URLSession, _ task: URLSessionTask) {
         self.task?.urlSession(session, didCreateTask: task)

@@ -8,7 +8,16 @@ import Foundation
 /// effect.
 public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
     /// The session was invalidated, and all of its tasks are over. The delegate is let go after this.
+    ///
+    /// - Parameter error: Nil where the program has invalidated the session. A background session that cannot go on ends by
+    ///   itself, with `URLError.backgroundSessionInUseByAnotherProcess` where its identifier is in use, by another session of
+    ///   this process or of another, and `URLError.backgroundSessionWasDisconnected` where what performs its transfers cannot be
+    ///   had.
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?)
+
+    /// A background session's delegate was told all that had happened while the program did not run, or had no session of that
+    /// identifier. Called once, when the delegate has returned from the last of it; not where nothing had happened.
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
 
     /// A server asks for credentials that concern a connection: NTLM, Negotiate, a client's certificate, or trust in its
     /// own. Other challenges go to tasks' delegates alone. By default these do, too.
@@ -25,6 +34,9 @@ public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
 extension URLSessionDelegate {
     /// Does nothing.
     public func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {}
+
+    /// Does nothing.
+    public func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) {}
 
     /// Asks by the asynchronous form. Without that, leaves the challenge to the task's delegate; without one, to default
     /// handling.

@@ -10,18 +10,24 @@ import LoadingKitTransport
 /// from what a process that has ended has left; a process identifier would mean nothing in another container.
 ///
 /// Its functions may block.
-final class DownloadFolder: Sendable {
-    static let shared = DownloadFolder(NSTemporaryDirectory() + "LoadingKit-\(getuid())")
+package final class DownloadFolder: Sendable {
+    package static let shared = DownloadFolder(NSTemporaryDirectory() + "LoadingKit-\(getuid())")
 
     private static let prefix = "CFNetworkDownload_"
     private static let suffix = ".tmp"
 
     /// What is kept for resume data that may be used: by processes that have ended together, and by this one.
-    struct Limits {
+    package struct Limits {
         /// Of what processes that have ended have left, in seconds.
-        var age: TimeInterval = 24 * 60 * 60
-        var bytes: Int64 = 8 << 30
-        var files = 1000
+        let age: TimeInterval
+        let bytes: Int64
+        let files: Int
+
+        package init(age: TimeInterval = 24 * 60 * 60, bytes: Int64 = 8 << 30, files: Int = 1000) {
+            self.age = age
+            self.bytes = bytes
+            self.files = files
+        }
     }
 
     /// This process's folder, and the descriptor that keeps it locked.
@@ -43,7 +49,7 @@ final class DownloadFolder: Sendable {
     private let state: Guarded<State>
 
     /// - Parameter sweeps: whether it sweeps by itself, when it is first used.
-    init(_ path: String, _ limits: Limits = Limits(), sweeps: Bool = true) {
+    package init(_ path: String, _ limits: Limits = Limits(), sweeps: Bool = true) {
         self.path = path
         self.limits = limits
         state = Guarded(State(hasSwept: !sweeps))
@@ -52,7 +58,7 @@ final class DownloadFolder: Sendable {
     deinit { if let own = state.withLock({ $0.own }) { SystemCalls.close(own.descriptor) } }
 
     /// A name that no file has.
-    static func newName() -> String { "\(prefix)\(UUID().uuidString)\(suffix)" }
+    package static func newName() -> String { "\(prefix)\(UUID().uuidString)\(suffix)" }
 
     /// Whether the name is one of those that `newName` gives: others are not to be touched.
     static func isName(_ name: String) -> Bool {
@@ -61,7 +67,7 @@ final class DownloadFolder: Sendable {
     }
 
     /// The path of a file in this process's folder, which is made where there is none.
-    func path(of name: String) throws -> String {
+    package func path(of name: String) throws -> String {
         defer { sweepOnce() }
         return try "\(ownFolder())/\(name)"
     }
@@ -69,7 +75,7 @@ final class DownloadFolder: Sendable {
     // MARK: What is left to be resumed
 
     /// Resume data names a file that no download uses any more.
-    func leave(_ name: String, size: Int64) {
+    package func leave(_ name: String, size: Int64) {
         let removed = state.withLock { state -> [String] in
             state.left.append((name, size))
             var bytes = state.left.reduce(0) { $0 + $1.size }
@@ -87,7 +93,7 @@ final class DownloadFolder: Sendable {
 
     /// Opens a file that was left, by whichever process, which is this process's from then on; nil where there is none, or
     /// where a download uses it.
-    func take(_ name: String) throws -> (path: String, descriptor: Int32)? {
+    package func take(_ name: String) throws -> (path: String, descriptor: Int32)? {
         // Not before: it may be old enough to be swept.
         defer { sweepOnce() }
         let own = try ownFolder()
@@ -232,9 +238,9 @@ final class DownloadFolder: Sendable {
 }
 
 /// Failures of the file that a download goes to.
-enum DownloadFailure {
+package enum DownloadFailure {
     /// - Parameter result: of the system call.
-    static func make(_ code: URLError.Code, _ text: String, _ result: Int) -> LoadFailure {
+    package static func make(_ code: URLError.Code, _ text: String, _ result: Int) -> LoadFailure {
         let errno = Int32(clamping: -result)
         let reason = SystemCalls.text(ofError: errno)
         switch errno {

@@ -4,7 +4,7 @@ import Foundation
 ///
 /// It travels as a property list. Nothing in it is secret: of the request's fields those stay that ask for a form of the
 /// resource, and the user name and password in a URL are left out.
-struct ResumeData: Equatable {
+package struct ResumeData: Equatable {
     private enum Key {
         static let version = "LoadingKitResumeDataVersion"
         static let url = "NSURLSessionDownloadURL"
@@ -24,13 +24,13 @@ struct ResumeData: Equatable {
     var firstURL: URL
     var fields: [String: String]
     /// A file of the ``DownloadFolder``.
-    var fileName: String
+    package var fileName: String
     /// Bytes that the file has of the resource, from its beginning.
-    var count: Int64
+    package var count: Int64
     /// What `If-Range` is sent with: a strong entity tag, or the date of the last change (RFC 9110 §13.1.5).
     var validator: Validator
 
-    enum Validator: Equatable {
+    package enum Validator: Equatable {
         case entityTag(String)
         case lastModified(String)
 
@@ -46,7 +46,7 @@ struct ResumeData: Equatable {
     /// `Accept-Ranges: bytes`: its handler gets `Range` and `If-Range`, and answers 206 with `Content-Range` (RFC 9110 §14).
     ///
     /// - Parameter firstURL: what the download was made for, where that is another URL than the request's.
-    init?(_ request: URLRequest, _ response: URLResponse?, firstURL: URL?, fileName: String, count: Int64) {
+    package init?(_ request: URLRequest, _ response: URLResponse?, firstURL: URL?, fileName: String, count: Int64) {
         guard count > 0, let url = request.url, Self.mayHaveRanges(url),
             (request.httpMethod ?? "GET") == "GET", let response = response as? HTTPURLResponse,
             response.statusCode == 200 || response.statusCode == 206,
@@ -80,7 +80,7 @@ struct ResumeData: Equatable {
     }
 
     /// Reads what ``encoded`` made. Throws when it is anything else.
-    init(_ data: Data) throws {
+    package init(_ data: Data) throws {
         guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any] else {
             throw Self.invalid("it is no property list")
         }
@@ -115,7 +115,7 @@ struct ResumeData: Equatable {
     }
 
     /// As a property list in XML; nil never happens for what the initialisers let through.
-    var encoded: Data? {
+    package var encoded: Data? {
         var list: [String: Any] = [
             Key.version: Self.version, Key.url: url.absoluteString, Key.count: count, Key.fileName: fileName,
             Key.fields: fields,
@@ -136,7 +136,7 @@ struct ResumeData: Equatable {
     }
 
     /// Asks for what comes behind the bytes that are there, of the same version; else for all.
-    func rest(of request: URLRequest, from offset: Int64) -> URLRequest {
+    package func rest(of request: URLRequest, from offset: Int64) -> URLRequest {
         var request = request
         request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range")
         request.setValue(validator.text, forHTTPHeaderField: "If-Range")
@@ -146,7 +146,7 @@ struct ResumeData: Equatable {
     }
 
     /// Whether the response brings what comes behind `offset` bytes of the same version.
-    func isContinued(by response: HTTPURLResponse, from offset: Int64) -> Bool {
+    package func isContinued(by response: HTTPURLResponse, from offset: Int64) -> Bool {
         guard response.statusCode == 206, response.value(forHTTPHeaderField: "Content-Encoding") == nil,
             let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init),
             range.range.lowerBound == offset

@@ -46,8 +46,8 @@ package final class ConnectionMetrics: Sendable {
         /// Of a connection that came to nothing.
         case unknown
         case connected(ConnectionInfo)
-        /// As a handler of the program's reported them.
-        case reported(local: LoadMetrics.Endpoint?, remote: LoadMetrics.Endpoint?)
+        /// As a handler of the program's reported them, or as they were kept.
+        case reported(local: LoadMetrics.Endpoint?, remote: LoadMetrics.Endpoint?, tls: TLSInfo?)
     }
 
     /// How the connection was made, which is the first transaction's alone.
@@ -72,13 +72,13 @@ package final class ConnectionMetrics: Sendable {
         isProxied = false
     }
 
-    /// Of a connection that a handler reports.
+    /// Of a connection that a handler reports, or whose metrics were kept.
     init(
         _ timings: ConnectTimings, local: LoadMetrics.Endpoint?, remote: LoadMetrics.Endpoint?, protocolName: String?,
-        isProxied: Bool
+        isProxied: Bool, tls: TLSInfo? = nil
     ) {
         self.timings = timings
-        ends = .reported(local: local, remote: remote)
+        ends = .reported(local: local, remote: remote, tls: tls)
         self.protocolName = protocolName
         self.isProxied = isProxied
     }
@@ -87,7 +87,7 @@ package final class ConnectionMetrics: Sendable {
         switch ends {
         case .unknown: nil
         case .connected(let info): LoadMetrics.Endpoint(info.local)
-        case .reported(let local, _): local
+        case .reported(let local, _, _): local
         }
     }
 
@@ -95,14 +95,17 @@ package final class ConnectionMetrics: Sendable {
         switch ends {
         case .unknown: nil
         case .connected(let info): LoadMetrics.Endpoint(info.remote)
-        case .reported(_, let remote): remote
+        case .reported(_, let remote, _): remote
         }
     }
 
     /// Nil without TLS.
     var tls: TLSInfo? {
-        guard case .connected(let info) = ends else { return nil }
-        return info.tls
+        switch ends {
+        case .unknown: nil
+        case .connected(let info): info.tls
+        case .reported(_, _, let tls): tls
+        }
     }
 }
 

@@ -32,6 +32,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     let logger: Logger
     package let registry: URLProtocolRegistry
     package let mailbox: DelegateMailbox
+    /// What performs the tasks of a background session; nil for every other session. Set before any thread has the session.
+    private(set) nonisolated(unsafe) var background: BackgroundSession?
     let chunks = ChunkPool()
     private(set) lazy var networks = NetworkMonitor(loop)
     private let identifiers = Atomic<Int>(1)
@@ -45,6 +47,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     @exclusivity(unchecked) private var resources: [any SessionResource] = []
     @exclusivity(unchecked) private var phase = Phase.open
     private let delegateBox: DelegateBox
+    /// Why a session is invalidated that the program has not invalidated itself.
+    private var invalidationError: (any Error)?
 
     init(_ settings: SessionSettings, _ queue: OperationQueue?, _ delegate: DelegateBox, _ loop: EventLoop) {
         self.settings = settings
@@ -63,6 +67,14 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     func nextIdentifier() -> Int { identifiers.wrappingAdd(1, ordering: .relaxed).oldValue }
 
+    /// Attaches a background session, which is new, to what performs its transfers.
+    func attachInBackground(_ session: URLSession) {
+        guard let support = settings.backgroundSupport?(settings) else { return }
+        let made = BackgroundSession(support, self)
+        background = made
+        made.attach(session)
+    }
+
     /// A task was made that is not yet resumed.
     func remember(_ task: URLSessionTask) {
         loop.perform {
@@ -78,7 +90,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case .start:
             // Without a consumer, the task belongs to an asynchronous caller. It will begin the task, or has begun it
             // while the task was suspended.
-            if let consumer = task.takeConsumer() { begin(task, consumer) } else { followState(of: task) }
+            guard let consumer = task.takeConsumer() else { return followState(of: task) }
+            if let background, task.transferKind != nil { background.begin(task) } else { begin(task, consumer) }
         case .change: followState(of: task)
         case .cancel: loop.perform { self.cancel(task) }
         }
@@ -146,6 +159,28 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         task.engine = nil
         entries[task.taskIdentifier] = nil
         invalidateIfDone()
+    }
+
+    /// A task that is handed over; false where the session takes no tasks any more.
+    func takes(_ task: URLSessionTask) -> Bool {
+        switch phase {
+        case .open: break
+        case .finishing where entries[task.taskIdentifier] != nil: break
+        case .finishing, .cancelling, .invalidated: return false
+        }
+        entries[task.taskIdentifier] = task
+        return true
+    }
+
+    /// A task that an earlier run of the program has begun.
+    func adopt(_ task: URLSessionTask) {
+        switch phase {
+        case .open, .finishing: entries[task.taskIdentifier] = task
+        case .cancelling:
+            entries[task.taskIdentifier] = task
+            task.cancel()
+        case .invalidated: break
+        }
     }
 
     package func idleTimeout(of request: URLRequest) -> TimeInterval {
@@ -224,7 +259,10 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     /// Whether the program has invalidated the session with its tasks.
     var isBeingCancelled: Bool { if case .cancelling = phase { true } else { false } }
 
-    func resetResources() { for resource in resources { resource.reset() } }
+    func resetResources() {
+        for resource in resources { resource.reset() }
+        background?.send(.reset)
+    }
 
     /// Calls back, from any thread, when all that the session's stores hold is on disk or could not be written.
     func flushStores(_ completion: @escaping @Sendable () -> Void) {
@@ -242,7 +280,21 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     func finishTasks(_ session: URLSession) {
         guard case .open = phase else { return }
         phase = .finishing(session)
-        invalidateIfDone()
+        whenTasksAreKnown { self.invalidateIfDone() }
+    }
+
+    /// Calls back when it is known which tasks the session has: those of earlier runs of the program, too.
+    func whenTasksAreKnown(_ work: @escaping () -> Void) {
+        if let background { background.whenAttached(work) } else { work() }
+    }
+
+    /// A background session cannot go on: its tasks have ended, or are about to, with the error.
+    func invalidate(_ session: URLSession, because error: any Error) {
+        invalidationError = error
+        switch phase {
+        case .open, .finishing: cancelTasks(session)
+        case .cancelling, .invalidated: break
+        }
     }
 
     /// Cancels the tasks that wait for a connection first, then the others, in the order in which they were made.
@@ -252,6 +304,10 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case .open, .finishing: phase = .cancelling(session)
         case .cancelling, .invalidated: return
         }
+        whenTasksAreKnown { self.cancelAllTasks() }
+    }
+
+    private func cancelAllTasks() {
         for task in mailbox.tasks.values { cancel(task) }
         var waiting = Heap(entries.keys)
         var others: Deque<Int> = []
@@ -268,8 +324,9 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         invalidateIfDone()
     }
 
-    private func invalidateIfDone() {
-        guard entries.isEmpty else { return }
+    /// Invalidates a session that is to end, when its tasks have ended and what performs them knows that it was told.
+    func invalidateIfDone() {
+        guard entries.isEmpty, !(background?.hasUntakenEnds ?? false) else { return }
         switch phase {
         case .finishing(let session), .cancelling(let session): invalidate(session)
         case .open, .invalidated: return
@@ -279,7 +336,10 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private func invalidate(_ session: URLSession) {
         phase = .invalidated
         close()
-        mailbox.postLast { [delegateBox] in delegateBox.take()?.didBecomeInvalid(session) }
+        mailbox.postLast { [delegateBox, background, invalidationError] in
+            delegateBox.take()?.didBecomeInvalid(session, invalidationError)
+            if let background { background.loop.execute { background.close() } }
+        }
     }
 
     /// Closes what the schemes keep for the session, which is over.

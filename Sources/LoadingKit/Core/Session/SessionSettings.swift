@@ -20,6 +20,11 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var httpShouldUsePipelining = false
     package var shouldUseExtendedBackgroundIdleMode = false
     package var sessionSendsLaunchEvents = false
+    package var backgroundLaunchCommand: [String]?
+    package var backgroundDownloadFolder: URL?
+    package var runsInProcess = false
+    /// Finds what performs a background session's transfers; nil for every other kind of session.
+    package var backgroundSupport: (@Sendable (SessionSettings) -> BackgroundSupport)?
     package var multipathServiceType = URLSessionConfiguration.MultipathServiceType.none
     package var httpAdditionalHeaders: [(String, String)]?
     package var httpMaximumConnectionsPerHost = 6

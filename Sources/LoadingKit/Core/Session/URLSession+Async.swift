@@ -11,7 +11,7 @@ extension URLSession {
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (Data, URLResponse) {
         try await whole(
-            URLSessionDataTask(self, request, identifier: core.nextIdentifier(), consumer: nil), delegate)
+            URLSessionDataTask(self, request, identifier: newIdentifier(for: nil), consumer: nil), delegate)
     }
 
     /// Begins a task, and gives its whole response. It is inlined, as a call of an asynchronous function has to find
@@ -39,7 +39,8 @@ extension URLSession {
     ) async throws -> (Data, URLResponse) {
         // It does not call `data(for:delegate:)`, for the same reason for which `whole` is inlined.
         try await whole(
-            URLSessionDataTask(self, URLRequest(url: url), identifier: core.nextIdentifier(), consumer: nil), delegate)
+            URLSessionDataTask(self, URLRequest(url: url), identifier: newIdentifier(for: nil), consumer: nil), delegate
+        )
     }
 
     /// Loads a request, and gives its body byte by byte as it is received.
@@ -51,7 +52,7 @@ extension URLSession {
     public func bytes(
         for request: URLRequest, delegate: (any URLSessionTaskDelegate)? = nil
     ) async throws -> (AsyncBytes, URLResponse) {
-        let task = URLSessionDataTask(self, request, identifier: core.nextIdentifier(), consumer: nil)
+        let task = URLSessionDataTask(self, request, identifier: newIdentifier(for: nil), consumer: nil)
         announce(task, delegate)
         let feed = BodyFeed(core.loop)
         let bytes = AsyncBytes(task: task, reader: BodyReader(feed))

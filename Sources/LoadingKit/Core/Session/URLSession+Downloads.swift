@@ -82,13 +82,13 @@ extension URLSession {
     }
 
     private func makeDownload(_ request: URLRequest, _ consumer: TaskConsumer?) -> URLSessionDownloadTask {
-        URLSessionDownloadTask(self, request, identifier: core.nextIdentifier(), consumer: consumer)
+        URLSessionDownloadTask(self, request, identifier: newIdentifier(for: consumer), consumer: consumer)
     }
 
     private func makeDownload(_ resumeData: Data, _ consumer: TaskConsumer?) -> URLSessionDownloadTask {
         let resumption = Result { try ResumeData(resumeData) }
         let request = (try? resumption.get())?.request ?? URLRequest(url: URL(fileURLWithPath: "/"))
         return URLSessionDownloadTask(
-            self, request, identifier: core.nextIdentifier(), consumer: consumer, resumption: resumption)
+            self, request, identifier: newIdentifier(for: consumer), consumer: consumer, resumption: resumption)
     }
 }

@@ -10,7 +10,8 @@ extension URLSession {
 
     /// A task that sends data as the request's body, for the delegate. The request's own body is ignored.
     public func uploadTask(with request: URLRequest, from bodyData: Data) -> URLSessionUploadTask {
-        remember(makeUpload(request.sending(bodyData), .delegate))
+        requireForeground(BackgroundRules.uploadOfData)
+        return remember(makeUpload(request.sending(bodyData), .delegate))
     }
 
     /// A task that sends a stream as the request's body, for the delegate. When the task begins, the delegate's method
@@ -19,7 +20,8 @@ extension URLSession {
     /// Without a `Content-Length` in the request, the body is sent in chunks (HTTP/1.1). With one, the stream must have
     /// exactly that number of bytes.
     public func uploadTask(withStreamedRequest request: URLRequest) -> URLSessionUploadTask {
-        remember(
+        requireForeground(BackgroundRules.uploadOfStream)
+        return remember(
             URLSessionUploadTask(
                 self, request, identifier: core.nextIdentifier(), consumer: .delegate, requestsBodyStream: true))
     }
@@ -65,7 +67,7 @@ extension URLSession {
     }
 
     private func makeUpload(_ request: URLRequest, _ consumer: TaskConsumer?) -> URLSessionUploadTask {
-        URLSessionUploadTask(self, request, identifier: core.nextIdentifier(), consumer: consumer)
+        URLSessionUploadTask(self, request, identifier: newIdentifier(for: consumer), consumer: consumer)
     }
 }
 

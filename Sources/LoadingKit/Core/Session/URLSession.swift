@@ -37,6 +37,10 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     ) {
         delegateBox = DelegateBox(delegate)
         core = SessionCore(configuration.settings, queue, delegateBox, loop)
+        super.init()
+        guard configuration.settings.backgroundSupport != nil else { return }
+        precondition(delegate != nil, BackgroundRules.noDelegate)
+        core.attachInBackground(self)
     }
 
     deinit { core.loop.execute { [core] in core.close() } }
@@ -108,8 +112,10 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     /// Gives the tasks that are not over, on the delegate queue.
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {
         core.loop.execute {
-            let tasks = self.core.tasks
-            self.core.mailbox.post { completionHandler(Self.inOrder(tasks)) }
+            self.core.whenTasksAreKnown {
+                let tasks = self.core.tasks
+                self.core.mailbox.post { completionHandler(Self.inOrder(tasks)) }
+            }
         }
     }
 
@@ -117,7 +123,9 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     open var allTasks: [URLSessionTask] {
         get async {
             let tasks = await withCheckedContinuation { continuation in
-                core.loop.execute { continuation.resume(returning: self.core.tasks) }
+                core.loop.execute {
+                    self.core.whenTasksAreKnown { continuation.resume(returning: self.core.tasks) }
+                }
             }
             return Self.inOrder(tasks)
         }
@@ -175,7 +183,7 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     }
 
     private func makeDataTask(_ request: URLRequest, _ consumer: TaskConsumer) -> URLSessionDataTask {
-        URLSessionDataTask(self, request, identifier: core.nextIdentifier(), consumer: consumer)
+        URLSessionDataTask(self, request, identifier: newIdentifier(for: consumer), consumer: consumer)
     }
 
     // MARK: WebSocket tasks
@@ -200,7 +208,8 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     /// A task that opens a WebSocket connection with a request. The request's method and body are not used. The session
     /// sets the fields of the handshake itself, except for `Sec-WebSocket-Protocol`.
     open func webSocketTask(with request: URLRequest) -> URLSessionWebSocketTask {
-        remember(URLSessionWebSocketTask(self, request, identifier: core.nextIdentifier()))
+        requireForeground(BackgroundRules.webSocket)
+        return remember(URLSessionWebSocketTask(self, request, identifier: core.nextIdentifier()))
     }
 
     func remember<Task: URLSessionTask>(_ task: Task) -> Task {

@@ -46,26 +46,6 @@ extension URLSessionConfiguration {
         set { settings.multipathServiceType = newValue }
     }
 
-    /// Whether the system chooses the time of a background session's transfers. The property has no effect on Linux.
-    /// Default false.
-    public var isDiscretionary: Bool {
-        get { settings.isDiscretionary }
-        set { settings.isDiscretionary = newValue }
-    }
-
-    /// Whether the system starts the program for a background session's events. The property has no effect: Linux does
-    /// not start programs for that. Default false.
-    public var sessionSendsLaunchEvents: Bool {
-        get { settings.sessionSendsLaunchEvents }
-        set { settings.sessionSendsLaunchEvents = newValue }
-    }
-
-    /// The container in which background sessions put files. The property has no effect: Linux has no such containers.
-    public var sharedContainerIdentifier: String? {
-        get { settings.sharedContainerIdentifier }
-        set { settings.sharedContainerIdentifier = newValue }
-    }
-
     /// Whether connections are kept open while the program is in the background. The property has no effect: they are
     /// kept open in any case, as Linux does not suspend the process. Default false.
     public var shouldUseExtendedBackgroundIdleMode: Bool {

@@ -30,7 +30,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// An independent copy; the zone is ignored.
     open func copy(with zone: NSZone?) -> Any { URLSessionConfiguration(settings: settings) }
 
-    /// The identifier of a background session; nil for every other kind.
+    /// The identifier of a background session (`background(withIdentifier:)`); nil for every other kind.
     open internal(set) var identifier: String? {
         get { settings.identifier }
         set { settings.identifier = newValue }

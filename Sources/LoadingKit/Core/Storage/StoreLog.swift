@@ -14,7 +14,8 @@ package final class StoreLog: Sendable {
     /// - Parameter logger: Nil for those of the process.
     package init(_ logger: Logger? = nil) { self.logger = logger }
 
-    static func use(_ logger: Logger) { sessionLogger.withLock { $0 = logger } }
+    /// Has the stores that have no logger of their own say what they say there.
+    package static func use(_ logger: Logger) { sessionLogger.withLock { $0 = logger } }
 
     /// Logs the first thing that is said, and nothing after it: what follows from one failure is no news.
     package func warn(_ text: String) {

@@ -149,6 +149,7 @@ extension URLSession {
     ///   - hostname: a name, or an address.
     ///   - port: 1 to 65,535; with another the task fails with `URLError.badURL`.
     public func streamTask(withHostName hostname: String, port: Int) -> URLSessionStreamTask {
-        remember(URLSessionStreamTask(self, host: hostname, port: port, identifier: core.nextIdentifier()))
+        requireForeground(BackgroundRules.stream)
+        return remember(URLSessionStreamTask(self, host: hostname, port: port, identifier: core.nextIdentifier()))
     }
 }

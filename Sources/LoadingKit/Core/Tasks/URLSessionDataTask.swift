@@ -24,6 +24,8 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
 
     override var hasBodyBesideRequest: Bool { true }
 
+    override var transferKind: TransferDescription.Kind? { .upload }
+
     override var requestsBodyStream: Bool { bodyIsDelegatesStream }
 
     /// A task that belongs to no session and loads nothing.

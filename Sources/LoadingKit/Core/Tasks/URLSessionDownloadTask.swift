@@ -57,6 +57,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
         }
     }
 
+    override var transferKind: TransferDescription.Kind? { .download }
+
     override func makeSink(_ consumer: TaskConsumer, _ core: SessionCore) -> any TaskSink {
         guard case .file(let recipient) = consumer else { return super.makeSink(consumer, core) }
         return FileSink(self, recipient, core)

@@ -108,6 +108,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Whether the body in the task's requests was given beside the one that the task was made with.
     var hasBodyBesideRequest: Bool { false }
 
+    /// What a background session hands over; nil for a task that runs in the program.
+    var transferKind: TransferDescription.Kind? { nil }
+
     /// Gives the consumer to what runs the load.
     func takeConsumer() -> TaskConsumer? { shared.withLock { $0.consumer.take() } }
 
@@ -252,13 +255,26 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Default ``defaultPriority``; values outside are bounded.
     open var priority: Float {
         get { shared.withLock { $0.priority } }
-        set { shared.withLock { $0.priority = newValue.isNaN ? Self.defaultPriority : min(max(newValue, 0), 1) } }
+        set {
+            shared.withLock { $0.priority = newValue.isNaN ? Self.defaultPriority : min(max(newValue, 0), 1) }
+            reportChange()
+        }
     }
 
     /// Text of the program's own, for people.
     open var taskDescription: String? {
         get { shared.withLock { $0.taskDescription } }
-        set { shared.withLock { $0.taskDescription = newValue } }
+        set {
+            shared.withLock { $0.taskDescription = newValue }
+            reportChange()
+        }
+    }
+
+    /// What performs the task's transfer in the background has to know what is changed of it.
+    private func reportChange() {
+        let (session, priority, text) = shared.withLock { ($0.session, $0.priority, $0.taskDescription) }
+        guard let background = session?.core.background, transferKind != nil else { return }
+        background.taskDidChange(taskIdentifier, priority: priority, taskDescription: text)
     }
 
     /// The task does not begin before this time, however early it is resumed. Nil: at once.

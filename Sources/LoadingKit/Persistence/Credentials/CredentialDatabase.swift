@@ -44,7 +44,7 @@
         package func load() -> [StoredCredential] {
             do {
                 guard database.exists else { return [] }
-                let key = try CredentialKey.read(keyFile)
+                let key = try StoreKey.read(keyFile)
                 let found = try database.read { connection in
                     try connection.rows("SELECT identity, isDefault, sealed FROM credential") { row in
                         Optional.some(key.flatMap { Self.credential(row, $0) })
@@ -62,7 +62,7 @@
             }
         }
 
-        private static func credential(_ row: SQLiteRow, _ key: CredentialKey) -> StoredCredential? {
+        private static func credential(_ row: SQLiteRow, _ key: StoreKey) -> StoredCredential? {
             guard let identity = row.value(0, Data.self), let isDefault = row.value(1, Bool.self),
                 let sealed = row.value(2, Data.self), let bytes = key.cipher.open(sealed, context: identity)
             else { return nil }
@@ -81,14 +81,14 @@
             let isKept = changes.contains { if case .keep = $0 { true } else { false } }
             // There is nothing to be forgotten where nothing was kept.
             guard isKept || database.exists else { return }
-            let key = isKept ? try CredentialKey.readOrMake(keyFile) : try? CredentialKey.read(keyFile)
+            let key = isKept ? try StoreKey.readOrMake(keyFile) : try? StoreKey.read(keyFile)
             try database.write { connection in
                 for change in changes { try apply(change, key, connection) }
             }
         }
 
         private static func apply(
-            _ change: CredentialChange, _ key: CredentialKey?, _ connection: SQLiteConnection
+            _ change: CredentialChange, _ key: StoreKey?, _ connection: SQLiteConnection
         ) throws {
             switch change {
             case .forgetAll:
@@ -111,7 +111,7 @@
         }
 
         private static func identity(
-            _ space: URLProtectionSpace, _ user: String?, _ key: CredentialKey
+            _ space: URLProtectionSpace, _ user: String?, _ key: StoreKey
         ) throws -> Data {
             var writer = ByteWriter()
             writer.put(space)

@@ -49,14 +49,32 @@ package enum StoreLocation {
     /// What hosts of HSTS are kept with.
     package static func hsts(group: String? = nil) -> (any HSTSPersistence)? {
         #if Persistence
-            let name = "StrictTransport.sqlite"
-            let former = group == nil ? formerFolder?.appendingPathComponent(name) : nil
+            let former = group == nil ? formerFolder?.appendingPathComponent(hstsName) : nil
             return folder(group: group).map {
-                HSTSDatabase(url: $0.appendingPathComponent(name), former: former)
+                HSTSDatabase(url: $0.appendingPathComponent(hstsName), former: former)
             }
         #else
             return nil
         #endif
+    }
+
+    /// What background sessions are kept with; nil where the package was built without stores on disk. Throws where the
+    /// folder is another user's, or cannot be made.
+    package static func transferJournal(folder: URL, log: StoreLog = StoreLog()) throws -> (any TransferJournal)? {
+        #if Persistence
+            return try TransferDatabase(folder: folder, log: log)
+        #else
+            return nil
+        #endif
+    }
+
+    /// Where the user's background sessions are kept, those of all programs: `loadkit` in `XDG_STATE_HOME`, or in
+    /// `~/.local/state`.
+    package static var stateFolder: URL {
+        let given = ProcessInfo.processInfo.environment["XDG_STATE_HOME"].flatMap { $0.hasPrefix("/") ? $0 : nil }
+        let base = given.map { URL(fileURLWithPath: $0, isDirectory: true) }
+        let state = base ?? FileManager.default.homeDirectoryForCurrentUser.appendingPathComponent(".local/state")
+        return state.appendingPathComponent("loadkit", isDirectory: true)
     }
 
     static func folder(

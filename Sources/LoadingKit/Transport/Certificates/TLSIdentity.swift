@@ -34,6 +34,25 @@ package final class TLSIdentity: @unchecked Sendable {  // OpenSSL counts refere
         return try? TLSIdentity(key: key, certificates: [certificate] + chain)
     }
 
+    /// The certificate, the intermediates and the key in PEM (PKCS#8, not encrypted); nil when OpenSSL has no memory.
+    package var pemRepresentation: String? {
+        guard let bio = BIO_new(BIO_s_mem()) else { return nil }
+        defer {
+            BIO_free(bio)
+            ERR_clear_error()
+        }
+        for certificate in [certificate] + chain {
+            guard certificate.withParsed({ PEM_write_bio_X509(bio, $0) }) == 1 else { return nil }
+        }
+        guard PEM_write_bio_PKCS8PrivateKey(bio, key, nil, nil, 0, nil, nil) == 1 else { return nil }
+        var text = ""
+        var buffer = [UInt8](repeating: 0, count: 4096)
+        while case let count = BIO_read(bio, &buffer, Int32(buffer.count)), count > 0 {
+            text += String(decoding: buffer[..<Int(count)], as: UTF8.self)
+        }
+        return text
+    }
+
     /// Has a connection identify itself so; `false` when OpenSSL refuses (a key too weak for the system's security level).
     func use(for ssl: OpaquePointer) -> Bool {
         guard let leaf = certificate.parse(), let others = CertificateStack(chain) else { return false }

@@ -65,3 +65,12 @@ package struct TLSInfo: Sendable, Hashable {
     /// Why the certificate would not have been trusted, when the options turn its verification off.
     package var certificateFailure: CertificateFailure?
 }
+
+extension TLSInfo {
+    /// Of a handshake of which no more is known.
+    package init(protocolVersion: UInt16, cipherSuite: UInt16) {
+        self.init(
+            protocolVersion: protocolVersion, cipherSuite: cipherSuite, cipherSuiteName: "", alpn: nil,
+            wasResumed: false, peerCertificates: [], certificateFailure: nil)
+    }
+}

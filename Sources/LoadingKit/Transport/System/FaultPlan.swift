@@ -81,7 +81,7 @@ package final class FaultPlan: Sendable {
     }
 
     /// The plan that is attached to the calling thread.
-    static var current: FaultPlan? {
+    package static var current: FaultPlan? {
         lk_thread_fault_plan().map { Unmanaged<FaultPlan>.fromOpaque($0).takeUnretainedValue() }
     }
 }

@@ -13,7 +13,8 @@ package enum SystemCalls {
         case epollCreate, epollControl, epollWait, eventfd
         case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fallocate, fsync, unlink, rename, mkdir,
             rmdir, poll
-        case flock, link
+        case flock, link, lstat, chmod, fcntl
+        case bind, listen, accept, recvmsg, pipe
         case createThread
     }
 
@@ -23,7 +24,7 @@ package enum SystemCalls {
 
     /// Calls `body` until it is not interrupted, unless a fault plan has another result for this call.
     @inline(__always)
-    private static func call(_ name: Name, _ body: () -> Int) -> Int {
+    static func call(_ name: Name, _ body: () -> Int) -> Int {
         while true {
             let result: Int
             if let plan = lk_thread_fault_plan() {
@@ -38,7 +39,7 @@ package enum SystemCalls {
 
     /// As `call`, for calls that move at most `count` bytes, which a plan can make short.
     @inline(__always)
-    private static func transfer(_ name: Name, _ count: Int, _ body: (Int) -> Int) -> Int {
+    static func transfer(_ name: Name, _ count: Int, _ body: (Int) -> Int) -> Int {
         while true {
             let result: Int
             if let plan = lk_thread_fault_plan() {
@@ -276,6 +277,11 @@ extension SystemCalls {
         call(.stat) { Int(fstatat(AT_FDCWD, path, &status, 0)) }
     }
 
+    /// As ``stat(_:_:)``; of a symbolic link it tells of that.
+    package static func lstat(_ path: String, _ status: inout stat) -> Int {
+        call(.lstat) { Int(fstatat(AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW)) }
+    }
+
     package static func seek(_ descriptor: Int32, to offset: Int64) -> Int {
         call(.lseek) { Int(Glibc.lseek(descriptor, off_t(offset), SEEK_SET)) }
     }
@@ -290,6 +296,14 @@ extension SystemCalls {
     }
 
     package static func synchronize(_ descriptor: Int32) -> Int { call(.fsync) { Int(Glibc.fsync(descriptor)) } }
+
+    /// As ``synchronize(_:)``, without what is not needed to read the bytes again.
+    package static func synchronizeData(_ descriptor: Int32) -> Int { call(.fsync) { Int(fdatasync(descriptor)) } }
+
+    /// Another descriptor for an open file, closed on exec.
+    package static func duplicate(_ descriptor: Int32) -> Int {
+        call(.fcntl) { Int(Glibc.fcntl(descriptor, F_DUPFD_CLOEXEC, 0)) }
+    }
 
     package static func unlink(_ path: String) -> Int { call(.unlink) { Int(Glibc.unlink(path)) } }
 
@@ -326,6 +340,11 @@ package struct SystemCallFailure: Error, Sendable, Hashable, CustomStringConvert
     package var name: SystemCalls.Name
     /// Its `errno`.
     package var code: Int32
+
+    package init(name: SystemCalls.Name, code: Int32) {
+        self.name = name
+        self.code = code
+    }
 
     /// Whether the process, or the system, has as many descriptors open as it may.
     var isLackOfDescriptors: Bool { code == EMFILE || code == ENFILE }

@@ -26,6 +26,19 @@ struct TaskLifecycle {
     private(set) var wasCancelled = false
     private var phase = Phase.suspended(count: 1, hasStarted: false)
 
+    init() {}
+
+    /// Of a task that an earlier run of the program has begun.
+    init(begunAs state: URLSessionTask.State) {
+        phase =
+            switch state {
+            case .suspended: .suspended(count: 1, hasStarted: true)
+            case .running: .running
+            case .canceling: .canceling
+            case .completed: .completed
+            }
+    }
+
     var state: URLSessionTask.State {
         switch phase {
         case .suspended: .suspended

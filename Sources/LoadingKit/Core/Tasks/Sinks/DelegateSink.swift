@@ -44,6 +44,12 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
 
     private func becomeDownload(_ engine: TaskEngine) {
         let download = URLSessionDownloadTask(engine.session, continuing: task)
+        if let background = engine.core.background {
+            // The response may be loaded again, when the program is gone.
+            engine.become(download, self) { [task] delegates, session in delegates.didBecome(download, session, task) }
+            engine.stop()
+            return background.takeOver(download)
+        }
         let sink = FileSink(download, .delegate, engine.core)
         sink.open(DownloadFile(), for: engine)
         engine.become(download, sink) { [task] delegates, session in delegates.didBecome(download, session, task) }

@@ -51,6 +51,8 @@ static inline void lk_release_free_memory(void) {
 // Has the file system set aside room for a file's bytes; the file's size stays what it is. -1 and errno where it has none.
 int lk_reserve(int descriptor, int64_t offset, int64_t count);
 
+#include "checksum.h"
 #include "chunk_line.h"
 #include "field_lines.h"
 #include "http_scan.h"
+#include "local_sockets.h"

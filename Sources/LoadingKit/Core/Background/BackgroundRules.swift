@@ -1,0 +1,29 @@
+import Foundation
+
+/// What a background session's tasks may be, as Apple has it. Other tasks could not outlive the program: to make one is a
+/// mistake of the program's, which ends with Apple's message.
+enum BackgroundRules {
+    static let completionHandler =
+        "Completion handler blocks are not supported in background sessions. Use a delegate instead."
+    static let asynchronous = "Asynchronous calls are not supported in background sessions. Use a delegate instead."
+    static let uploadOfData = "Upload tasks from NSData are not supported in background sessions."
+    static let uploadOfStream = "Upload tasks from a stream are not supported in background sessions."
+    static let webSocket = "WebSocket tasks are not supported in background sessions."
+    static let stream = "Stream tasks are not supported in background sessions."
+    static let noDelegate = "A background session needs a delegate, as its tasks report to nothing else."
+}
+
+extension URLSession {
+    /// An identifier for a new task of this consumer's.
+    func newIdentifier(for consumer: TaskConsumer?) -> Int {
+        guard let background = core.background else { return core.nextIdentifier() }
+        switch consumer {
+        case .delegate, .file(.delegate): return background.nextIdentifier()
+        case .completion, .file(.completion): preconditionFailure(BackgroundRules.completionHandler)
+        case nil, .continuation, .bytes, .file(.continuation): preconditionFailure(BackgroundRules.asynchronous)
+        }
+    }
+
+    /// Stops a program that makes a task which a background session cannot have.
+    func requireForeground(_ message: String) { precondition(core.background == nil, message) }
+}

@@ -1,0 +1,287 @@
+import Dispatch
+import Foundation
+import LoadingKitPrimitives
+import LoadingKitTransport
+import Synchronization
+
+/// How a configuration's sessions have their transfers performed outside of the program's tasks.
+package struct BackgroundSupport: Sendable {
+    package let transfers: any BackgroundTransfers
+    package let description: SessionDescription
+
+    package init(transfers: any BackgroundTransfers, description: SessionDescription) {
+        self.transfers = transfers
+        self.description = description
+    }
+}
+
+/// The loop's side of a background session: hands its downloads and uploads to what performs them, and reports what becomes of
+/// them to the program.
+///
+/// It holds the session until that is invalidated, as events may come for a session that the program does not hold.
+final class BackgroundSession: @unchecked Sendable {  // confined to the loop, but for the constants
+    private enum Phase {
+        /// What is to be done when it is known which tasks there are.
+        case attaching([() -> Void])
+        /// Whether ends came that are from before the session was attached.
+        case attached(deliversEarlierEnds: Bool)
+        case detached(TransferError)
+        case closed
+    }
+
+    let loop: EventLoop
+    /// Until the session is over.
+    private var core: SessionCore?
+    private let identifiers = Atomic<Int>(1)
+    private let attachment = Attachment()
+    private let support: BackgroundSupport
+    /// Set when the session is made, before any other thread has it.
+    private nonisolated(unsafe) var channel: (any TransferChannel)?
+    private var session: URLSession?
+    private var phase = Phase.attaching([])
+    /// The tasks that were handed over and whose end was not reported, by identifier.
+    private var runners: [Int: BackgroundTaskRunner] = [:]
+
+    init(_ support: BackgroundSupport, _ core: SessionCore) {
+        self.support = support
+        self.core = core
+        loop = core.loop
+    }
+
+    // MARK: From any thread
+
+    /// Attaches the session, which is new.
+    func attach(_ session: URLSession) {
+        self.session = session
+        channel = support.transfers.attach(support.description) { [weak self] event in self?.didReceive(event) }
+    }
+
+    /// An identifier that no task of the session ever had. Waits until the session is attached.
+    func nextIdentifier() -> Int {
+        attachment.wait()
+        return identifiers.wrappingAdd(1, ordering: .relaxed).oldValue
+    }
+
+    private func didReceive(_ event: TransferEvent) {
+        if case .attached(let state) = event { identifiers.max(state.nextIdentifier, ordering: .relaxed) }
+        loop.execute { self.handle(event) }
+        switch event {
+        case .attached: attachment.end(isSuccess: true)
+        case .detached: attachment.end(isSuccess: false)
+        case _: break
+        }
+    }
+
+    /// Hands a task over, and returns when it is in the journal.
+    func begin(_ task: URLSessionTask) {
+        loop.execute { self.register(task) }
+        // The session has ended the task then.
+        guard attachment.isSuccess else { return }
+        do {
+            let transfer = try TransferDescription(task)
+            let file = try UploadDescriptor(transfer)
+            try channel?.perform(.begin(transfer), descriptors: file.descriptors)
+            loop.execute { self.runners[task.taskIdentifier]?.didBegin() }
+        } catch {
+            loop.execute { self.runners[task.taskIdentifier]?.end(with: error) }
+        }
+    }
+
+    /// A task that the program has run so far goes on in the background.
+    func takeOver(_ task: URLSessionTask) {
+        task.engine = nil
+        register(task)
+        do {
+            channel?.send(.begin(try TransferDescription(task)), descriptors: []) { [weak self] error in
+                guard let self else { return }
+                loop.execute {
+                    let runner = self.runners[task.taskIdentifier]
+                    if let error { runner?.end(with: error) } else { runner?.didBegin() }
+                }
+            }
+        } catch {
+            runners[task.taskIdentifier]?.end(with: error)
+        }
+    }
+
+    func send(_ command: TransferCommand) { channel?.send(command) }
+
+    func taskDidChange(_ identifier: Int, priority: Float, taskDescription: String?) {
+        loop.execute { self.runners[identifier]?.taskDidChange(priority, taskDescription) }
+    }
+
+    // MARK: On the loop
+
+    /// Calls back when it is known which tasks there are.
+    func whenAttached(_ work: @escaping () -> Void) {
+        guard case .attaching(let waiting) = phase else { return work() }
+        phase = .attaching(waiting + [work])
+    }
+
+    private func register(_ task: URLSessionTask) {
+        guard let core, let session = task.session, task.engine == nil, task.state != .completed else { return }
+        let runner = BackgroundTaskRunner(task, session, self, core)
+        runners[task.taskIdentifier] = runner
+        task.engine = runner
+        switch phase {
+        case .attaching, .attached: if !core.takes(task) { runner.end(with: .sessionIsInvalid) }
+        case .detached(let error): runner.end(with: error.error)
+        case .closed: runner.end(with: .sessionIsInvalid)
+        }
+    }
+
+    /// The delegate has returned from the last of a task's end. When that is known, the transfer is over for good: until then
+    /// its end may be given out again, which is of no interest.
+    func takeCompletion(of identifier: Int) {
+        channel?.send(.take(identifier, .completion), descriptors: []) { [weak self] _ in
+            guard let self else { return }
+            loop.execute {
+                self.runners[identifier] = nil
+                self.core?.invalidateIfDone()
+            }
+        }
+    }
+
+    /// Whether ends that were reported are still in the journal. A program that ends when the session is invalidated would be
+    /// told them again.
+    var hasUntakenEnds: Bool {
+        switch phase {
+        case .attaching, .attached: !runners.isEmpty
+        case .detached, .closed: false
+        }
+    }
+
+    /// A task's end was reported that nothing is in the journal of.
+    func forget(_ identifier: Int) { runners[identifier] = nil }
+
+    private func handle(_ event: TransferEvent) {
+        switch event {
+        case .attached(let state): didAttach(state)
+        case .detached(let error): didDetach(error)
+        case .ended(let identifier, let end):
+            if case .attached = phase { phase = .attached(deliversEarlierEnds: true) }
+            deliver(end, of: identifier)
+        case .deliveredEarlierEvents: didDeliverEarlierEvents()
+        case .progress(let identifier, let progress): runners[identifier]?.didProgress(progress)
+        case .didResume(let identifier, let offset, let expected):
+            runners[identifier]?.didResume(at: offset, expected: expected)
+        case .response(let identifier, let response): runners[identifier]?.didReceive(response)
+        case .redirected(let identifier, let request): runners[identifier]?.didRedirect(to: request)
+        case .waitsForConnectivity(let identifier): runners[identifier]?.didBeginWaiting()
+        case .willBegin(let identifier): runners[identifier]?.willBegin()
+        case .challenge(let identifier, let number, let challenge):
+            runners[identifier]?.didReceive(challenge, number)
+        }
+    }
+
+    /// The session is attached; not for the first time where what performs transfers was started anew.
+    private func didAttach(_ state: SessionState) {
+        var waiting: [() -> Void] = []
+        switch phase {
+        case .attaching(let work): waiting = work
+        case .attached: break
+        case .detached, .closed: return
+        }
+        phase = .attached(deliversEarlierEnds: false)
+        for snapshot in state.transfers {
+            if let runner = runners[snapshot.transfer.identifier] {
+                runner.didAttachAgain(isSuspended: snapshot.isSuspended)
+            } else {
+                restore(snapshot)
+            }
+        }
+        for work in waiting { work() }
+    }
+
+    private func restore(_ snapshot: TransferSnapshot) {
+        let identifier = snapshot.transfer.identifier
+        guard let core, let session, let task = URLSessionTask.restored(snapshot, in: session) else {
+            return send(.cancel(identifier, producingResumeData: false))
+        }
+        let runner = BackgroundTaskRunner(task, session, self, core)
+        runners[identifier] = runner
+        task.engine = runner
+        core.adopt(task)
+        runner.didBegin(isSuspended: snapshot.isSuspended)
+    }
+
+    /// An end without a task is of one whose request cannot be read.
+    private func deliver(_ end: TransferEnd, of identifier: Int) {
+        if let runner = runners[identifier] { runner.didEnd(end) } else { send(.take(identifier, .completion)) }
+    }
+
+    private func didDeliverEarlierEvents() {
+        guard case .attached(deliversEarlierEnds: true) = phase, let session else { return }
+        phase = .attached(deliversEarlierEnds: false)
+        guard let delegates = session.delegates(before: nil) else { return }
+        core?.mailbox.post { delegates.didFinishEvents(session) }
+    }
+
+    /// Another session of that identifier is attached, or what performs transfers cannot be had.
+    private func didDetach(_ error: TransferError) {
+        var waiting: [() -> Void] = []
+        switch phase {
+        case .attaching(let work): waiting = work
+        case .attached: break
+        case .detached, .closed: return
+        }
+        phase = .detached(error)
+        for work in waiting { work() }
+        for runner in runners.values.sorted(by: { $0.identifier < $1.identifier }) { runner.end(with: error.error) }
+        if let session { core?.invalidate(session, because: error.error) }
+    }
+
+    /// The session is over, and all of that was reported.
+    func close() {
+        if case .attached = phase { send(.endSession) }
+        phase = .closed
+        channel?.detach()
+        (session, core) = (nil, nil)
+    }
+}
+
+/// Lets threads wait until a session is attached, or cannot be.
+private final class Attachment: Sendable {
+    private let group = DispatchGroup()
+    private let hasEnded = Atomic<Bool>(false)
+    private let success = Atomic<Bool>(false)
+
+    init() { group.enter() }
+
+    func wait() { group.wait() }
+
+    var isSuccess: Bool { success.load(ordering: .acquiring) }
+
+    func end(isSuccess: Bool) {
+        success.store(isSuccess, ordering: .releasing)
+        if !hasEnded.exchange(true, ordering: .relaxed) { group.leave() }
+    }
+}
+
+/// The file of an upload that is handed over, open: what performs the upload need not have the right to open it.
+private struct UploadDescriptor: ~Copyable {
+    let descriptors: [Int32]
+
+    /// Throws where there is a file that cannot be opened.
+    init(_ transfer: TransferDescription) throws {
+        guard let path = transfer.uploadFile else {
+            descriptors = []
+            return
+        }
+        let result = SystemCalls.open(path, O_RDONLY)
+        guard let descriptor = Int32(exactly: result), descriptor >= 0 else {
+            let reason = SystemCalls.text(ofError: Int32(clamping: -result))
+            let code: URLError.Code = result == -Int(ENOENT) ? .fileDoesNotExist : .noPermissionsToReadFile
+            throw URLError(LoadFailure(code, "the file \(path) cannot be opened: \(reason)"), url: nil)
+        }
+        descriptors = [descriptor]
+    }
+
+    deinit { for descriptor in descriptors { SystemCalls.close(descriptor) } }
+}
+
+extension Error where Self == URLError {
+    fileprivate static var sessionIsInvalid: URLError {
+        URLError(LoadFailure(.cancelled, "the session was invalidated before the task was made"), url: nil)
+    }
+}

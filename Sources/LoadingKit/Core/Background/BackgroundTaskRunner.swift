@@ -1,0 +1,219 @@
+import Foundation
+import LoadingKitTransport
+
+/// Stands for a background session's task on the session's loop: passes on what the program does to the task, and reports what
+/// becomes of its transfer.
+final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined to the loop
+    private enum Stage {
+        /// It is being handed over. What the program does meanwhile is passed on when that is done.
+        case beginning
+        case begun
+        /// Its end is being reported.
+        case ended
+    }
+
+    private let task: URLSessionTask
+    private let session: URLSession
+    private let background: BackgroundSession
+    private let core: SessionCore
+    private var stage = Stage.beginning
+    /// What performs transfers believes the task to be.
+    private var isSuspendedThere = false
+
+    init(_ task: URLSessionTask, _ session: URLSession, _ background: BackgroundSession, _ core: SessionCore) {
+        self.task = task
+        self.session = session
+        self.background = background
+        self.core = core
+    }
+
+    var identifier: Int { task.taskIdentifier }
+    var isQueued: Bool { false }
+    private var delegates: TaskDelegates? { session.delegates(before: task.delegate) }
+
+    // MARK: What the program does
+
+    func start() {}
+
+    func connectionDidEstablish() {}
+
+    func followState() {
+        guard case .begun = stage else { return }
+        switch task.state {
+        case .suspended where !isSuspendedThere: background.send(.suspend(identifier))
+        case .running where isSuspendedThere: background.send(.resume(identifier))
+        case .suspended, .running, .canceling, .completed: return
+        }
+        isSuspendedThere.toggle()
+    }
+
+    func cancel() {
+        guard case .begun = stage else { return }
+        let asksForData = (task as? URLSessionDownloadTask)?.isAskedForResumeData == true
+        background.send(.cancel(identifier, producingResumeData: asksForData))
+    }
+
+    func taskDidChange(_ priority: Float, _ taskDescription: String?) {
+        guard case .begun = stage else { return }
+        background.send(.change(identifier, priority: priority, taskDescription: taskDescription))
+    }
+
+    /// The transfer is in the journal.
+    func didBegin(isSuspended: Bool = false) {
+        guard case .beginning = stage else { return }
+        stage = .begun
+        isSuspendedThere = isSuspended
+        passOnState()
+    }
+
+    /// What performs transfers was started anew, and may not have heard what the program did last.
+    func didAttachAgain(isSuspended: Bool) {
+        guard case .begun = stage else { return }
+        isSuspendedThere = isSuspended
+        passOnState()
+    }
+
+    private func passOnState() {
+        switch task.state {
+        case .canceling: cancel()
+        case .suspended, .running: followState()
+        case .completed: break
+        }
+    }
+
+    // MARK: What becomes of the transfer
+
+    func didProgress(_ progress: TransferProgress) {
+        guard case .begun = stage else { return }
+        let (sent, received) = (task.countOfBytesSent, task.countOfBytesReceived)
+        task.take(progress)
+        guard let delegates else { return }
+        if let download = task as? URLSessionDownloadTask {
+            guard progress.received > received else { return }
+            core.mailbox.post(for: task) { [session] in
+                delegates.didWrite(
+                    progress.received - received, session, download, total: progress.received,
+                    expected: progress.expectedToReceive)
+            }
+        } else if progress.sent > sent {
+            core.mailbox.post(for: task) { [session, task] in
+                delegates.didSend(
+                    session, task, progress.sent - sent, total: progress.sent, expected: progress.expectedToSend)
+            }
+        }
+    }
+
+    func didResume(at offset: Int64, expected: Int64) {
+        guard case .begun = stage, let download = task as? URLSessionDownloadTask else { return }
+        task.receivedCount.store(offset, ordering: .relaxed)
+        task.shared.withLock { $0.expectedToReceive = expected }
+        guard let delegates else { return }
+        core.mailbox.post(for: task) { [session] in
+            delegates.didResume(session, download, at: offset, expected: expected)
+        }
+    }
+
+    func didReceive(_ response: TransferResponse) { if case .begun = stage { task.response = response.response } }
+
+    func didRedirect(to request: TransferRequest) { if case .begun = stage { task.currentRequest = request.request } }
+
+    func didBeginWaiting() {
+        guard case .begun = stage, let delegates else { return }
+        core.mailbox.post(for: task) { [session, task] in delegates.didBeginWaiting(session, task) }
+    }
+
+    func willBegin() {
+        guard case .begun = stage, let request = task.originalRequest else { return }
+        let answer: @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void = { [self] in
+            answerBeginning($0, $1, of: request)
+        }
+        guard let delegates else { return answer(.continueLoading, nil) }
+        core.mailbox.post(for: task) { [session, task] in delegates.willBegin(request, session, task, answer) }
+    }
+
+    private func answerBeginning(
+        _ disposition: URLSession.DelayedRequestDisposition, _ other: URLRequest?, of request: URLRequest
+    ) {
+        switch disposition {
+        case .cancel: task.cancel()
+        case .continueLoading: background.send(.answerBeginning(identifier, TransferRequest(request)))
+        case .useNewRequest:
+            let request = other ?? request
+            task.currentRequest = request
+            background.send(.answerBeginning(identifier, TransferRequest(request)))
+        }
+    }
+
+    func didReceive(_ challenge: TransferChallenge, _ number: Int) {
+        guard case .begun = stage else { return }
+        let answer: URLSession.ChallengeAnswer = { [background, identifier] disposition, credential in
+            let reply = ChallengeReply(disposition, credential)
+            background.send(.answerChallenge(identifier, challenge: number, reply))
+        }
+        guard let delegates else { return answer(.performDefaultHandling, nil) }
+        core.mailbox.post(for: task) { [session, task] in
+            delegates.didReceive(challenge.challenge(session.core.settings), session, task, answer)
+        }
+    }
+
+    // MARK: The end
+
+    /// The transfer cannot be performed: nothing of it is in the journal, or can be reached.
+    func end(with error: any Error) {
+        let end = TransferEnd(
+            error: TransferError(URLError(error, url: task.currentRequest?.url)), response: nil,
+            progress: task.transferProgress, file: nil, metrics: nil)
+        report(end, takes: false)
+    }
+
+    /// The transfer is over. Each part of that is taken when the delegate has returned from it, so that a program that ends
+    /// meanwhile is given it again.
+    func didEnd(_ end: TransferEnd) { report(end, takes: true) }
+
+    private func report(_ end: TransferEnd, takes: Bool) {
+        switch stage {
+        case .beginning, .begun: stage = .ended
+        case .ended: return
+        }
+        let error = end.error?.error
+        task.take(end)
+        _ = task.loadDidFinish(error, completes: false)
+        if end.next <= .content, error == nil { reportContent(end.file) }
+        task.loadDidEnd(error)
+        if end.next <= .metrics, let metrics = end.metrics?.metrics { reportMetrics(metrics, error, takes: takes) }
+        core.mailbox.postEnd(of: task) { [self] in
+            let error = task.settle(error, heedsCancellation: true)
+            delegates?.didComplete(error, session, task)
+            task.letGo()
+            if takes { background.takeCompletion(of: identifier) }
+        }
+        if !takes { background.forget(identifier) }
+        core.finished(task)
+    }
+
+    private func reportMetrics(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?, takes: Bool) {
+        core.mailbox.postEnd(of: task) { [self] in
+            task.settle(error, heedsCancellation: true)
+            delegates?.didCollect(metrics, session, task)
+            if takes { background.send(.take(identifier, .metrics)) }
+        }
+    }
+
+    /// A download's file is the program's until the delegate returns. It is not there where the program has moved it, and ended
+    /// before that was noted. The body of the response to an upload comes in one piece.
+    private func reportContent(_ path: String?) {
+        core.mailbox.postEnd(of: task) { [self] in
+            defer { background.send(.take(identifier, .content)) }
+            guard let path, FileManager.default.fileExists(atPath: path) else { return }
+            defer { _ = SystemCalls.unlink(path) }
+            guard task.settle(nil, heedsCancellation: true) == nil, let delegates else { return }
+            if let download = task as? URLSessionDownloadTask {
+                delegates.didFinish(session, download, at: URL(fileURLWithPath: path))
+            } else if let upload = task as? URLSessionUploadTask,
+                let body = try? Data(contentsOf: URL(fileURLWithPath: path)), !body.isEmpty
+            {
+                delegates.didReceive(body, session, upload)
+            }
+        }
+    }
+}

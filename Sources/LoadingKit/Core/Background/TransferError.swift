@@ -1,0 +1,47 @@
+import Foundation
+
+/// An error as it is kept in the journal of background sessions, and sent to another process: domain, code, and what they say.
+package struct TransferError: Codable, Hashable, Sendable {
+    package var domain: String
+    package var code: Int
+    package var text: String?
+    package var url: String?
+    /// What the underlying error says, where that is something else.
+    package var reason: String?
+    package var resumeData: Data?
+
+    package init(_ error: any Error) {
+        let error = error as NSError
+        let underlying = error.userInfo[NSUnderlyingErrorKey] as? any Error
+        let description = underlying.map { String(describing: $0) }
+        domain = error.domain
+        code = error.code
+        text = error.localizedDescription
+        url = (error.userInfo[NSURLErrorFailingURLErrorKey] as? URL)?.absoluteString
+        reason = description == error.localizedDescription ? nil : description
+        resumeData = error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data
+    }
+
+    /// An error of the library's own.
+    package init(_ code: URLError.Code, _ text: String, url: String? = nil) {
+        domain = NSURLErrorDomain
+        self.code = code.rawValue
+        self.text = text
+        self.url = url
+    }
+
+    /// A `URLError` where the domain is that of URL loading.
+    package var error: any Error {
+        var userInfo: [String: Any] = [:]
+        userInfo[NSLocalizedDescriptionKey] = text
+        if let url = url.flatMap({ URL(string: $0) }) {
+            userInfo[NSURLErrorFailingURLErrorKey] = url
+            userInfo["NSErrorFailingURLStringKey"] = url.absoluteString
+        }
+        let code = domain == NSURLErrorDomain ? URLError.Code(rawValue: code) : nil
+        if let code, let said = reason ?? text { userInfo[NSUnderlyingErrorKey] = LoadFailure(code, said) }
+        userInfo[NSURLSessionDownloadTaskResumeData] = resumeData
+        guard let code else { return NSError(domain: domain, code: self.code, userInfo: userInfo) }
+        return URLError(code, userInfo: userInfo)
+    }
+}

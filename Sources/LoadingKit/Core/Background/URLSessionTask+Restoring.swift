@@ -1,0 +1,82 @@
+import Foundation
+import LoadingKitTransport
+
+extension URLSessionTask {
+    /// A task of a background session that an earlier run of the program has made; nil where its request cannot be read.
+    static func restored(_ snapshot: TransferSnapshot, in session: URLSession) -> URLSessionTask? {
+        let transfer = snapshot.transfer
+        guard let request = transfer.request.request else { return nil }
+        let identifier = transfer.identifier
+        let task: URLSessionTask =
+            switch transfer.kind {
+            case .download: URLSessionDownloadTask(session, request, identifier: identifier, consumer: nil)
+            case .upload: URLSessionUploadTask(session, request, identifier: identifier, consumer: nil)
+            }
+        task.shared.withLock { shared in
+            shared.lifecycle = TaskLifecycle(begunAs: snapshot.isSuspended ? .suspended : .running)
+            shared.currentRequest = snapshot.currentRequest?.request ?? request
+            shared.response = snapshot.response?.response
+            shared.taskDescription = transfer.taskDescription
+            shared.priority = transfer.priority
+            shared.earliestBeginDate = transfer.earliestBeginDate
+            shared.clientExpectsToSend = transfer.clientExpectsToSend
+            shared.clientExpectsToReceive = transfer.clientExpectsToReceive
+        }
+        task.take(snapshot.progress)
+        return task
+    }
+
+    /// How far the transfer has come.
+    var transferProgress: TransferProgress {
+        var progress = TransferProgress()
+        (progress.sent, progress.received) = (countOfBytesSent, countOfBytesReceived)
+        progress.expectedToSend = countOfBytesExpectedToSend
+        progress.expectedToReceive = countOfBytesExpectedToReceive
+        return progress
+    }
+
+    func take(_ progress: TransferProgress) {
+        sentCount.store(progress.sent, ordering: .relaxed)
+        receivedCount.store(progress.received, ordering: .relaxed)
+        shared.withLock { shared in
+            if progress.expectedToSend >= 0 { shared.expectedToSend = progress.expectedToSend }
+            if progress.expectedToReceive >= 0 { shared.expectedToReceive = progress.expectedToReceive }
+        }
+        updateProgress()
+    }
+
+    func take(_ end: TransferEnd) {
+        take(end.progress)
+        shared.withLock { shared in
+            if let response = end.response?.response { shared.response = response }
+            if let request = end.currentRequest?.request { shared.currentRequest = request }
+        }
+    }
+}
+
+extension TransferDescription {
+    /// What a task that is resumed for the first time is handed over with.
+    init(_ task: URLSessionTask) throws {
+        let shared = task.shared.withLock { LoopTransfer($0) }.value
+        guard let kind = task.transferKind, let original = shared.originalRequest, let url = original.url,
+            let request = TransferRequest(original)
+        else {
+            throw LoadFailure(.badURL, "the task has no request")
+        }
+        guard url.hasScheme("http") || url.hasScheme("https") else {
+            throw URLError(
+                LoadFailure(.unsupportedURL, "background sessions load http and https URLs alone"), url: url)
+        }
+        guard original.httpBodyStream == nil else {
+            let text =
+                "a background session cannot send a stream, which does not outlive the program: use data or a file"
+            throw URLError(LoadFailure(.requestBodyStreamExhausted, text), url: url)
+        }
+        let resumption = (task as? URLSessionDownloadTask)?.resumption
+        self.init(
+            identifier: task.taskIdentifier, kind: kind, request: request, uploadFile: original.bodyFile?.url.path,
+            resumeData: try resumption?.get().encoded, created: task.created, taskDescription: shared.taskDescription,
+            priority: shared.priority, earliestBeginDate: shared.earliestBeginDate,
+            clientExpectsToSend: shared.clientExpectsToSend, clientExpectsToReceive: shared.clientExpectsToReceive)
+    }
+}

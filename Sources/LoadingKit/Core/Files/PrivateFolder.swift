@@ -1,0 +1,36 @@
+import Foundation
+import Glibc
+import LoadingKitTransport
+
+/// A folder that its user alone may look into.
+package enum PrivateFolder {
+    /// Makes it where there is none, with those above it. Throws where something else is in its place: a symbolic link, a
+    /// folder of another user's, or one that others may look into.
+    package static func make(_ path: String) throws {
+        let parent = (path as NSString).deletingLastPathComponent
+        try FileManager.default.createDirectory(
+            atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        let made = SystemCalls.makeDirectory(path)
+        guard made == 0 || made == -Int(EEXIST) else {
+            throw DownloadFailure.make(.cannotCreateFile, "the folder \(path) cannot be made", made)
+        }
+        try check(path)
+    }
+
+    private static func check(_ path: String) throws {
+        var status = stat()
+        let result = SystemCalls.lstat(path, &status)
+        guard result == 0 else {
+            throw DownloadFailure.make(.cannotOpenFile, "the folder \(path) cannot be looked at", result)
+        }
+        let fault: String? =
+            switch status.st_mode & S_IFMT {
+            case S_IFLNK: "is a symbolic link"
+            case S_IFDIR where status.st_uid != getuid(): "belongs to another user"
+            case S_IFDIR where status.st_mode & 0o077 != 0: "is open to other users (its mode must be 0700)"
+            case S_IFDIR: nil
+            case _: "is no folder"
+            }
+        if let fault { throw LoadFailure(.cannotOpenFile, "the folder \(path) \(fault)") }
+    }
+}

@@ -1,0 +1,100 @@
+#if Persistence
+    import Foundation
+    import LoadingKitTransport
+
+    /// What a store's secrets are encrypted with, and what they are found by without being read.
+    struct StoreKey {
+        let cipher: AES256GCM
+        private let identityHash: KeyedHash
+
+        private static let size = AES256GCM.keySize + KeyedHash.keySize
+
+        /// - Parameter bytes: As they are in the file: the cipher's key, and that of the identities.
+        private init?(_ bytes: Data) {
+            guard bytes.count == Self.size, let cipher = AES256GCM(key: Data(bytes.prefix(AES256GCM.keySize))),
+                let hash = KeyedHash(key: Data(bytes.suffix(KeyedHash.keySize)))
+            else { return nil }
+            self.cipher = cipher
+            identityHash = hash
+        }
+
+        /// A name for a value by which it is found again, and from which it cannot be guessed without the key.
+        func identity(of value: Data) throws -> Data {
+            guard let code = identityHash.hash(of: value) else { throw StoreFailure.encryption }
+            return code
+        }
+
+        /// Nil when there is no file.
+        static func read(_ file: URL) throws -> StoreKey? {
+            guard let bytes = try KeyFile(url: file, size: size).read() else { return nil }
+            guard let key = StoreKey(bytes) else { throw StoreFailure.noKey(path: file.path) }
+            return key
+        }
+
+        /// The key in the file, which is made where there is none. One that is no key is put aside.
+        static func readOrMake(_ file: URL) throws -> StoreKey {
+            guard let key = StoreKey(try KeyFile(url: file, size: size).readOrMake()) else {
+                throw StoreFailure.noKey(path: file.path)
+            }
+            return key
+        }
+    }
+
+    /// A store's random key, in a file of its own that only its user can read.
+    struct KeyFile {
+        let url: URL
+        /// How many bytes the key has.
+        let size: Int
+
+        /// Nil when there is no file.
+        func read() throws -> Data? {
+            let result = SystemCalls.open(url.path, O_RDONLY)
+            if result == -Int(ENOENT) { return nil }
+            let descriptor = Int32(try StoreFailure.check("open", url.path, result))
+            defer { SystemCalls.close(descriptor) }
+            var bytes = Data(count: size + 1)
+            let count = bytes.withUnsafeMutableBytes { SystemCalls.read(descriptor, $0) }
+            try StoreFailure.check("read", url.path, count)
+            guard count == size else { throw StoreFailure.noKey(path: url.path) }
+            return Data(bytes.prefix(count))
+        }
+
+        /// The key in the file, which is made where there is none. One that is no key is put aside.
+        func readOrMake() throws -> Data {
+            do {
+                if let key = try read() { return key }
+            } catch StoreFailure.noKey {
+                _ = SystemCalls.rename(url.path, url.path + ".damaged")
+            }
+            try make()
+            guard let key = try read() else { throw StoreFailure.noKey(path: url.path) }
+            return key
+        }
+
+        /// Makes the file whole under another name first: whichever of several processes is the first gives it its own.
+        private func make() throws {
+            guard let bytes = SecureRandom.bytes(size) else { throw StoreFailure.encryption }
+            try StoreFolder.make(url.deletingLastPathComponent())
+            let temporary = url.path + ".\(UInt64.random(in: 0...UInt64.max))"
+            let result = SystemCalls.open(temporary, O_WRONLY | O_CREAT | O_EXCL, mode: 0o600)
+            let descriptor = Int32(try StoreFailure.check("open", temporary, result))
+            defer {
+                SystemCalls.close(descriptor)
+                _ = SystemCalls.unlink(temporary)
+            }
+            let count = bytes.withUnsafeBytes { SystemCalls.write(descriptor, $0) }
+            try StoreFailure.check("write", temporary, count == size ? count : min(count, -Int(EIO)))
+            // What is kept with the key must not outlive it.
+            try StoreFailure.check("fsync", temporary, SystemCalls.synchronize(descriptor))
+            let linked = SystemCalls.link(temporary, url.path)
+            if linked != -Int(EEXIST) { try StoreFailure.check("link", url.path, linked) }
+            try Self.synchronize(url.deletingLastPathComponent())
+        }
+
+        private static func synchronize(_ folder: URL) throws {
+            let descriptor = Int32(try StoreFailure.check("open", folder.path, SystemCalls.open(folder.path, O_RDONLY)))
+            defer { SystemCalls.close(descriptor) }
+            try StoreFailure.check("fsync", folder.path, SystemCalls.synchronize(descriptor))
+        }
+    }
+#endif

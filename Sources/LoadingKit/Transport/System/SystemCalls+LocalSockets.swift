@@ -1,0 +1,57 @@
+import CLoadingKitShims
+import Glibc
+
+// What sockets between processes of one machine need.
+extension SystemCalls {
+    static func bind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int {
+        call(.bind) { Int(Glibc.bind(descriptor, address, length)) }
+    }
+
+    static func listen(_ descriptor: Int32, backlog: Int32) -> Int {
+        call(.listen) { Int(Glibc.listen(descriptor, backlog)) }
+    }
+
+    /// The next connection, which does not block and is closed on exec.
+    static func accept(_ listener: Int32) -> Int { call(.accept) { Int(lk_accept(listener)) } }
+
+    /// Sends bytes, and descriptors with the first of them. Never raises SIGPIPE.
+    static func send(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer, with descriptors: [Int32]) -> Int {
+        transfer(.sendmsg, bytes.count) {
+            lk_send_with_descriptors(descriptor, bytes.baseAddress, $0, descriptors, descriptors.count)
+        }
+    }
+
+    /// Receives bytes, and the descriptors that came with them.
+    static func receive(
+        _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, descriptors: inout [Int32]
+    ) -> Int {
+        var numbers = [Int32](repeating: -1, count: Int(LK_MAXIMUM_DESCRIPTORS))
+        var count = 0
+        let result = transfer(.recvmsg, buffer.count) {
+            lk_receive_with_descriptors(descriptor, buffer.baseAddress, $0, &numbers, &count)
+        }
+        descriptors = result < 0 ? [] : Array(numbers.prefix(count))
+        return result
+    }
+
+    /// The user and the process at the other end.
+    static func peer(_ descriptor: Int32, user: inout UInt32, process: inout Int32) -> Int {
+        call(.getsockopt) { Int(lk_peer_credentials(descriptor, &user, &process)) }
+    }
+
+    /// Makes a descriptor that came from another process one that does not block and is closed on exec.
+    static func adopt(_ descriptor: Int32) -> Int {
+        let result = call(.fcntl) { Int(Glibc.fcntl(descriptor, F_SETFD, FD_CLOEXEC)) }
+        guard result >= 0 else { return result }
+        return call(.fcntl) { Int(Glibc.fcntl(descriptor, F_SETFL, O_RDWR | O_NONBLOCK)) }
+    }
+
+    /// A pipe whose ends are closed on exec.
+    package static func pipe(reading: inout Int32, writing: inout Int32) -> Int {
+        call(.pipe) { Int(lk_pipe(&reading, &writing)) }
+    }
+
+    package static func changeMode(_ path: String, _ mode: UInt32) -> Int {
+        call(.chmod) { Int(Glibc.chmod(path, mode)) }
+    }
+}

@@ -1,0 +1,298 @@
+import Foundation
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+@testable import LoadingKitCore
+
+/// What a background session says to what performs its transfers, and what it makes of the events: without a network.
+@Suite struct BackgroundSessionTests {
+    @Test func tasksOfAnEarlierRunAreThere() async throws {
+        let world = BackgroundWorld()
+        var progress = TransferProgress()
+        (progress.received, progress.expectedToReceive) = (10, 100)
+        world.send(
+            .attached(
+                SessionState(
+                    nextIdentifier: 7,
+                    transfers: [
+                        TransferSnapshot(.download(3, "three"), progress: progress),
+                        TransferSnapshot(.upload(5), isSuspended: true),
+                    ])))
+        let tasks = await world.session.allTasks
+        #expect(tasks.map(\.taskIdentifier) == [3, 5])
+        #expect(tasks.map { $0 is URLSessionDownloadTask } == [true, false])
+        #expect(tasks.map { $0 is URLSessionUploadTask } == [false, true])
+        #expect(tasks.map(\.state) == [.running, .suspended])
+        #expect(tasks.first?.taskDescription == "three")
+        #expect(tasks.first?.countOfBytesReceived == 10)
+        #expect(tasks.first?.progress.totalUnitCount == 100)
+        #expect(tasks.first?.originalRequest?.url == TransferDescription.url)
+        #expect(world.session.downloadTask(with: TransferDescription.url).taskIdentifier >= 7)
+        world.finish()
+    }
+
+    @Test func aTaskIsHandedOverBeforeResumeReturns() async throws {
+        let world = BackgroundWorld(attached: true)
+        var request = URLRequest(url: TransferDescription.url)
+        request.setValue("yes", forHTTPHeaderField: "X-Kept")
+        let task = world.session.downloadTask(with: request)
+        (task.taskDescription, task.priority) = ("mine", 0.75)
+        task.earliestBeginDate = Date(timeIntervalSince1970: 5_000_000_000)
+        task.countOfBytesClientExpectsToReceive = 99
+        #expect(world.begun.isEmpty)
+        task.resume()
+        let begun = try #require(world.begun.first)
+        #expect(begun.identifier == task.taskIdentifier)
+        #expect(begun.kind == .download)
+        #expect(begun.request.request?.value(forHTTPHeaderField: "X-Kept") == "yes")
+        #expect(begun.taskDescription == "mine" && begun.priority == 0.75)
+        #expect(begun.earliestBeginDate == task.earliestBeginDate)
+        #expect(begun.clientExpectsToReceive == 99)
+        world.finish()
+    }
+
+    @Test func aTaskThatCannotBeHandedOverFails() async throws {
+        let world = BackgroundWorld(attached: true)
+        world.transfers.refuseNext(URLError(.cannotWriteToFile))
+        world.session.downloadTask(with: TransferDescription.url).resume()
+        #expect(await world.next() == "completed -3003")
+        let file = URL(string: "file:///etc/hostname").map { world.session.downloadTask(with: $0) }
+        file?.resume()
+        #expect(await world.next() == "completed -1002")
+        let gone = URL(fileURLWithPath: "/nowhere/at/all")
+        world.session.uploadTask(with: URLRequest(url: TransferDescription.url), fromFile: gone).resume()
+        #expect(await world.next() == "completed -1100")
+        #expect(world.begun.count == 1)
+        world.finish()
+    }
+
+    /// A part of an end is taken when the delegate's method has returned, and not before.
+    @Test func eachPartOfAnEndIsTakenWhenTheDelegateHasReturned() async throws {
+        let world = BackgroundWorld(attached: true)
+        let task = world.session.downloadTask(with: TransferDescription.url)
+        task.resume()
+        let file = try world.file("content")
+        let gate = world.delegate.holdNextCall()
+        world.send(.ended(task.taskIdentifier, .success(file: file)))
+        #expect(await world.next() == "finished content")
+        #expect(world.taken.isEmpty)
+        gate.signal()
+        #expect(await world.next() == "metrics")
+        #expect(await world.next() == "completed")
+        #expect(await world.takenParts(3) == [.content, .metrics, .completion])
+        #expect(!FileManager.default.fileExists(atPath: file))
+        #expect(task.state == .completed && task.error == nil)
+        #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
+        world.finish()
+    }
+
+    struct Redelivery: Sendable, CustomTestStringConvertible {
+        var next: TransferEnd.Part
+        var hasFile: Bool
+        var calls: [String]
+        var taken: [TransferEnd.Part]
+        var testDescription: String { "from \(next), file: \(hasFile)" }
+    }
+
+    /// What the program took in an earlier run is not reported again; nor is a file that it has moved away.
+    @Test(arguments: [
+        Redelivery(
+            next: .content, hasFile: true, calls: ["finished body", "metrics", "completed", "all events"],
+            taken: [.content, .metrics, .completion]),
+        Redelivery(
+            next: .content, hasFile: false, calls: ["metrics", "completed", "all events"],
+            taken: [.content, .metrics, .completion]),
+        Redelivery(
+            next: .metrics, hasFile: false, calls: ["metrics", "completed", "all events"],
+            taken: [.metrics, .completion]),
+        Redelivery(next: .completion, hasFile: false, calls: ["completed", "all events"], taken: [.completion]),
+    ])
+    func anEarlierEndIsReportedFromWhereItWasLeft(_ redelivery: Redelivery) async throws {
+        let world = BackgroundWorld()
+        let file = redelivery.hasFile ? try world.file("body") : "/nowhere/at/all"
+        var end = TransferEnd.success(file: file)
+        end.next = redelivery.next
+        world.send(.attached(SessionState(nextIdentifier: 9, transfers: [TransferSnapshot(.download(4))])))
+        world.send(.ended(4, end))
+        world.send(.deliveredEarlierEvents)
+        for call in redelivery.calls { #expect(await world.next() == call) }
+        #expect(await world.takenParts(redelivery.taken.count) == redelivery.taken)
+        // It was given out again, as what was taken was not noted yet.
+        world.send(.ended(4, end))
+        #expect(await world.session.allTasks.isEmpty)
+        world.finish()
+    }
+
+    @Test func withoutEarlierEndsNothingIsReported() async throws {
+        let world = BackgroundWorld(attached: true)
+        world.send(.deliveredEarlierEvents)
+        let task = world.session.downloadTask(with: TransferDescription.url)
+        task.resume()
+        world.send(.ended(task.taskIdentifier, .failure(.timedOut)))
+        world.send(.deliveredEarlierEvents)
+        #expect(await world.next() == "completed -1001")
+        world.finish()
+    }
+
+    @Test func theBodyOfAnUploadsResponseComesInOnePiece() async throws {
+        let world = BackgroundWorld(attached: true)
+        let body = URL(fileURLWithPath: try world.file("what is sent"))
+        let task = world.session.uploadTask(with: URLRequest(url: TransferDescription.url), fromFile: body)
+        task.resume()
+        #expect(world.begun.first?.uploadFile == body.path)
+        #expect(world.transfers.descriptorContents == ["what is sent"])
+        var progress = TransferProgress()
+        (progress.sent, progress.expectedToSend) = (12, 12)
+        world.send(.progress(task.taskIdentifier, progress))
+        #expect(await world.next() == "sent 12 12 of 12")
+        world.send(.ended(task.taskIdentifier, .success(file: try world.file("answer"))))
+        #expect(await world.next() == "data answer")
+        #expect(await world.next() == "metrics")
+        #expect(await world.next() == "completed")
+        world.finish()
+    }
+
+    @Test func whatTheProgramDoesToATaskIsPassedOn() async throws {
+        let world = BackgroundWorld(attached: true)
+        let task = world.session.downloadTask(with: TransferDescription.url)
+        task.resume()
+        task.suspend()
+        #expect(await world.command() == "suspend 1")
+        task.resume()
+        #expect(await world.command() == "resume 1")
+        task.priority = 1
+        #expect(await world.command() == "change 1 1.0")
+        // What performs transfers was started anew.
+        task.suspend()
+        #expect(await world.command() == "suspend 1")
+        world.send(.attached(SessionState(nextIdentifier: 2, transfers: [TransferSnapshot(.download(1))])))
+        #expect(await world.command() == "suspend 1")
+        task.cancel()
+        #expect(await world.command() == "cancel 1")
+        world.send(.ended(1, .failure(.cancelled)))
+        #expect(await world.next() == "completed -999")
+        world.finish()
+    }
+
+    @Test func resumeDataComesFromWhatPerformsTheTransfer() async throws {
+        let world = BackgroundWorld(attached: true)
+        let task = world.session.downloadTask(with: TransferDescription.url)
+        task.resume()
+        async let data = task.cancelByProducingResumeData()
+        #expect(await world.command() == "cancel 1 for data")
+        var end = TransferEnd.failure(.cancelled)
+        end.error?.resumeData = Data("rest".utf8)
+        world.send(.ended(1, end))
+        #expect(await data == Data("rest".utf8))
+        world.finish()
+    }
+
+    @Test func progressIsReported() async throws {
+        let world = BackgroundWorld(attached: true)
+        let task = world.session.downloadTask(with: TransferDescription.url)
+        task.resume()
+        for received in [10, 10, 30] as [Int64] {
+            var progress = TransferProgress()
+            (progress.received, progress.expectedToReceive) = (received, 50)
+            world.send(.progress(1, progress))
+        }
+        #expect(await world.next() == "wrote 10 10 of 50")
+        #expect(await world.next() == "wrote 20 30 of 50")
+        world.send(.didResume(1, offset: 20, expected: 50))
+        #expect(await world.next() == "resumed 20 of 50")
+        world.send(.waitsForConnectivity(1))
+        #expect(await world.next() == "waits")
+        world.finish()
+    }
+
+    /// The delegate decides about a task whose date has come.
+    @Test(arguments: [
+        (URLSession.DelayedRequestDisposition.continueLoading, "begin 1 http://127.0.0.1/one"),
+        (.useNewRequest, "begin 1 http://127.0.0.1/other"), (.cancel, "cancel 1"),
+    ])
+    func theDelegateDecidesWhenADateHasCome(
+        _ disposition: URLSession.DelayedRequestDisposition, _ command: String
+    ) async throws {
+        let world = BackgroundWorld(attached: true)
+        world.delegate.beginning.withLock { $0 = disposition }
+        world.session.downloadTask(with: TransferDescription.url).resume()
+        world.send(.willBegin(1))
+        #expect(await world.command() == command)
+        world.finish()
+    }
+
+    @Test func aChallengeReachesTheDelegate() async throws {
+        let world = BackgroundWorld(attached: true)
+        world.session.downloadTask(with: TransferDescription.url).resume()
+        let space = URLProtectionSpace(
+            host: "127.0.0.1", port: 80, protocol: "http", realm: "here", authenticationMethod: nil)
+        let challenge = URLAuthenticationChallenge(
+            protectionSpace: space, proposedCredential: nil, previousFailureCount: 2, failureResponse: nil, error: nil)
+        world.send(.challenge(1, challenge: 4, TransferChallenge(challenge)))
+        #expect(await world.next() == "challenge here 2")
+        #expect(await world.command() == "answer 1 4 0 user secret")
+        world.finish()
+    }
+
+    /// The session ends when its tasks are over, and what performs transfers learns of that last.
+    @Test func aSessionEndsAfterItsTasks() async throws {
+        let world = BackgroundWorld()
+        world.session.finishTasksAndInvalidate()
+        world.send(.attached(SessionState(nextIdentifier: 9, transfers: [TransferSnapshot(.download(4))])))
+        world.send(.ended(4, .success(file: try world.file("content"))))
+        for call in ["finished content", "metrics", "completed", "invalid"] { #expect(await world.next() == call) }
+        #expect(await world.command() == "end")
+        #expect(await world.command() == "detached")
+        #expect(world.taken.last == .completion)
+    }
+
+    @Test func aCancelledSessionCancelsWhatItFinds() async throws {
+        let world = BackgroundWorld()
+        world.session.invalidateAndCancel()
+        world.send(.attached(SessionState(nextIdentifier: 9, transfers: [TransferSnapshot(.download(4))])))
+        #expect(await world.command() == "cancel 4")
+        world.send(.ended(4, .failure(.cancelled)))
+        #expect(await world.next() == "completed -999")
+        #expect(await world.next() == "invalid")
+    }
+
+    @Test func aSessionThatIsRefusedEndsWithAnError() async throws {
+        let world = BackgroundWorld()
+        world.send(.detached(TransferError(.backgroundSessionInUseByAnotherProcess, "it is in use")))
+        #expect(await world.next() == "invalid -996")
+        let task = world.session.downloadTask(with: TransferDescription.url)
+        task.resume()
+        #expect(world.begun.isEmpty)
+    }
+
+    @Test func aSessionThatLosesItsTransfersEndsWithAnError() async throws {
+        let world = BackgroundWorld(attached: true)
+        world.session.downloadTask(with: TransferDescription.url).resume()
+        world.send(.detached(TransferError(.backgroundSessionWasDisconnected, "it is gone")))
+        #expect(await world.next() == "completed -997")
+        #expect(await world.next() == "invalid -997")
+    }
+
+    /// Events may come for a session that the program does not hold.
+    @Test func aSessionLivesUntilItIsInvalidated() async throws {
+        let world = BackgroundWorld(attached: true)
+        weak let session = world.session
+        world.letGoOfSession()
+        #expect(session != nil)
+        world.send(.detached(TransferError(.backgroundSessionWasDisconnected, "it is gone")))
+        #expect(await world.next() == "invalid -997")
+        #expect(await world.command() == "detached")
+    }
+
+    @Test func aDataTaskRunsInTheProgram() async throws {
+        let world = BackgroundWorld(attached: true)
+        let url = try #require(URL(string: "none:"))
+        world.session.dataTask(with: url).resume()
+        // No scheme is registered: what matters is that it was tried here.
+        #expect(await world.next() == "metrics")
+        #expect(await world.next() == "completed -1002")
+        #expect(world.begun.isEmpty)
+        world.finish()
+    }
+}

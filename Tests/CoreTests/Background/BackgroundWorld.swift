@@ -1,0 +1,289 @@
+import Dispatch
+import Foundation
+import Glibc
+import LoadingKitPrimitives
+import TestSupport
+
+@testable import LoadingKitCore
+
+/// A background session, its delegate, and a stand-in for what performs its transfers.
+final class BackgroundWorld: @unchecked Sendable {  // used by one test's task
+    let transfers = StandInTransfers()
+    let delegate = BackgroundDelegate()
+    private var held: URLSession?
+    private var calls: AsyncStream<String>.Iterator
+    private var commands: AsyncStream<String>.Iterator
+    private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
+
+    init(attached: Bool = false) {
+        calls = delegate.calls.makeAsyncIterator()
+        commands = transfers.log.makeAsyncIterator()
+        let configuration = URLSessionConfiguration()
+        let transfers = transfers
+        configuration.settings.backgroundSupport = { settings in
+            BackgroundSupport(
+                transfers: transfers,
+                description: SessionDescription(settings, identifier: "test", program: "test", storeFolder: nil))
+        }
+        held = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+        if attached { send(.attached(SessionState(nextIdentifier: 1, transfers: []))) }
+    }
+
+    var session: URLSession { held ?? URLSession(configuration: URLSessionConfiguration()) }
+
+    func letGoOfSession() { held = nil }
+
+    func send(_ event: TransferEvent) { transfers.send(event) }
+
+    /// The delegate's next call, in words.
+    func next() async -> String? { await calls.next() }
+
+    /// The next command but those that begin transfers and take their ends.
+    func command() async -> String? { await commands.next() }
+
+    var begun: [TransferDescription] { transfers.begun.withLock { $0 } }
+    var taken: [TransferEnd.Part] { transfers.taken.withLock { $0 } }
+
+    /// Waits until so many parts were taken.
+    func takenParts(_ count: Int) async -> [TransferEnd.Part] {
+        for await parts in transfers.takes where parts.count >= count { return parts }
+        return []
+    }
+
+    func file(_ content: String) throws -> String {
+        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+        let file = folder.appendingPathComponent(UUID().uuidString)
+        try Data(content.utf8).write(to: file)
+        return file.path
+    }
+
+    /// The session would live as long as the process.
+    func finish() {
+        send(.detached(TransferError(.backgroundSessionWasDisconnected, "the test is over")))
+        held = nil
+    }
+
+    deinit { try? FileManager.default.removeItem(at: folder) }
+}
+
+/// Performs nothing; notes what is commanded.
+final class StandInTransfers: BackgroundTransfers {
+    let begun = Guarded<[TransferDescription]>([])
+    let taken = Guarded<[TransferEnd.Part]>([])
+    let log: AsyncStream<String>
+    let takes: AsyncStream<[TransferEnd.Part]>
+    private let logInput: AsyncStream<String>.Continuation
+    private let takeInput: AsyncStream<[TransferEnd.Part]>.Continuation
+    private let refusal = Guarded<(any Error)?>(nil)
+    private let contents = Guarded<[String]>([])
+    private let receiver = Guarded<(@Sendable (TransferEvent) -> Void)?>(nil)
+
+    init() {
+        (log, logInput) = AsyncStream.makeStream()
+        (takes, takeInput) = AsyncStream.makeStream()
+    }
+
+    var descriptorContents: [String] { contents.withLock { $0 } }
+
+    func refuseNext(_ error: any Error) { refusal.withLock { $0 = error } }
+
+    func send(_ event: TransferEvent) { receiver.withLock { $0 }?(event) }
+
+    func attach(
+        _ session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any TransferChannel {
+        receiver.withLock { $0 = receive }
+        return Channel(self)
+    }
+
+    fileprivate func perform(_ command: TransferCommand, _ descriptors: [Int32]) throws {
+        switch command {
+        case .begin(let transfer):
+            begun.withLock { $0.append(transfer) }
+            contents.withLock { $0 += descriptors.map(Self.content) }
+            let error = refusal.withLock { refusal in
+                defer { refusal = nil }
+                return refusal
+            }
+            if let error { throw error }
+        case .take(_, let part):
+            takeInput.yield(
+                taken.withLock { taken in
+                    taken.append(part)
+                    return taken
+                })
+        case .suspend(let task): logInput.yield("suspend \(task)")
+        case .resume(let task): logInput.yield("resume \(task)")
+        case .cancel(let task, let wantsData): logInput.yield("cancel \(task)\(wantsData ? " for data" : "")")
+        case .change(let task, let priority, _): logInput.yield("change \(task) \(priority)")
+        case .answerBeginning(let task, let request): logInput.yield("begin \(task) \(request?.url ?? "nothing")")
+        case .answerChallenge(let task, let number, let reply):
+            let words = [reply.user, reply.password].compactMap { $0 }.joined(separator: " ")
+            logInput.yield("answer \(task) \(number) \(reply.disposition) \(words)")
+        case .cancelAll: logInput.yield("cancel all")
+        case .endSession: logInput.yield("end")
+        case .reset: logInput.yield("reset")
+        }
+    }
+
+    private static func content(_ descriptor: Int32) -> String {
+        var buffer = [UInt8](repeating: 0, count: 1000)
+        let count = read(descriptor, &buffer, buffer.count)
+        return String(decoding: buffer.prefix(max(count, 0)), as: UTF8.self)
+    }
+
+    fileprivate func detach() { logInput.yield("detached") }
+
+    private final class Channel: TransferChannel {
+        private let transfers: StandInTransfers
+
+        init(_ transfers: StandInTransfers) { self.transfers = transfers }
+
+        func send(
+            _ command: TransferCommand, descriptors: [Int32], completion: @escaping @Sendable ((any Error)?) -> Void
+        ) {
+            do {
+                try transfers.perform(command, descriptors)
+                completion(nil)
+            } catch {
+                completion(error)
+            }
+        }
+
+        func detach() { transfers.detach() }
+    }
+}
+
+/// Says what it is called with.
+final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate, @unchecked Sendable {
+    let calls: AsyncStream<String>
+    let beginning = Guarded(URLSession.DelayedRequestDisposition.continueLoading)
+    private let input: AsyncStream<String>.Continuation
+    private let gate = Guarded<DispatchSemaphore?>(nil)
+
+    override init() { (calls, input) = AsyncStream.makeStream() }
+
+    /// The next call returns when the semaphore is signalled.
+    func holdNextCall() -> DispatchSemaphore {
+        let semaphore = DispatchSemaphore(value: 0)
+        gate.withLock { $0 = semaphore }
+        return semaphore
+    }
+
+    private func note(_ call: String) {
+        let held = gate.withLock { gate in
+            defer { gate = nil }
+            return gate
+        }
+        input.yield(call)
+        held?.wait()
+    }
+
+    private static func text(_ error: (any Error)?) -> String { error.map { " \(($0 as NSError).code)" } ?? "" }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        note("invalid\(Self.text(error))")
+    }
+
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) { note("all events") }
+
+    func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
+        note("finished \((try? String(contentsOf: location, encoding: .utf8)) ?? "nothing")")
+    }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+    ) {
+        note("wrote \(bytesWritten) \(totalBytesWritten) of \(totalBytesExpectedToWrite)")
+    }
+
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didResumeAtOffset fileOffset: Int64,
+        expectedTotalBytes: Int64
+    ) {
+        note("resumed \(fileOffset) of \(expectedTotalBytes)")
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        note("data \(String(decoding: data, as: UTF8.self))")
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        note("sent \(bytesSent) \(totalBytesSent) of \(totalBytesExpectedToSend)")
+    }
+
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) { note("waits") }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willBeginDelayedRequest request: URLRequest,
+        completionHandler: @escaping @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void
+    ) {
+        let other = URL(string: "http://127.0.0.1/other").map { URLRequest(url: $0) }
+        completionHandler(beginning.withLock { $0 }, other)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+    ) {
+        note("challenge \(challenge.protectionSpace.realm ?? "") \(challenge.previousFailureCount)")
+        completionHandler(.useCredential, URLCredential(user: "user", password: "secret", persistence: .none))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        note("metrics")
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        note("completed\(Self.text(error))")
+    }
+}
+
+extension TransferDescription {
+    static let url = URL(string: "http://127.0.0.1/one") ?? URL(fileURLWithPath: "/")
+
+    static func download(_ identifier: Int, _ text: String? = nil) -> TransferDescription {
+        make(identifier, .download, text)
+    }
+
+    static func upload(_ identifier: Int) -> TransferDescription { make(identifier, .upload, nil) }
+
+    private static func make(_ identifier: Int, _ kind: Kind, _ text: String?) -> TransferDescription {
+        var transfer = TransferDescription(
+            identifier: identifier, kind: kind, request: TransferRequest(URLRequest(url: url)) ?? .empty)
+        transfer.taskDescription = text
+        return transfer
+    }
+}
+
+extension TransferRequest {
+    fileprivate static var empty: TransferRequest {
+        guard let request = TransferRequest(URLRequest(url: URL(fileURLWithPath: "/"))) else {
+            preconditionFailure("a request with a URL can be kept")
+        }
+        return request
+    }
+}
+
+extension TransferEnd {
+    static func success(file: String) -> TransferEnd {
+        let response = HTTPURLResponse(
+            url: TransferDescription.url, statusCode: 200, httpVersion: nil, headerFields: nil)
+        let now = Date()
+        let metrics = URLSessionTaskMetrics(
+            transactionMetrics: [], taskInterval: DateInterval(start: now, duration: 1), redirectCount: 0)
+        return TransferEnd(
+            error: nil, response: response.flatMap { TransferResponse($0) }, progress: TransferProgress(), file: file,
+            metrics: TransferMetrics(metrics))
+    }
+
+    static func failure(_ code: URLError.Code) -> TransferEnd {
+        TransferEnd(
+            error: TransferError(code, "it failed"), response: nil, progress: TransferProgress(), file: nil,
+            metrics: nil)
+    }
+}
