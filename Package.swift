@@ -72,6 +72,7 @@ let package = Package(
         .library(name: "LoadingKitHTTPTypes", targets: ["LoadingKitHTTPTypes"]),
         .library(name: "LoadingKitTelemetry", targets: ["LoadingKitTelemetry"]),
         .executable(name: "loadkit", targets: ["loadkit"]),
+        .executable(name: "loadkitd", targets: ["loadkitd"]),
     ],
     traits: [
         .default(enabledTraits: ["Persistence", "Brotli", "Zstd"]),
@@ -170,9 +171,18 @@ let package = Package(
         module("LoadingKitFile", at: "Protocols/File", ["LoadingKitCore", "LoadingKitTransport"]),
         module("LoadingKitDataURL", at: "Protocols/DataURL", ["LoadingKitCore", "LoadingKitPrimitives"]),
         module(
+            "LoadingKitTransfers", at: "LoadingKit/Transfers",
+            [
+                "LoadingKitCore", "LoadingKitPersistence", "LoadingKitTransport", "LoadingKitPrimitives",
+                "CLoadingKitShims",
+                .product(name: "Logging", package: "swift-log"),
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
+        module(
             "LoadingKit", at: "LoadingKit/LoadingKit",
             [
-                "LoadingKitCore", "LoadingKitHTTP", "LoadingKitFile", "LoadingKitDataURL", "LoadingKitPersistence",
+                "LoadingKitCore", "LoadingKitTransfers", "LoadingKitHTTP", "LoadingKitFile", "LoadingKitDataURL",
+                "LoadingKitPersistence",
                 "LoadingKitPrimitives",
             ]),
 
@@ -206,13 +216,18 @@ let package = Package(
         .executableTarget(
             name: "loadkit",
             dependencies: [
-                "LoadingKit", "LoadingKitLoopbackServer", "LoadingKitPrimitives",
+                "LoadingKit", "LoadingKitCore", "LoadingKitTransfers", "LoadingKitLoopbackServer",
+                "LoadingKitPrimitives",
                 .product(name: "Logging", package: "swift-log"),
                 .product(
                     name: "ArgumentParser", package: "swift-argument-parser",
                     condition: .when(traits: ["CommandLineTool"])),
             ],
             path: "Sources/LoadingKit/CommandLine", swiftSettings: settings),
+        // Runs the transfers of background sessions in a process of its own.
+        .executableTarget(
+            name: "loadkitd", dependencies: ["LoadingKit"], path: "Sources/LoadingKit/BackgroundDaemon",
+            swiftSettings: settings),
 
         // Gives the tests' process folders of its own for what it keeps on disk, before anything else runs.
         .target(name: "CTestFolders", path: "Tests/TestFolders"),
@@ -247,6 +262,20 @@ let package = Package(
                 "LoadingKitPersistence", "LoadingKitCore", "StoreWriter", "CLoadingKitOpenSSL",
                 .target(name: "CLoadingKitSQLite", condition: .when(traits: ["Persistence"])),
             ]),
+        // A program with a background session, which the tests kill and start again.
+        .executableTarget(
+            name: "BackgroundProbe", dependencies: ["LoadingKit"], path: "Tests/BackgroundProbe",
+            swiftSettings: settings),
+        // The daemon with transfers that are none, which the tests start and kill.
+        .executableTarget(
+            name: "DaemonProbe", dependencies: ["LoadingKitTransfers", "LoadingKitCore", "LoadingKitPrimitives"],
+            path: "Tests/DaemonProbe", swiftSettings: settings),
+        tests(
+            "TransfersTests",
+            [
+                "LoadingKitTransfers", "LoadingKitPersistence", "LoadingKitCore", "LoadingKitTransport", "LoadingKit",
+                "LoadingKitPrimitives", "BackgroundProbe", "DaemonProbe", "loadkitd",
+            ]),
         // What the tests run in a network namespace of its own.
         .target(name: "CTestNetworks", path: "Tests/CTestNetworks"),
         .executableTarget(
@@ -268,7 +297,7 @@ let package = Package(
             path: "Tests/Adoption", swiftSettings: settings),
         tests("DataURLTests", ["LoadingKitDataURL", "LoadingKit"]),
         tests("FileTests", ["LoadingKitFile", "LoadingKit"]),
-        tests("CommandLineTests", ["loadkit"]),
+        tests("CommandLineTests", ["loadkit", "LoadingKitCore", "LoadingKitTransfers", "DaemonProbe"]),
         // What the tests run copies of, to see which of them share stores.
         .executableTarget(
             name: "StoreProbe", dependencies: ["LoadingKit", "LoadingKitCore"], path: "Tests/StoreProbe",
@@ -298,13 +327,14 @@ let package = Package(
         example("FollowEvents", ["LoadingKitEvents"]),
         example("ReadArchive", ["LoadingKitArchives"]),
         example("UseBucket", ["LoadingKitS3"]),
+        example("BackgroundDownload"),
         tests(
             "ExamplesTests",
             [
                 "LoadingKit", "FetchExample", "ProgressAndCancelExample", "ResumableDownloadExample",
                 "StreamedUploadExample", "WebSocketEchoExample", "CustomSchemeExample", "InterceptorExample",
                 "CertificatePinningExample", "CookiesAndCacheExample", "UploadFormExample", "FollowEventsExample",
-                "ReadArchiveExample", "UseBucketExample",
+                "ReadArchiveExample", "UseBucketExample", "BackgroundDownloadExample",
             ]),
         tests("LoadingKitTestingTests", ["LoadingKit", "LoadingKitTesting"]),
         tests("LoadingKitFormsTests", ["LoadingKit", "LoadingKitForms"]),

@@ -1,0 +1,3 @@
+import LoadingKit
+
+LoadingKitBackground.runDaemon()

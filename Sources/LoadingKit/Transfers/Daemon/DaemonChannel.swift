@@ -1,0 +1,164 @@
+import LoadingKitCore
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// A session's way to the daemon. Where the daemon dies, the channel has it started, attaches the session again, and sends
+/// what was not yet performed once more: the session sees another ``TransferEvent/attached(_:)``.
+final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable {  // confined to the loop
+    private enum State {
+        case idle
+        case dialing(DaemonDialer)
+        /// The daemon was told of the session.
+        case linked(SocketLink)
+        case ended(TransferError)
+    }
+
+    /// So often in a row a connection may end before the daemon has performed anything.
+    private static let maximumLosses = 20
+    private static let longestPause = 2.0
+
+    private let session: SessionDescription
+    private let access: DaemonAccess
+    private let loop: EventLoop
+    private let receive: @Sendable (TransferEvent) -> Void
+    private var state = State.idle
+    private var unanswered = UnansweredCommands()
+    /// Of the ``TransferEvent/attached(_:)`` to come.
+    private var snapshots: [TransferSnapshot] = []
+    private var losses = 0
+    /// When to give up, unless the session is attached by then.
+    private var deadline: MonotonicTime?
+
+    init(
+        _ session: SessionDescription, _ access: DaemonAccess, on loop: EventLoop,
+        receive: @escaping @Sendable (TransferEvent) -> Void
+    ) {
+        self.session = session
+        self.access = access
+        self.loop = loop
+        self.receive = receive
+    }
+
+    // MARK: The session's side, on any thread
+
+    func send(
+        _ command: TransferCommand, descriptors: [Int32], completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        var copies: [OwnedDescriptor] = []
+        for descriptor in descriptors {
+            switch OwnedDescriptor.duplicating(descriptor) {
+            case .success(let copy): copies.append(copy)
+            case .failure(let failure):
+                let text = "The file cannot be handed to the daemon: \(failure)"
+                return completion(TransferError(.cannotOpenFile, text).error)
+            }
+        }
+        let entry = UnansweredCommands.Entry(command: command, descriptors: copies, completion: completion)
+        loop.execute { self.submit(entry) }
+    }
+
+    func detach() {
+        loop.execute {
+            self.end(TransferError(.cancelled, "The session is no longer attached."))
+        }
+    }
+
+    // MARK: On the loop
+
+    func open() {
+        guard case .idle = state else { return }
+        dial()
+    }
+
+    private func submit(_ entry: UnansweredCommands.Entry) {
+        if case .ended(let error) = state { return entry.completion(error.error) }
+        let number = unanswered.append(entry)
+        if case .linked(let link) = state { transmit(number, entry, link) }
+    }
+
+    private func transmit(_ number: UInt64, _ entry: UnansweredCommands.Entry, _ link: SocketLink) {
+        do throws(WireError) {
+            try link.send(.command(number: number, entry.command), entry.descriptors)
+        } catch {
+            guard let entry = unanswered.remove(number) else { return }
+            let text = "It cannot be sent to the daemon: \(error)"
+            entry.completion(TransferError(.dataLengthExceedsMaximum, text).error)
+        }
+    }
+
+    private func dial() {
+        let end = deadline ?? loop.now.advanced(bySeconds: access.patience)
+        deadline = end
+        let dialer = DaemonDialer(access, on: loop) { [self] result in
+            switch result {
+            case .success(let link): attach(link)
+            case .failure(let error): disconnect(error.transferError)
+            }
+        }
+        state = .dialing(dialer)
+        dialer.dial(until: end)
+    }
+
+    private func attach(_ link: SocketLink) {
+        snapshots = []
+        state = .linked(link)
+        link.owner = self
+        do throws(WireError) {
+            try link.send(.attach(session))
+        } catch {
+            link.close()
+            return disconnect(DaemonError("the session cannot be described: \(error)").transferError)
+        }
+        for (number, entry) in unanswered.all { transmit(number, entry, link) }
+    }
+
+    /// The session is not attached any more, and is told.
+    private func disconnect(_ error: TransferError) {
+        if case .ended = state { return }
+        end(error)
+        receive(.detached(error))
+    }
+
+    private func end(_ error: TransferError) {
+        let before = state
+        state = .ended(error)
+        switch before {
+        case .idle, .ended: break
+        case .dialing(let dialer): dialer.cancel()
+        case .linked(let link): link.finish()
+        }
+        for entry in unanswered.removeAll() { entry.completion(error.error) }
+    }
+
+    // MARK: The daemon's side
+
+    func link(_ link: SocketLink, didReceive message: ReceivedMessage, descriptors: [OwnedDescriptor]) {
+        guard case .linked(let current) = state, current === link, case .message(let message) = message else { return }
+        switch message {
+        case .performed(let number, let error):
+            losses = 0
+            unanswered.remove(number)?.completion(error?.error)
+        case .snapshots(let part): snapshots += part
+        case .event(.attached(var attached)):
+            deadline = nil
+            attached.transfers = snapshots + attached.transfers
+            snapshots = []
+            receive(.attached(attached))
+        case .event(.detached(let error)): disconnect(error)
+        case .event(let event): receive(event)
+        case .hello, .goodbye, .attach, .command, .overviewRequest, .control, .overview, .overviewEnd: break
+        }
+    }
+
+    func link(_ link: SocketLink, didClose end: LinkEnd) {
+        guard case .linked(let current) = state, current === link else { return }
+        losses += 1
+        guard losses <= Self.maximumLosses else {
+            return disconnect(DaemonError("the connection to the daemon ends again and again: \(end)").transferError)
+        }
+        state = .idle
+        // At once after a first loss.
+        let pause = losses == 1 ? 0 : min(0.01 * Double(1 << min(losses, 10)), Self.longestPause)
+        _ = loop.schedule(at: loop.now.advanced(bySeconds: pause)) { self.open() }
+    }
+}

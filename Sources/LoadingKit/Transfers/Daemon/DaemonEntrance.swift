@@ -1,0 +1,72 @@
+import Foundation
+import Glibc
+import LoadingKitCore
+import LoadingKitTransport
+
+/// Where the daemon listens: at a socket of its own, in the place that its lock makes it the only one for, or at one that
+/// systemd has made.
+package final class DaemonEntrance: Sendable, CustomStringConvertible {
+    private enum Kind {
+        case own
+        case activated(Int32)
+    }
+
+    private let place: DaemonPlace
+    private let lock: ProcessLock
+    private let kind: Kind
+    /// Closed when the daemon listens, which the program that started it waits for.
+    private let readiness: Int32?
+
+    private init(_ place: DaemonPlace, _ lock: ProcessLock, _ kind: Kind, readiness: Int32?) {
+        self.place = place
+        self.lock = lock
+        self.kind = kind
+        self.readiness = readiness
+    }
+
+    /// - Parameters:
+    ///   - activated: The descriptor of a socket that listens already. Where another daemon is there, this waits for its
+    ///     end: systemd would start this one again and again while a connection waits at its socket.
+    ///   - readiness: A descriptor to close when the daemon listens.
+    /// - Returns: Nil where another daemon is there.
+    package static func take(
+        _ place: DaemonPlace, activated: Int32? = nil, readiness: Int32? = nil
+    ) throws(DaemonError) -> DaemonEntrance? {
+        try place.prepare()
+        let lock: ProcessLock
+        do throws(LoadFailure) {
+            guard let taken = try ProcessLock.take(place.lock, waits: activated != nil) else { return nil }
+            lock = taken
+        } catch {
+            throw DaemonError(error.description)
+        }
+        let kind = activated.map { Kind.activated($0) } ?? .own
+        if case .own = kind { try place.removeSocket() }
+        return DaemonEntrance(place, lock, kind, readiness: readiness)
+    }
+
+    package var description: String { place.socket }
+
+    func listen(on loop: EventLoop) -> Result<LocalListener, SystemCallFailure> {
+        switch kind {
+        case .own: LocalListener.listen(at: place.socket, on: loop)
+        case .activated(let descriptor): LocalListener.adopt(descriptor, on: loop)
+        }
+    }
+
+    /// Says that the daemon listens.
+    func announce() { if let readiness { SystemCalls.close(readiness) } }
+
+    /// A connection that is made from now on finds no listener, and starts the next daemon.
+    func leave() {
+        if case .own = kind { _ = SystemCalls.unlink(place.socket) }
+    }
+
+    /// The first socket of systemd's (`sd_listen_fds`), where this process is the one that they are for.
+    package static func activatedSocket(_ environment: [String: String]) -> Int32? {
+        guard environment["LISTEN_PID"].flatMap({ Int32($0) }) == getpid(),
+            let count = environment["LISTEN_FDS"].flatMap({ Int($0) }), count >= 1
+        else { return nil }
+        return 3
+    }
+}

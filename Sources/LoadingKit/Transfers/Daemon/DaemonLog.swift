@@ -1,0 +1,75 @@
+import Foundation
+import Glibc
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// What the daemon says of itself: to the journal of systemd or to a terminal where standard error leads there, else to
+/// `daemon.log` in the user's folder for states. That file is renamed to `daemon.log.1` when it is too long.
+package final class DaemonLog: Sendable {
+    /// In bytes.
+    package static let maximumLength: Int64 = 1 << 20
+
+    private enum Output {
+        case standardError
+        case file(path: String)
+        case nowhere
+    }
+
+    private let output: Output
+    private let limit: Int64
+    /// One line at a time.
+    private let writing = Guarded<Void>(())
+
+    /// A log in a file, which may be in a folder that is not there yet.
+    package init(path: String, limit: Int64 = DaemonLog.maximumLength) {
+        output = .file(path: path)
+        self.limit = limit
+    }
+
+    package init(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
+        limit = Self.maximumLength
+        if environment["JOURNAL_STREAM"] != nil || isatty(STDERR_FILENO) == 1 {
+            output = .standardError
+        } else {
+            output = Self.path(environment).map { .file(path: $0) } ?? .nowhere
+        }
+    }
+
+    /// Where the daemon writes that was started by a program.
+    package static func path(_ environment: [String: String] = ProcessInfo.processInfo.environment) -> String? {
+        if let named = environment["XDG_STATE_HOME"], named.hasPrefix("/") { return named + "/loadkit/daemon.log" }
+        guard let home = environment["HOME"], home.hasPrefix("/") else { return nil }
+        return home + "/.local/state/loadkit/daemon.log"
+    }
+
+    /// Writes a line. A failure is passed over: there is no place to say it.
+    package func write(_ text: String) {
+        let plain = text.unicodeScalars.map { $0.value < 0x20 || $0.value == 0x7f ? " " : String($0) }.joined()
+        switch output {
+        case .nowhere: break
+        case .standardError: append("loadkitd: \(plain)\n", to: STDERR_FILENO)
+        case .file(let path):
+            let date = Date().formatted(.iso8601)
+            writing.withLock { _ in write("\(date) [\(getpid())] \(plain)\n", to: path) }
+        }
+    }
+
+    private func write(_ line: String, to path: String) {
+        let folder = URL(fileURLWithPath: path).deletingLastPathComponent()
+        try? FileManager.default.createDirectory(
+            at: folder, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        var status = stat()
+        if SystemCalls.lstat(path, &status) >= 0, Int64(status.st_size) + Int64(line.utf8.count) > limit {
+            _ = SystemCalls.rename(path, path + ".1")
+        }
+        let result = SystemCalls.open(path, O_WRONLY | O_CREAT | O_APPEND | O_NOFOLLOW, mode: 0o600)
+        guard result >= 0 else { return }
+        append(line, to: Int32(clamping: result))
+        SystemCalls.close(Int32(clamping: result))
+    }
+
+    private func append(_ line: String, to descriptor: Int32) {
+        var line = line
+        _ = line.withUTF8 { SystemCalls.write(descriptor, UnsafeRawBufferPointer($0)) }
+    }
+}

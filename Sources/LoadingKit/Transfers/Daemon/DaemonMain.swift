@@ -1,0 +1,73 @@
+import Foundation
+import Glibc
+import LoadingKitCore
+import LoadingKitPrimitives
+import LoadingKitTransport
+import Logging
+
+/// The main function of the daemon.
+package enum DaemonMain {
+    /// Whether this process was started to be the daemon.
+    package static var isStarted: Bool { DaemonStage.current() != nil }
+
+    /// Runs the daemon, where this process was started as that of a program that carries it; else says that the program does.
+    package static func runIfStarted(_ makePerformer: @escaping DaemonServer.MakePerformer) {
+        guard !isStarted else { run(makePerformer) }
+        DaemonProgram.carriesDaemon()
+    }
+
+    /// Serves until nothing is to do, or a signal comes (`SIGTERM`, `SIGINT`).
+    package static func run(
+        limits: DaemonServer.Limits = DaemonServer.Limits(), _ makePerformer: @escaping DaemonServer.MakePerformer
+    ) -> Never {
+        let environment = ProcessInfo.processInfo.environment
+        if DaemonStage.current(environment) == .start { startDetached(environment) }
+        let isDetached = DaemonStage.current(environment) == .serve
+        // Not for the programs that it starts.
+        for name in [DaemonStage.variable, "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
+        signal(SIGPIPE, SIG_IGN)
+        _ = chdir("/")
+        umask(0o077)
+
+        let log = DaemonLog(environment)
+        StoreLog.use(Logger(label: "loadkitd") { _ in DaemonLogHandler(log) })
+        let readiness = isDetached ? DaemonStage.readiness : nil
+        if let readiness { _ = fcntl(readiness, F_SETFD, FD_CLOEXEC) }
+        do throws(DaemonError) {
+            let activated = isDetached ? nil : DaemonEntrance.activatedSocket(environment)
+            let place = try DaemonPlace.find(environment)
+            guard let entrance = try DaemonEntrance.take(place, activated: activated, readiness: readiness) else {
+                if !isDetached { log.write("another daemon serves \(place.socket)") }
+                exit(0)
+            }
+            // Before there are other threads, so that none of them takes a signal.
+            var signals = sigset_t()
+            sigemptyset(&signals)
+            for number in [SIGTERM, SIGINT] { sigaddset(&signals, number) }
+            pthread_sigmask(SIG_BLOCK, &signals, nil)
+            let loop = EventLoop(name: "loadkitd")
+            let server = DaemonServer(on: loop, limits: limits, log: log, makePerformer: makePerformer) { _exit(0) }
+            server.start(entrance)
+            var number: Int32 = 0
+            while sigwait(&signals, &number) != 0 {}
+            server.stop("signal \(number)")
+            while true { pause() }
+        } catch {
+            log.write("\(error)")
+            exit(1)
+        }
+    }
+
+    /// Starts this program once more, as a process that has no parent when this one has ended.
+    private static func startDetached(_ environment: [String: String]) -> Never {
+        do throws(DaemonError) {
+            let variables = DaemonStage.serve.environment(environment)
+            _ = try DetachedProcess.start(
+                "/proc/self/exe", name: "loadkitd", environment: variables, kept: DaemonStage.readiness)
+            exit(0)
+        } catch {
+            DaemonLog(environment).write("\(error)")
+            exit(1)
+        }
+    }
+}

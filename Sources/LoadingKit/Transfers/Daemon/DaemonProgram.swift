@@ -1,0 +1,73 @@
+import Foundation
+import Glibc
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// The program that is started as the daemon.
+package struct DaemonProgram: Hashable, Sendable {
+    package let path: String
+
+    package init(path: String) { self.path = path }
+
+    private static let carried = Guarded(false)
+
+    /// This program can be the daemon itself.
+    package static func carriesDaemon() { carried.withLock { $0 = true } }
+
+    /// What `LOADKITD` names; this program, where it carries the daemon; `loadkitd` beside this program's executable; or
+    /// in `PATH`.
+    package static func find(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(DaemonError) -> DaemonProgram {
+        if let named = environment["LOADKITD"], !named.isEmpty {
+            guard isExecutable(named) else { throw DaemonError("LOADKITD names no program: \(named)") }
+            return DaemonProgram(path: URL(fileURLWithPath: named).path)
+        }
+        if carried.withLock({ $0 }) { return DaemonProgram(path: "/proc/self/exe") }
+        let own = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        let beside = own.map { URL(fileURLWithPath: $0).deletingLastPathComponent().path }
+        let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init).filter { $0.hasPrefix("/") }
+        for folder in (beside.map { [$0] } ?? []) + folders {
+            let path = folder + "/loadkitd"
+            if isExecutable(path) { return DaemonProgram(path: path) }
+        }
+        throw DaemonError(
+            "loadkitd is neither beside the program nor in PATH, LOADKITD does not name it, and the program does not call "
+                + "LoadingKitBackground.runIfDaemon(). URLSessionConfiguration.runsInProcess needs no daemon.")
+    }
+
+    private static func isExecutable(_ path: String) -> Bool {
+        var status = stat()
+        return SystemCalls.stat(path, &status) >= 0 && status.st_mode & S_IFMT == S_IFREG && access(path, X_OK) == 0
+    }
+
+    /// So long the daemon may take until it accepts connections, in milliseconds.
+    private static let startTime: Int32 = 10_000
+
+    /// Starts it, and returns when it accepts connections, or has ended. Blocks.
+    ///
+    /// - Parameter environment: What the daemon's is made of.
+    package func start(
+        _ environment: [String: String] = ProcessInfo.processInfo.environment
+    ) throws(DaemonError) {
+        var ends: (reading: Int32, writing: Int32) = (-1, -1)
+        let result = SystemCalls.pipe(reading: &ends.reading, writing: &ends.writing)
+        guard result >= 0 else {
+            let reason = SystemCalls.text(ofError: Int32(clamping: -result))
+            throw DaemonError("the daemon cannot be started: \(reason)")
+        }
+        let reading = OwnedDescriptor(ends.reading)
+        try startDetached(environment, readiness: OwnedDescriptor(ends.writing))
+        var event = pollfd(fd: reading.number, events: Int16(POLLIN), revents: 0)
+        while poll(&event, 1, Self.startTime) < 0, errno == EINTR {}
+    }
+
+    /// - Parameter readiness: Closed here when this returns, so that the daemon alone holds it.
+    private func startDetached(
+        _ environment: [String: String], readiness: OwnedDescriptor
+    ) throws(DaemonError) {
+        let starter = try DetachedProcess.start(
+            path, name: "loadkitd", environment: DaemonStage.start.environment(environment), kept: readiness.number)
+        DetachedProcess.wait(for: starter)
+    }
+}

@@ -1,0 +1,173 @@
+import Foundation
+import Glibc
+import LoadingKitCore
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// Serves a user's programs: what `loadkitd` is. Confined to its loop.
+package final class DaemonServer: @unchecked Sendable {  // confined to the loop
+    /// Times in seconds.
+    package struct Limits: Sendable {
+        /// The daemon ends when it had nothing to do for so long.
+        package var idleTime = 60.0
+        /// How long a program may take to greet.
+        package var timeToGreet = 10.0
+        /// How long a program that has greeted may say nothing, where it has no session attached.
+        package var quietTime = 60.0
+        package var maximumConnections = 1024
+        /// So many commands of a program may wait to be performed; no more is read then.
+        package var maximumCommands = 1000
+        /// So many bytes may wait for a program that does not read.
+        package var maximumWaiting = SocketLink.maximumWaiting
+
+        package init() {}
+    }
+
+    package typealias MakePerformer = @Sendable () throws -> any TransferPerformer
+
+    let loop: EventLoop
+    let limits: Limits
+    let log: DaemonLog
+    let hello: TransferMessage.Hello
+    private let makePerformer: MakePerformer
+    private let didEnd: @Sendable () -> Void
+    private var performer: (any TransferPerformer)?
+    private var isPerformerIdle = true
+    private var connections: [ObjectIdentifier: ServerConnection] = [:]
+    private var idleTimer: LoopTimer?
+    private var phase = Phase.made
+
+    private enum Phase {
+        case made
+        case serving(LocalListener, DaemonEntrance)
+        case ended
+    }
+
+    /// - Parameters:
+    ///   - makePerformer: Where it throws, each session is told why, and it is called again for the next.
+    ///   - didEnd: Called once, on the loop, when the daemon serves no longer.
+    package init(
+        on loop: EventLoop, limits: Limits = Limits(), log: DaemonLog,
+        hello: TransferMessage.Hello = TransferMessage.Hello(process: getpid()), makePerformer: @escaping MakePerformer,
+        didEnd: @escaping @Sendable () -> Void
+    ) {
+        self.loop = loop
+        self.limits = limits
+        self.log = log
+        self.hello = hello
+        self.makePerformer = makePerformer
+        self.didEnd = didEnd
+    }
+
+    /// Begins to serve.
+    package func start(_ entrance: DaemonEntrance) {
+        loop.execute { [self] in
+            guard case .made = phase else { return }
+            switch entrance.listen(on: loop) {
+            case .failure(let error):
+                log.write("cannot listen: \(error)")
+                phase = .ended
+                didEnd()
+            case .success(let listener):
+                phase = .serving(listener, entrance)
+                listener.didAccept = { [weak self] in self?.accept($0) }
+                // What the journal has goes on, whether a program comes or not.
+                _ = try? performerOrError()
+                if let failure = listener.start() { return end("cannot listen: \(failure)") }
+                entrance.announce()
+                log.write("serves \(entrance.description), version \(hello.library)")
+                considerIdleness()
+            }
+        }
+    }
+
+    /// Ends. What is being performed goes on with the next daemon.
+    package func stop(_ reason: String) { loop.execute { self.end(reason) } }
+
+    private func end(_ reason: String) {
+        guard case .serving(let listener, let entrance) = phase else { return }
+        phase = .ended
+        idleTimer?.cancel()
+        listener.close()
+        for connection in connections.values { connection.end() }
+        connections = [:]
+        entrance.leave()
+        log.write("ends: \(reason)")
+        didEnd()
+    }
+
+    // MARK: Connections
+
+    /// On the loop.
+    package var connectionCount: Int { connections.count }
+
+    private func accept(_ socket: LocalSocket) {
+        guard let peer = socket.peer, peer.user == geteuid() else {
+            log.write("refuses a process of another user")
+            return socket.close()
+        }
+        guard connections.count < limits.maximumConnections else {
+            log.write("refuses a connection: there are \(connections.count)")
+            return socket.close()
+        }
+        let connection = ServerConnection(socket, self)
+        connections[ObjectIdentifier(connection)] = connection
+        idleTimer?.cancel()
+        connection.start()
+    }
+
+    func connectionDidEnd(_ connection: ServerConnection) {
+        guard connections.removeValue(forKey: ObjectIdentifier(connection)) != nil else { return }
+        // One may wait for which there was no descriptor.
+        if case .serving(let listener, _) = phase { loop.executeLater { listener.acceptAll() } }
+        considerIdleness()
+    }
+
+    /// Has it noticed whether other programs that have a session attached have ended.
+    func noticeEnds(ofSession identifier: String, but connection: ServerConnection) {
+        for other in connections.values where other !== connection && other.session == identifier {
+            other.noticeEnd()
+        }
+    }
+
+    // MARK: Performing
+
+    func performerOrError() throws -> any TransferPerformer {
+        if let performer { return performer }
+        do {
+            let made = try makePerformer()
+            performer = made
+            isPerformerIdle = false
+            made.observeIdleness { [weak self] isIdle in
+                guard let self else { return }
+                loop.execute {
+                    self.isPerformerIdle = isIdle
+                    self.considerIdleness()
+                }
+            }
+            return made
+        } catch {
+            log.write("cannot perform transfers: \(error)")
+            throw error
+        }
+    }
+
+    /// Whether nothing is to do.
+    var isIdle: Bool { isPerformerIdle && !connections.values.contains { $0.session != nil } }
+
+    private func considerIdleness() {
+        idleTimer?.cancel()
+        idleTimer = nil
+        guard case .serving = phase, isPerformerIdle, connections.isEmpty else { return }
+        idleTimer = loop.schedule(at: loop.now.advanced(bySeconds: limits.idleTime)) { [weak self] in
+            self?.end("nothing is to do")
+        }
+    }
+
+    func programAsksForEnd(_ ending: TransferMessage.Goodbye.Ending) {
+        switch ending {
+        case .always: end("a program asks for it")
+        case .ifIdle: if isIdle { end("a newer version takes its place") }
+        }
+    }
+}

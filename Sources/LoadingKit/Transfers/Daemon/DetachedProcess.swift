@@ -1,0 +1,59 @@
+import Foundation
+import Glibc
+import LoadingKitTransport
+
+/// Starts processes that live on without this one: in a session of their own, with `/dev/null` for their streams, no signal
+/// blocked or ignored, and no descriptor of this process but one.
+enum DetachedProcess {
+    /// - Parameters:
+    ///   - kept: A descriptor that the process gets as ``DaemonStage/readiness``.
+    /// - Returns: The process, which is this one's child.
+    static func start(
+        _ executable: String, name: String, environment: [String: String], kept: Int32?
+    ) throws(DaemonError) -> pid_t {
+        var actions = posix_spawn_file_actions_t()
+        posix_spawn_file_actions_init(&actions)
+        defer { posix_spawn_file_actions_destroy(&actions) }
+        for number in 0...2 as ClosedRange<Int32> {
+            posix_spawn_file_actions_addopen(&actions, number, "/dev/null", O_RDWR, 0)
+        }
+        if let kept { posix_spawn_file_actions_adddup2(&actions, kept, DaemonStage.readiness) }
+        let first = kept == nil ? DaemonStage.readiness : DaemonStage.readiness + 1
+        for descriptor in openDescriptors() where descriptor >= first && descriptor != kept {
+            posix_spawn_file_actions_addclose(&actions, descriptor)
+        }
+        if let kept, kept >= first { posix_spawn_file_actions_addclose(&actions, kept) }
+
+        var attributes = posix_spawnattr_t()
+        posix_spawnattr_init(&attributes)
+        defer { posix_spawnattr_destroy(&attributes) }
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        posix_spawnattr_setsigdefault(&attributes, &all)
+        // POSIX_SPAWN_SETSID, which Swift does not see.
+        posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80))
+
+        var words: [UnsafeMutablePointer<CChar>?] = [strdup(name), nil]
+        var settings: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0)=\($1)") } + [nil]
+        defer { for word in words + settings { free(word) } }
+        var process: pid_t = 0
+        let code = posix_spawn(&process, executable, &actions, &attributes, &words, &settings)
+        guard code == 0 else {
+            throw DaemonError("\(executable) cannot be started: \(SystemCalls.text(ofError: code))")
+        }
+        return process
+    }
+
+    /// Waits until a process that was started has ended.
+    static func wait(for process: pid_t) {
+        var status: Int32 = 0
+        while waitpid(process, &status, 0) < 0, errno == EINTR {}
+    }
+
+    private static func openDescriptors() -> [Int32] {
+        let names = (try? FileManager.default.contentsOfDirectory(atPath: "/proc/self/fd")) ?? []
+        return names.compactMap { Int32($0) }
+    }
+}

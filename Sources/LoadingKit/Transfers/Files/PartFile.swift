@@ -1,0 +1,194 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// The file that a transfer's response is put together in, of mode 0600. Its functions may block.
+///
+/// One thread at a time writes. Meanwhile another may have what was written put on the disk.
+final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: one thread at a time writes
+    /// How far it was written. With this a file that was closed is opened again without being read.
+    struct Position {
+        fileprivate(set) var count: Int64 = 0
+        fileprivate var checksums = PieceChecksums()
+    }
+
+    private struct Written {
+        var position = Position()
+        /// How often it was begun anew.
+        var round = 0
+    }
+
+    /// Room on the disk is asked for so many bytes at a time.
+    private static let reservedStep: Int64 = 64 << 20
+    private static let readSize = 1 << 20
+
+    let path: String
+    private let descriptor: Int32
+    private let written = Guarded(Written())
+    /// Whether it may be written. Held while it is.
+    private let isOpen = Guarded(true)
+    /// Up to where there is room already.
+    private var reserved: Int64 = 0
+    private var reserves = true
+    /// The failures that a test injects where it is opened also concern its writing.
+    private let faults = FaultPlan.current
+
+    /// Opens the file, or makes it. What it goes on from is verified; all else is dropped.
+    ///
+    /// - Parameters:
+    ///   - position: Where this process has closed it: it need not be read.
+    ///   - record: What the journal vouches for.
+    ///   - bootIdentifier: Of this start of the system. Within the same one, bytes behind those of the record are as they were
+    ///     written, since the system keeps them when a process is killed.
+    init(_ path: String, record: PartRecord?, bootIdentifier: String, position: Position? = nil) throws {
+        self.path = path
+        let result = SystemCalls.open(path, O_RDWR | O_CREAT | O_NOFOLLOW)
+        guard let descriptor = Int32(exactly: result), descriptor >= 0 else {
+            throw PartFailure(.cannotCreateFile, "the part file \(path) cannot be opened", result)
+        }
+        self.descriptor = descriptor
+        var status = stat()
+        let looked = SystemCalls.fstat(descriptor, &status)
+        guard looked >= 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == getuid() else {
+            throw PartFailure(.cannotOpenFile, "\(path) is no file of the user's", min(looked, -Int(EACCES)))
+        }
+        let size = Int64(status.st_size)
+        if let position, record != nil, position.count <= size {
+            written.withLock { $0.position = position }
+        } else if let record, let kept = keep(record, size, record.bootIdentifier == bootIdentifier) {
+            written.withLock { $0.position = kept }
+        }
+        try truncate(to: count)
+    }
+
+    deinit { SystemCalls.close(descriptor) }
+
+    /// Bytes from the beginning that are written.
+    var count: Int64 { position.count }
+
+    var position: Position { written.withLock { $0.position } }
+
+    /// Nothing is written any more, whoever still has it. Waits for what is just being written.
+    func close() { isOpen.withLock { $0 = false } }
+
+    /// Nil where the file has other bytes than those that the record says.
+    private func keep(_ record: PartRecord, _ size: Int64, _ trustsRest: Bool) -> Position? {
+        guard size >= record.count, record.count >= 0 else { return nil }
+        var kept = Position()
+        guard read(&kept, upTo: record.count), kept.checksums.data == record.checksums else { return nil }
+        guard trustsRest, size > record.count else { return kept }
+        let vouched = kept
+        return read(&kept, upTo: size) ? kept : vouched
+    }
+
+    private func read(_ written: inout Position, upTo end: Int64) -> Bool {
+        var buffer = Data(count: Self.readSize)
+        while written.count < end {
+            let limit = Int(clamping: min(Int64(Self.readSize), end - written.count))
+            let count = buffer.withUnsafeMutableBytes { bytes in
+                let piece = UnsafeMutableRawBufferPointer(rebasing: bytes[..<limit])
+                let count = SystemCalls.read(descriptor, piece, at: written.count)
+                if count > 0 { written.checksums.update(UnsafeRawBufferPointer(rebasing: piece[..<count])) }
+                return count
+            }
+            guard count > 0 else { return false }
+            written.count += Int64(count)
+        }
+        return true
+    }
+
+    // MARK: Writing
+
+    /// What was written is dropped.
+    func startOver() throws {
+        try isOpen.withLock { isOpen in
+            guard isOpen else { return }
+            written.withLock { $0 = Written(round: $0.round + 1) }
+            reserved = 0
+            try truncate(to: 0)
+        }
+    }
+
+    /// - Parameter expected: How many bytes the file will have; below 0 where that is not known.
+    func write(_ data: Data, expecting expected: Int64) throws {
+        try isOpen.withLock { isOpen in
+            guard isOpen else { return }
+            guard let faults else { return try append(data, expected) }
+            try faults.run { try append(data, expected) }
+        }
+    }
+
+    private func append(_ data: Data, _ expected: Int64) throws {
+        var count = self.count
+        reserve(from: count, for: data.count, expected)
+        for region in data.regions {
+            try region.withUnsafeBytes { bytes in
+                var rest = bytes[...]
+                while !rest.isEmpty {
+                    let piece = UnsafeRawBufferPointer(rebasing: rest)
+                    let result = SystemCalls.write(descriptor, piece, at: count)
+                    guard result > 0 else {
+                        let result = result == 0 ? -Int(EIO) : result
+                        throw PartFailure(.cannotWriteToFile, "the part file \(path) cannot be written", result)
+                    }
+                    let done = UnsafeRawBufferPointer(rebasing: piece[..<result])
+                    written.withLock { written in
+                        written.position.checksums.update(done)
+                        written.position.count += Int64(result)
+                    }
+                    count += Int64(result)
+                    rest = rest.dropFirst(result)
+                }
+            }
+        }
+    }
+
+    private func truncate(to count: Int64) throws {
+        let result = SystemCalls.truncate(descriptor, to: count)
+        guard result >= 0 else {
+            throw PartFailure(.cannotWriteToFile, "the part file \(path) cannot be shortened", result)
+        }
+    }
+
+    /// The file's size stays what it is. Without room ahead, writing goes on all the same.
+    private func reserve(from count: Int64, for next: Int, _ expected: Int64) {
+        let end = count + Int64(next)
+        guard reserves, end > reserved, expected > end else { return }
+        let goal = min(expected, count + max(Self.reservedStep, Int64(next)))
+        reserves = SystemCalls.reserve(descriptor, from: count, count: goal - count) >= 0
+        if reserves { reserved = goal }
+    }
+
+    /// Gives back room that was not needed. After the last byte.
+    func giveBackRoom() {
+        if reserved > count { _ = SystemCalls.truncate(descriptor, to: count) }
+        reserved = 0
+    }
+
+    // MARK: Putting it on the disk
+
+    /// Puts on the disk what was written up to now, and gives how much that is, with its checksums. Nil where the file was
+    /// begun anew meanwhile. From any thread.
+    func synchronize() throws -> (count: Int64, checksums: Data)? {
+        let before = written.withLock { ($0.position.count, $0.position.checksums.data, $0.round) }
+        let result = SystemCalls.synchronizeData(descriptor)
+        guard result >= 0 else {
+            throw PartFailure(.cannotWriteToFile, "the part file \(path) cannot be put on the disk", result)
+        }
+        return written.withLock { $0.round } == before.2 ? (before.0, before.1) : nil
+    }
+}
+
+/// What went wrong with a transfer's file.
+struct PartFailure: Error {
+    let failure: LoadFailure
+    /// Whether the disk is full, the user's quota is used up, or there are no more descriptors: that may pass.
+    let isLackOfRoom: Bool
+
+    /// - Parameter result: Of the system call.
+    init(_ code: URLError.Code, _ text: String, _ result: Int) {
+        failure = DownloadFailure.make(code, text, result)
+        isLackOfRoom = [ENOSPC, EDQUOT, EMFILE, ENFILE].contains(Int32(clamping: -result))
+    }
+}

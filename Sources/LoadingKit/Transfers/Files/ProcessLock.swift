@@ -1,0 +1,51 @@
+import Foundation
+import Glibc
+import LoadingKitCore
+import LoadingKitTransport
+
+/// A file that one process at a time has. The system frees it however the process ends.
+package final class ProcessLock: Sendable {
+    private let file: OwnedDescriptor
+
+    private init(_ file: OwnedDescriptor) { self.file = file }
+
+    /// Makes the file where there is none, in a folder that is there. Blocks.
+    ///
+    /// - Parameter waits: Whether to wait while another process has it.
+    /// - Returns: Nil where another process has it.
+    package static func take(_ path: String, waits: Bool = false) throws(LoadFailure) -> ProcessLock? {
+        // The file may be removed between its opening and its locking: then another one is the lock.
+        for _ in 0..<10 {
+            let result = SystemCalls.open(path, O_RDWR | O_CREAT | O_NOFOLLOW, mode: 0o600)
+            guard result >= 0 else {
+                let reason = SystemCalls.text(ofError: Int32(clamping: -result))
+                throw LoadFailure(.cannotOpenFile, "\(path): \(reason)")
+            }
+            let file = OwnedDescriptor(Int32(clamping: result))
+            guard SystemCalls.lock(file.number, waits ? LOCK_EX : LOCK_EX | LOCK_NB) >= 0 else { return nil }
+            var (locked, named) = (stat(), stat())
+            guard SystemCalls.fstat(file.number, &locked) >= 0, SystemCalls.lstat(path, &named) >= 0,
+                locked.st_ino == named.st_ino, locked.st_dev == named.st_dev
+            else { continue }
+            return ProcessLock(file)
+        }
+        throw LoadFailure(.cannotOpenFile, "\(path) is replaced again and again")
+    }
+
+    /// Takes that of a folder in which a service works. Blocks.
+    ///
+    /// - Parameter patience: How long to wait while another process has it, in seconds.
+    package static func take(folder: String, patience: Double) throws(LoadFailure) -> ProcessLock {
+        let pause = 0.01
+        var left = patience
+        while true {
+            if let lock = try take(folder + "/Transfers.lock") { return lock }
+            guard left > 0 else { break }
+            left -= pause
+            usleep(useconds_t(pause * 1_000_000))
+        }
+        throw LoadFailure(
+            .backgroundSessionInUseByAnotherProcess,
+            "another process performs the background sessions whose journal is in \(folder)")
+    }
+}

@@ -1,0 +1,61 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitTransport
+
+/// The file that an upload sends: by the descriptor that the program has handed over, as long as the process lives; else by
+/// its path. Its functions may block.
+final class UploadFile: Sendable {
+    private let path: String
+    private let descriptor: Int32?
+
+    init(path: String) {
+        self.path = path
+        descriptor = nil
+    }
+
+    /// - Parameter descriptor: Stays the caller's.
+    init(path: String, duplicating descriptor: Int32) {
+        self.path = path
+        self.descriptor = Int32(exactly: SystemCalls.duplicate(descriptor)).flatMap { $0 >= 0 ? $0 : nil }
+    }
+
+    deinit { if let descriptor { SystemCalls.close(descriptor) } }
+
+    /// What it is now. Throws where it is gone, or is no regular file.
+    func state() throws -> UploadFileState {
+        var status = stat()
+        let result = descriptor.map { SystemCalls.fstat($0, &status) } ?? SystemCalls.stat(path, &status)
+        guard result == 0 else {
+            let code: URLError.Code = result == -Int(ENOENT) ? .fileDoesNotExist : .noPermissionsToReadFile
+            throw DownloadFailure.make(code, "the file to send, \(path), cannot be read", result)
+        }
+        guard status.st_mode & S_IFMT == S_IFREG else {
+            throw LoadFailure(.cannotOpenFile, "\(path), which is to be sent, is not a regular file")
+        }
+        return UploadFileState(
+            device: UInt64(status.st_dev), number: UInt64(status.st_ino), size: Int64(status.st_size),
+            modified: Int64(status.st_mtim.tv_sec), modifiedNanoseconds: Int64(status.st_mtim.tv_nsec))
+    }
+
+    /// Where to send it from. Throws where it is gone, or is not as it was when the upload was begun.
+    func checked(_ before: UploadFileState?) throws -> URL {
+        let now = try state()
+        if let before, let change = now.change(since: before) {
+            let text = "the file to send, \(path), was changed since the upload was begun: \(change)"
+            throw LoadFailure(.requestBodyStreamExhausted, text)
+        }
+        return URL(fileURLWithPath: descriptor.map { "/proc/self/fd/\($0)" } ?? path)
+    }
+}
+
+extension UploadFileState {
+    /// What is different, for a person; nil where nothing is.
+    fileprivate func change(since before: UploadFileState) -> String? {
+        if size != before.size { return "it has \(size) bytes, and had \(before.size)" }
+        if (device, number) != (before.device, before.number) { return "another file has its name" }
+        if (modified, modifiedNanoseconds) != (before.modified, before.modifiedNanoseconds) {
+            return "it was written to"
+        }
+        return nil
+    }
+}

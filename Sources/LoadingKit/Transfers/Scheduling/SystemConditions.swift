@@ -1,0 +1,51 @@
+import Foundation
+import LoadingKitTransport
+
+/// What transfers heed that are at the system's discretion.
+package protocol SystemConditions: Sendable {
+    /// Whether the machine runs on its battery, a network by which it reaches others is metered, or it is busy. May block for
+    /// a moment.
+    var areGoodForDiscretionaryWork: Bool { get }
+}
+
+/// This machine's: `/sys/class/power_supply`, `/proc/loadavg`, and its network interfaces.
+package struct MachineConditions: SystemConditions {
+    /// Processes that want to run, for each core, from which on the machine counts as busy.
+    private static let busyLoad = 0.7
+
+    private let power: String
+    private let load: String
+    private let cores: Int
+
+    /// - Parameters:
+    ///   - power: The folder of power supplies.
+    ///   - load: The file with the load averages.
+    package init(
+        power: String = "/sys/class/power_supply", load: String = "/proc/loadavg",
+        cores: Int = ProcessInfo.processInfo.activeProcessorCount
+    ) {
+        self.power = power
+        self.load = load
+        self.cores = cores
+    }
+
+    package var areGoodForDiscretionaryWork: Bool { !isOnBattery && !isBusy }
+
+    /// Whether there are mains that give no power, or batteries alone of which one is being used.
+    var isOnBattery: Bool {
+        let supplies = (try? FileManager.default.contentsOfDirectory(atPath: power)) ?? []
+        let online = supplies.filter { Self.line("\(power)/\($0)/type") != "Battery" }
+            .compactMap { Self.line("\(power)/\($0)/online") }
+        if !online.isEmpty { return !online.contains { $0 != "0" } }
+        return supplies.contains { Self.line("\(power)/\($0)/status") == "Discharging" }
+    }
+
+    var isBusy: Bool {
+        guard let average = Self.line(load)?.split(separator: " ").first.flatMap({ Double($0) }) else { return false }
+        return average / Double(max(cores, 1)) > Self.busyLoad
+    }
+
+    private static func line(_ path: String) -> String? {
+        (try? String(contentsOfFile: path, encoding: .utf8))?.trimmingCharacters(in: .whitespacesAndNewlines)
+    }
+}

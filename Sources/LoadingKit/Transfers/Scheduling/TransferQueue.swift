@@ -1,0 +1,107 @@
+import LoadingKitCore
+import LoadingKitPrimitives
+
+/// The transfers that wait for their turn, and how many are under way: says which is started next.
+///
+/// The highest priority goes first, then what has waited longest. A session has at most so many transfers started, and the
+/// process: connections are limited by the sessions themselves, and what is not started costs no memory to speak of.
+struct TransferQueue {
+    struct Limits: Sendable {
+        var perSession = 64
+        var inAll = 256
+    }
+
+    private struct Entry {
+        let priority: Float
+        let number: UInt64
+        let identifier: Int
+    }
+
+    /// The places of the entries, so that one can be taken out.
+    private struct Order: IndexedHeapOrder {
+        var places: [Int: Int] = [:]
+
+        static func precedes(_ a: Entry, _ b: Entry) -> Bool {
+            a.priority == b.priority ? a.number < b.number : a.priority > b.priority
+        }
+
+        mutating func store(_ place: Int, of entry: Entry) {
+            places[entry.identifier] = place < 0 ? nil : place
+        }
+    }
+
+    private struct Session {
+        var waiting = IndexedHeap<Order>()
+        var started = 0
+        /// Whether none may start now.
+        var isHeld = false
+
+        var isEmpty: Bool { waiting.isEmpty && started == 0 && !isHeld }
+    }
+
+    private let limits: Limits
+    private var sessions: [Int64: Session] = [:]
+    private(set) var started = 0
+    private var lastNumber: UInt64 = 0
+
+    init(_ limits: Limits = Limits()) { self.limits = limits }
+
+    mutating func insert(_ key: TransferKey, priority: Float) {
+        remove(key)
+        lastNumber += 1
+        let entry = Entry(priority: priority, number: lastNumber, identifier: key.identifier)
+        sessions[key.session, default: Session()].waiting.insert(entry)
+    }
+
+    /// Without effect where it does not wait.
+    mutating func remove(_ key: TransferKey) {
+        guard let place = sessions[key.session]?.waiting.order.places[key.identifier] else { return }
+        _ = sessions[key.session]?.waiting.remove(at: place)
+        forgetIfEmpty(key.session)
+    }
+
+    /// Keeps its place among those of the same priority.
+    mutating func change(_ key: TransferKey, priority: Float) {
+        guard let place = sessions[key.session]?.waiting.order.places[key.identifier],
+            let entry = sessions[key.session]?.waiting.remove(at: place)
+        else { return }
+        let changed = Entry(priority: priority, number: entry.number, identifier: entry.identifier)
+        sessions[key.session]?.waiting.insert(changed)
+    }
+
+    /// The one to start now, which counts as started; nil where none may.
+    mutating func popNext() -> TransferKey? {
+        guard started < limits.inAll else { return nil }
+        var best: (session: Int64, entry: Entry)?
+        for (number, session) in sessions where !session.isHeld && session.started < limits.perSession {
+            guard let first = session.waiting.first else { continue }
+            if let found = best, !Order.precedes(first, found.entry) { continue }
+            best = (number, first)
+        }
+        guard let best else { return nil }
+        _ = sessions[best.session]?.waiting.remove(at: 0)
+        sessions[best.session]?.started += 1
+        started += 1
+        return TransferKey(session: best.session, identifier: best.entry.identifier)
+    }
+
+    /// One that was started is not under way any more.
+    mutating func didStop(_ key: TransferKey) {
+        guard let count = sessions[key.session]?.started, count > 0 else { return }
+        sessions[key.session]?.started = count - 1
+        started -= 1
+        forgetIfEmpty(key.session)
+    }
+
+    /// Lets a session's transfers start, or not.
+    mutating func hold(_ session: Int64, _ isHeld: Bool) {
+        sessions[session, default: Session()].isHeld = isHeld
+        forgetIfEmpty(session)
+    }
+
+    func hasWaiting(_ session: Int64) -> Bool { sessions[session].map { !$0.waiting.isEmpty } ?? false }
+
+    private mutating func forgetIfEmpty(_ session: Int64) {
+        if sessions[session]?.isEmpty ?? false { sessions[session] = nil }
+    }
+}

@@ -1,0 +1,28 @@
+import LoadingKitCore
+import LoadingKitTransport
+
+/// A session's way to the service in the same process.
+final class ServiceChannel: TransferChannel, Sendable {
+    private let service: TransferService
+    let receive: @Sendable (TransferEvent) -> Void
+
+    init(_ service: TransferService, receive: @escaping @Sendable (TransferEvent) -> Void) {
+        self.service = service
+        self.receive = receive
+    }
+
+    func send(
+        _ command: TransferCommand, descriptors: [Int32], completion: @escaping @Sendable ((any Error)?) -> Void
+    ) {
+        // The caller may close its own as soon as this returns.
+        var upload: UploadFile?
+        if case .begin(let transfer) = command, let path = transfer.uploadFile, let descriptor = descriptors.first {
+            upload = UploadFile(path: path, duplicating: descriptor)
+        }
+        service.loop.execute { [service, upload] in
+            service.perform(command, upload, from: self, completion)
+        }
+    }
+
+    func detach() { service.loop.execute { [service] in service.detach(self) } }
+}

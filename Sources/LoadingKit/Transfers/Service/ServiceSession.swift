@@ -1,0 +1,48 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitTransport
+
+/// A background session in the service: its settings, who is attached, and where its transfers stand. Confined to the
+/// service's loop.
+final class ServiceSession: @unchecked Sendable {  // confined, as said above
+    var record: JournaledSession
+    /// Who is attached; nil while nobody is.
+    var client: ServiceChannel?
+    /// Transfers whose ends were not yet in the journal when the client was attached: it is told when they are.
+    var untold: Set<Int> = []
+    /// Made when there is something to load.
+    var urlSession: URLSession?
+    let folder: PartFolder
+    var transfers: [Int: Entry] = [:]
+    /// Transfers that have ended, and are not taken, with the number of their end.
+    var ended: [Int: Int64] = [:]
+    var live: [Int: LiveTransfer] = [:]
+    /// The files of uploads that came as descriptors.
+    var uploads: [Int: UploadFile] = [:]
+    /// How far the part files of transfers were written that are not under way now.
+    var positions: [Int: PartFile.Position] = [:]
+    var launching = LaunchPolicy()
+    var launchTimer: LoopTimer?
+    /// Whether the session was looked at whether its transfers may start, which are at the system's discretion.
+    var discretionTimer: LoopTimer?
+
+    /// A transfer that is not over.
+    struct Entry {
+        var summary: TransferSummary
+        var state: TransferState
+        var clock: ResourceClock
+        var isWaitingForConnectivity = false
+    }
+
+    init(_ record: JournaledSession, in folder: String) throws {
+        self.record = record
+        self.folder = try PartFolder(for: record.description, in: folder)
+    }
+
+    /// Whether somebody is attached.
+    var isWanted: Bool { client != nil }
+    var number: Int64 { record.number }
+    var description: SessionDescription { record.description }
+
+    func key(_ identifier: Int) -> TransferKey { TransferKey(session: number, identifier: identifier) }
+}

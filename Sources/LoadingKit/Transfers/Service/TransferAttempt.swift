@@ -1,0 +1,194 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// One attempt of a transfer: the delegate of the task that loads. It writes the body to the part file on the delegate queue,
+/// and reports all else to the service's event loop, in order.
+final class TransferAttempt: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // the delegate queue; a lock
+    enum Event: Sendable {
+        /// The attempt goes on when the answer is called.
+        case response(URLResponse, goesOn: Bool, answer: @Sendable (URLSession.ResponseDisposition) -> Void)
+        case redirected(TransferRequest)
+        case waitsForConnectivity
+        case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer)
+        /// There is progress since the event before.
+        case progress
+        case metrics(TransferMetrics)
+        /// Nothing follows.
+        case ended(AttemptFailure?)
+    }
+
+    typealias ChallengeAnswer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
+
+    struct Counts: Sendable {
+        var progress: TransferProgress
+        /// Bytes that were written since the last time that they were put on the disk.
+        var unsynchronized: Int64 = 0
+        /// Whether an event says that there is progress.
+        fileprivate var isReported = false
+    }
+
+    let file: PartFile
+    /// What the attempt asks for, where it does not ask for all.
+    private let resuming: (data: ResumeData, offset: Int64)?
+    private let counts: Guarded<Counts>
+    private let report: @Sendable (Event) -> Void
+    /// What has ended the attempt, where it was not the load itself.
+    private var failure: AttemptFailure?
+    /// Whether the server has said that there is nothing behind what is there.
+    private var isComplete = false
+
+    /// - Parameter report: Called with the events, on the delegate queue.
+    init(
+        _ file: PartFile, resuming: (data: ResumeData, offset: Int64)?, progress: TransferProgress,
+        report: @escaping @Sendable (Event) -> Void
+    ) {
+        self.file = file
+        self.resuming = resuming
+        counts = Guarded(Counts(progress: progress))
+        self.report = report
+    }
+
+    var progress: TransferProgress { counts.withLock { $0.progress } }
+    var unsynchronized: Int64 { counts.withLock { $0.unsynchronized } }
+
+    /// The progress to report, which is taken: later progress is an event of its own.
+    func takeProgress() -> TransferProgress {
+        counts.withLock { counts in
+            counts.isReported = false
+            return counts.progress
+        }
+    }
+
+    func didSynchronize() { counts.withLock { $0.unsynchronized = 0 } }
+
+    private func update(_ change: (inout Counts) -> Void) {
+        let isNews = counts.withLock { counts in
+            change(&counts)
+            defer { counts.isReported = true }
+            return !counts.isReported
+        }
+        if isNews { report(.progress) }
+    }
+
+    private func stop(_ task: URLSessionTask, _ failure: AttemptFailure) {
+        if self.failure == nil { self.failure = failure }
+        task.cancel()
+    }
+
+    private func stop(_ task: URLSessionTask, _ error: any Error) {
+        guard let failure = error as? PartFailure else { return stop(task, .final(TransferError(error))) }
+        let error = TransferError(URLError(failure.failure, url: task.originalRequest?.url))
+        stop(task, failure.isLackOfRoom ? .noRoom(error) : .final(error))
+    }
+
+    // MARK: The response
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+        completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+    ) {
+        let answer = response as? HTTPURLResponse
+        var expected = response.expectedContentLength
+        var goesOn = false
+        do {
+            if let resuming, let answer, resuming.data.isContinued(by: answer, from: resuming.offset) {
+                let range = answer.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)
+                expected = range?.total ?? (expected < 0 ? -1 : resuming.offset &+ expected)
+                goesOn = true
+            } else {
+                if let resuming, let answer, Self.isComplete(answer, resuming.offset) {
+                    isComplete = true
+                    return completionHandler(.cancel)
+                }
+                if file.count > 0 { try file.startOver() }
+                // Other bytes than those asked for: all of them are asked for, then.
+                if resuming != nil, answer?.statusCode == 206 || answer?.statusCode == 416 {
+                    stop(dataTask, AttemptFailure.startOver)
+                    return completionHandler(.cancel)
+                }
+            }
+        } catch {
+            stop(dataTask, error)
+            return completionHandler(.cancel)
+        }
+        let (received, total) = (file.count, expected)
+        counts.withLock { counts in
+            counts.progress.received = received
+            counts.progress.expectedToReceive = total
+        }
+        report(.response(response, goesOn: goesOn, answer: completionHandler))
+    }
+
+    /// Whether all bytes of the version that was asked for are there: the process may have been killed when they were. To
+    /// another version the server would have sent all of it (RFC 9110 §13.1.5, §15.5.17).
+    private static func isComplete(_ response: HTTPURLResponse, _ count: Int64) -> Bool {
+        response.statusCode == 416 && response.value(forHTTPHeaderField: "Content-Range") == "bytes */\(count)"
+    }
+
+    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
+        guard failure == nil else { return }
+        do {
+            try file.write(data, expecting: counts.withLock { $0.progress.expectedToReceive })
+            let count = file.count
+            update { counts in
+                counts.progress.received = count
+                counts.unsynchronized += Int64(data.count)
+            }
+        } catch {
+            stop(dataTask, error)
+        }
+    }
+
+    func urlSession(
+        _ session: URLSession, dataTask: URLSessionDataTask, willCacheResponse proposedResponse: CachedURLResponse,
+        completionHandler: @escaping @Sendable (CachedURLResponse?) -> Void
+    ) {
+        completionHandler(nil)
+    }
+
+    // MARK: All else
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
+        totalBytesExpectedToSend: Int64
+    ) {
+        update { counts in
+            counts.progress.sent = totalBytesSent
+            counts.progress.expectedToSend = totalBytesExpectedToSend
+        }
+    }
+
+    func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
+        report(.waitsForConnectivity)
+    }
+
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
+        newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
+    ) {
+        if let next = TransferRequest(request) { report(.redirected(next)) }
+        completionHandler(request)
+    }
+
+    /// A credential that is there and was not refused is used: nobody needs to be asked.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
+        completionHandler: @escaping ChallengeAnswer
+    ) {
+        if challenge.proposedCredential != nil, challenge.previousFailureCount == 0 {
+            return completionHandler(.performDefaultHandling, nil)
+        }
+        report(.challenge(challenge, answer: completionHandler))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
+        report(.metrics(TransferMetrics(metrics)))
+    }
+
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+        if isComplete { return report(.ended(nil)) }
+        report(.ended(failure ?? error.map { AttemptFailure(TransferError($0)) }))
+    }
+}

@@ -1,0 +1,90 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitPrimitives
+
+/// The transfers of a session that is attached, as messages of which none is much longer than ``WireLimits/part``.
+///
+/// A transfer that cannot be written, or is too long for a message, is left out.
+struct SnapshotParts {
+    private let snapshots: [TransferSnapshot]
+    private var index = 0
+
+    init(_ snapshots: [TransferSnapshot]) { self.snapshots = snapshots }
+
+    mutating func next() -> MessageFrame? {
+        guard index < snapshots.count else { return nil }
+        let encoder = MessagePayload.encoder()
+        var payload = Data("[".utf8)
+        while index < snapshots.count, payload.count < WireLimits.part {
+            let one = try? encoder.encode(snapshots[index])
+            index += 1
+            guard let one, one.count < WireLimits.command - WireLimits.part - 2 else { continue }
+            if payload.count > 1 { payload.append(UInt8(ascii: ",")) }
+            payload.append(one)
+        }
+        payload.append(UInt8(ascii: "]"))
+        return try? MessageFrame(kind: MessageKind.snapshots.rawValue, payload: payload)
+    }
+}
+
+/// All sessions for a person's eyes, as messages with some transfers each: without the bodies and fields of requests.
+struct OverviewParts {
+    private static let transfersInPart = 100
+
+    private enum Place {
+        case session(Int, transfer: Int)
+        case end
+        case over
+    }
+
+    private let number: UInt64
+    private let sessions: [SessionOverview]
+    private var place = Place.session(0, transfer: 0)
+
+    init(number: UInt64, _ sessions: [SessionOverview]) {
+        self.number = number
+        self.sessions = sessions
+    }
+
+    mutating func next() -> MessageFrame? {
+        switch place {
+        case .session(let index, let start):
+            guard index < sessions.count else {
+                place = .end
+                return next()
+            }
+            var part = sessions[index]
+            let rest = part.transfers.dropFirst(start)
+            part.transfers = rest.prefix(Self.transfersInPart).map(Self.plain)
+            let isLast = rest.count <= Self.transfersInPart
+            place = isLast ? .session(index + 1, transfer: 0) : .session(index, transfer: start + Self.transfersInPart)
+            return (try? MessageFrame(.overview(number: number, [part]))) ?? next()
+        case .end:
+            place = .over
+            return try? MessageFrame(.overviewEnd(number: number))
+        case .over: return nil
+        }
+    }
+
+    /// Adds a part to those before it.
+    static func join(_ part: [SessionOverview], to sessions: inout [SessionOverview]) {
+        for session in part {
+            if sessions.last?.identifier == session.identifier {
+                sessions[sessions.count - 1].transfers += session.transfers
+            } else {
+                sessions.append(session)
+            }
+        }
+    }
+
+    private static func plain(_ transfer: TransferOverview) -> TransferOverview {
+        var transfer = transfer
+        transfer.snapshot.transfer.request.body = nil
+        transfer.snapshot.transfer.request.fields = TransferFields(HTTPFields())
+        transfer.snapshot.transfer.resumeData = nil
+        transfer.snapshot.currentRequest = nil
+        transfer.snapshot.response = nil
+        transfer.lastError?.resumeData = nil
+        return transfer
+    }
+}

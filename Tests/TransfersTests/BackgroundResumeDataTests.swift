@@ -1,0 +1,95 @@
+import Foundation
+import LoadingKit
+import TestSupport
+import Testing
+
+#if Persistence
+    /// Downloads that go from background sessions to others, and back, by their resume data. The transfers are performed in this
+    /// process.
+    @Suite(.timeLimit(.minutes(5))) struct BackgroundResumeDataTests {
+        private static func session(_ downloads: Downloads) -> URLSession {
+            let configuration = URLSessionConfiguration.background(withIdentifier: "resume-\(UUID().uuidString)")
+            configuration.runsInProcess = true
+            return URLSession(configuration: configuration, delegate: downloads, delegateQueue: nil)
+        }
+
+        private static func resumeData(of task: URLSessionDownloadTask) async -> Data? {
+            await withCheckedContinuation { continuation in
+                task.cancel { continuation.resume(returning: $0) }
+            }
+        }
+
+        @Test(arguments: [true, false])
+        func aDownloadGoesOnElsewhere(fromBackground: Bool) async throws {
+            let server = try RangeServer()
+            defer { server.stop() }
+            server.behaviour.update { $0.pausesAfter = 400_000 }
+            let (first, second) = (Downloads(), Downloads())
+            let usual = URLSession(
+                configuration: .ephemeral, delegate: fromBackground ? second : first, delegateQueue: nil)
+            let background = Self.session(fromBackground ? first : second)
+            defer {
+                usual.invalidateAndCancel()
+                background.invalidateAndCancel()
+            }
+            let (here, there) = fromBackground ? (background, usual) : (usual, background)
+            let url = try #require(URL(string: server.url))
+            let task = here.downloadTask(with: url)
+            task.resume()
+            for await count in first.counts where count >= 400_000 { break }
+            let data = try #require(await Self.resumeData(of: task))
+            server.behaviour.update { $0.pausesAfter = nil }
+            there.downloadTask(withResumeData: data).resume()
+            for await content in second.contents {
+                #expect(content == server.content)
+                break
+            }
+            #expect(server.ranges == [nil, "bytes=400000-"])
+        }
+
+        @Test func aDataTaskBecomesADownload() async throws {
+            let server = try RangeServer(count: 300_000)
+            defer { server.stop() }
+            let downloads = Downloads()
+            let session = Self.session(downloads)
+            defer { session.invalidateAndCancel() }
+            session.dataTask(with: try #require(URL(string: server.url))).resume()
+            for await content in downloads.contents {
+                #expect(content == server.content)
+                break
+            }
+        }
+    }
+
+    private final class Downloads: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate {
+        let counts: AsyncStream<Int64>
+        let contents: AsyncStream<Data>
+        private let counting: AsyncStream<Int64>.Continuation
+        private let receiving: AsyncStream<Data>.Continuation
+
+        override init() {
+            (counts, counting) = AsyncStream.makeStream()
+            (contents, receiving) = AsyncStream.makeStream()
+        }
+
+        func urlSession(
+            _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+        ) {
+            receiving.yield((try? Data(contentsOf: location)) ?? Data())
+        }
+
+        func urlSession(
+            _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+            totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+        ) {
+            counting.yield(totalBytesWritten)
+        }
+
+        func urlSession(
+            _ session: URLSession, dataTask: URLSessionDataTask, didReceive response: URLResponse,
+            completionHandler: @escaping @Sendable (URLSession.ResponseDisposition) -> Void
+        ) {
+            completionHandler(.becomeDownload)
+        }
+    }
+#endif

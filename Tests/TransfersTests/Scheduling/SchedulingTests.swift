@@ -1,0 +1,156 @@
+import Foundation
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+@testable import LoadingKitCore
+@testable import LoadingKitTransfers
+
+@Suite("When transfers start")
+struct SchedulingTests {
+    private func key(_ session: Int64, _ identifier: Int) -> TransferKey {
+        TransferKey(session: session, identifier: identifier)
+    }
+
+    private func at(_ seconds: Double) -> MonotonicTime { MonotonicTime(nanoseconds: 0).advanced(bySeconds: seconds) }
+
+    @Test("the highest priority first, then the oldest, up to the limits")
+    func queue() {
+        var queue = TransferQueue(TransferQueue.Limits(perSession: 2, inAll: 3))
+        queue.insert(key(1, 1), priority: 0.5)
+        queue.insert(key(1, 2), priority: 1)
+        queue.insert(key(1, 3), priority: 0.5)
+        queue.insert(key(2, 1), priority: 0.25)
+        queue.insert(key(2, 2), priority: 0.1)
+        #expect(queue.popNext() == key(1, 2))
+        #expect(queue.popNext() == key(1, 1))
+        #expect(queue.popNext() == key(2, 1))
+        #expect(queue.popNext() == nil)
+        queue.didStop(key(2, 1))
+        #expect(queue.popNext() == key(2, 2))
+        queue.didStop(key(1, 2))
+        #expect(queue.popNext() == key(1, 3))
+        #expect(queue.started == 3)
+        for key in [key(1, 1), key(1, 3), key(2, 2)] { queue.didStop(key) }
+        #expect(queue.started == 0 && queue.popNext() == nil)
+    }
+
+    @Test("what waits is taken out, changed and held")
+    func changes() {
+        var queue = TransferQueue()
+        for identifier in 1...3 { queue.insert(key(1, identifier), priority: 0.5) }
+        queue.remove(key(1, 1))
+        queue.remove(key(1, 9))
+        queue.change(key(1, 3), priority: 0.75)
+        queue.hold(1, true)
+        #expect(queue.popNext() == nil && queue.hasWaiting(1))
+        queue.hold(1, false)
+        #expect(queue.popNext() == key(1, 3))
+        #expect(queue.popNext() == key(1, 2))
+        #expect(!queue.hasWaiting(1))
+    }
+
+    @Test("each transfer has one time in a table")
+    func timeTable() {
+        var table = TimeTable<Int>()
+        table.set(5, for: key(1, 1))
+        table.set(3, for: key(1, 2))
+        table.set(1, for: key(1, 1))
+        table.set(2, for: key(1, 3))
+        table.remove(key(1, 3))
+        #expect(table.next == 1)
+        #expect(table.popDue(3) == key(1, 1))
+        #expect(table.popDue(2) == nil)
+        #expect(table.popDue(3) == key(1, 2))
+        #expect(table.next == nil)
+    }
+
+    @Test("pauses double up to five minutes, and any part of them is taken")
+    func pauses() {
+        #expect((1...11).map { RetryPause.seconds(after: $0, 1) } == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])
+        #expect(RetryPause.seconds(after: 5, 0.25) == 4)
+        #expect(RetryPause.seconds(after: .max, 0) == 0)
+    }
+
+    @Test("a program is started after pauses that double up to a day")
+    func launching() {
+        var policy = LaunchPolicy()
+        var (now, pauses) = (at(10), [Double]())
+        for _ in 0..<13 {
+            let next = policy.earliest(now)
+            pauses.append(next.seconds(since: now))
+            now = next
+            policy.didLaunch(now)
+        }
+        #expect(pauses.prefix(4) == [0, 60, 120, 240] && pauses.suffix(2) == [61_440, 86_400])
+        policy.programDidTakeEvents()
+        #expect(policy.earliest(now) == now)
+    }
+
+    @Test("the time of a transfer is the monotonic clock's within a process, and the wall clock's across processes")
+    func clock() {
+        let day = Date(timeIntervalSince1970: 1_800_000_000)
+        let fresh = ResourceClock(elapsed: 5, asOf: day, wall: day.addingTimeInterval(10), now: at(100))
+        #expect(fresh.elapsed(at(101)) == 16)
+        #expect(fresh.expiry(20) == at(105))
+        #expect(fresh.expiry(10) == at(100))
+        #expect(fresh.expiry(0) == .distantFuture)
+        // The clock was set back meanwhile.
+        let back = ResourceClock(elapsed: 5, asOf: day, wall: day.addingTimeInterval(-1000), now: at(100))
+        #expect(back.elapsed(at(100)) == 5)
+    }
+
+    @Test("a clock that stands still counts nothing, in the process and while there is none")
+    func standingClock() {
+        let day = Date(timeIntervalSince1970: 1_800_000_000)
+        var clock = ResourceClock(elapsed: 5, asOf: day, wall: day.addingTimeInterval(10), now: at(100), runs: false)
+        #expect(clock.elapsed(at(200)) == 5 && clock.expiry(20) == .distantFuture)
+        clock.setRuns(true, at(200))
+        #expect(clock.elapsed(at(201)) == 6 && clock.expiry(20) == at(215))
+        clock.setRuns(true, at(202))
+        clock.setRuns(false, at(203))
+        #expect(clock.elapsed(at(300)) == 8 && clock.expiry(20) == .distantFuture)
+    }
+
+    @Test("progress is told ten times a second")
+    func throttle() {
+        var throttle = ProgressThrottle()
+        #expect(throttle.didProgress(at(1)) == .report)
+        #expect(throttle.didProgress(at(1.05)) == .wait(until: at(1.1)))
+        #expect(throttle.didProgress(at(1.07)) == .waiting)
+        throttle.waitDidEnd(at(1.1))
+        #expect(throttle.didProgress(at(1.3)) == .report)
+    }
+
+    @Test("which errors pass by themselves")
+    func errors() {
+        func passes(_ error: any Error) -> Bool {
+            if case .broken = AttemptFailure(TransferError(error)) { true } else { false }
+        }
+        #expect(passes(URLError(.networkConnectionLost)) && passes(URLError(.cannotFindHost)))
+        #expect(!passes(URLError(.cancelled)) && !passes(URLError(.serverCertificateUntrusted)))
+        #expect(!passes(CocoaError(.fileNoSuchFile)))
+    }
+
+    @Test("the machine's battery and load")
+    func conditions() throws {
+        let folder = try TemporaryFolder()
+        try folder.write("0.50 0.1 0.1 1/100 1", to: "load")
+        func conditions(_ supplies: [String: [String: String]]) throws -> MachineConditions {
+            let power = UUID().uuidString
+            for (supply, files) in supplies {
+                for (name, text) in files { try folder.write(text + "\n", to: "\(power)/\(supply)/\(name)") }
+            }
+            return MachineConditions(power: folder.file(power).path, load: folder.file("load").path, cores: 1)
+        }
+        let mains = ["type": "Mains", "online": "1"], unplugged = ["type": "Mains", "online": "0"]
+        let empty = ["type": "Battery", "status": "Discharging"]
+        #expect(try !conditions([:]).isOnBattery)
+        #expect(try !conditions(["AC": mains, "BAT0": empty]).isOnBattery)
+        #expect(try conditions(["AC": unplugged, "BAT0": empty]).isOnBattery)
+        #expect(try conditions(["BAT0": empty]).isOnBattery)
+        #expect(try conditions([:]).areGoodForDiscretionaryWork)
+        try folder.write("0.80 0.1 0.1 1/100 1", to: "load")
+        #expect(try conditions([:]).isBusy)
+    }
+}

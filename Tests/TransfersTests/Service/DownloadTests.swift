@@ -1,0 +1,281 @@
+import Foundation
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import LoadingKitTransport
+import TestSupport
+import Testing
+
+@testable import LoadingKitCore
+@testable import LoadingKitTransfers
+
+#if Persistence
+    @Suite("Downloads of the service")
+    struct DownloadTests {
+        private func data(_ end: TransferEnd) throws -> Data {
+            try Data(contentsOf: URL(fileURLWithPath: try #require(end.file)))
+        }
+
+        @Test("a download is told, and taken")
+        func download() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 300_000))
+                defer { server.stop() }
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                #expect(try await program.attached().nextIdentifier == 1)
+                try await program.download(1, server.url)
+                let end = try await program.end(of: 1)
+                #expect(end.error == nil && end.response?.head?.statusCode == 200 && end.progress.received == 300_000)
+                #expect(try data(end) == server.content)
+                #expect(end.metrics?.metrics.transactionMetrics.count == 1)
+                var status = stat()
+                #expect(SystemCalls.lstat(try #require(end.file), &status) == 0 && status.st_mode & 0o777 == 0o600)
+                try await program.takeAll(1)
+                #expect(harness.files.isEmpty)
+                let names = program.events.snapshot.map(\.name).filter { $0 != "progress" }
+                #expect(names == ["attached", "deliveredEarlierEvents", "response", "ended"])
+            }
+        }
+
+        @Test("what breaks off goes on where it was, by ranges")
+        func ranges() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                server.behaviour.update { $0.breaks = [300_000, 0, 200_000] }
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                try await program.download(1, server.url)
+                let end = try await program.end(of: 1)
+                #expect(end.error == nil)
+                #expect(try data(end) == server.content)
+                #expect(server.sent.value == 1_000_000)
+                #expect(server.ranges == [nil, "bytes=300000-", "bytes=300000-", "bytes=500000-"])
+                #expect(end.metrics?.transactions.count == 4)
+                #expect(harness.pauses.count == 3)
+            }
+        }
+
+        @Test("another version of the resource is loaded whole", arguments: [true, false])
+        func changed(_ hasRanges: Bool) async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                server.behaviour.update { $0.breaks = [300_000] }
+                harness.randomness.value = 1
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                try await program.download(1, server.url)
+                await harness.pauses.count(reaches: 1)
+                server.behaviour.update { behaviour in
+                    behaviour.content = behaviour.content.reversed()
+                    behaviour.entityTag = "\"2\""
+                    behaviour.hasRanges = hasRanges
+                }
+                harness.pass(1)
+                #expect(try data(try await program.end(of: 1)) == server.content)
+                #expect(server.ranges == [nil, "bytes=300000-"])
+            }
+        }
+
+        @Test("pauses grow while the server is down, and end with the resource's time")
+        func pauses() async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                let peer = try ScriptedPeer([.expectRequest, .reset])
+                harness.randomness.value = 1
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description { $0.resourceTimeout = 100 })
+                try await program.download(1, peer.url())
+                for (count, pause) in [1, 2, 4, 8, 16, 32].enumerated() {
+                    await harness.pauses.count(reaches: count + 1)
+                    harness.pass(pause - 1)
+                    let overview = await service.overviewNow()
+                    #expect(overview.first?.transfers.first?.state == .backingOff)
+                    harness.pass(1)
+                }
+                await harness.pauses.count(reaches: 7)
+                peer.stop()
+                harness.pass(37)
+                let error = try await program.end(of: 1).error
+                #expect(error?.code == URLError.timedOut.rawValue && error?.text?.contains("100") ?? false)
+                try await program.takeAll(1)
+                #expect(harness.files.isEmpty)
+            }
+        }
+
+        @Test("an error status is the response, and is not tried again")
+        func status() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                server.behaviour.update { $0.status = 503 }
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                try await program.download(1, server.url)
+                let end = try await program.end(of: 1)
+                #expect(end.error == nil && end.response?.head?.statusCode == 503)
+                #expect(try data(end) == server.content)
+                #expect(server.server.requests.count == 1)
+            }
+        }
+
+        @Test("another process goes on with what is on the disk", arguments: [true, false])
+        func restart(sameBoot: Bool) async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                server.behaviour.update { $0.breaks = [400_000] }
+                harness.randomness.value = 1
+                let first = try harness.start()
+                try await TestProgram(first, harness.description()).download(1, server.url)
+                await harness.pauses.count(reaches: 1)
+                first.stop()
+                if !sameBoot { harness.boot.value = "another" }
+                let second = try harness.start()
+                defer { second.stop() }
+                let program = TestProgram(second, harness.description())
+                #expect(try await program.attached().transfers.map(\.transfer.identifier) == [1])
+                #expect(try data(try await program.end(of: 1)) == server.content)
+                // Nothing was put on the disk before the process ended: another start of the system may have anything there.
+                #expect(server.ranges == [nil, sameBoot ? "bytes=400000-" : nil])
+            }
+        }
+
+        @Test("bytes that are not those that the journal vouches for are loaded again")
+        func damagedPart() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                server.behaviour.update { $0.breaks = [400_000] }
+                harness.randomness.value = 1
+                let first = try harness.start()
+                try await TestProgram(first, harness.description()).download(1, server.url)
+                await harness.pauses.count(reaches: 1)
+                first.stop()
+                let file = harness.folder.file("downloads").appendingPathComponent(try #require(harness.files.first))
+                // Vouched for by a journal that was written before the bytes were changed.
+                let journal = try harness.journal
+                let key = TransferKey(session: 1, identifier: 1)
+                var standing = try #require(try journal.transfer(key)).standing
+                var checksums = PieceChecksums()
+                try Data(contentsOf: file).withUnsafeBytes { checksums.update($0) }
+                standing.part?.count = 400_000
+                standing.part?.checksums = checksums.data
+                try journal.commit([.standing(key, standing)])
+                var bytes = try Data(contentsOf: file)
+                bytes[1000] ^= 1
+                try bytes.write(to: file)
+                let second = try harness.start()
+                defer { second.stop() }
+                let program = TestProgram(second, harness.description())
+                #expect(try data(try await program.end(of: 1)) == server.content)
+                #expect(server.ranges == [nil, nil])
+            }
+        }
+
+        @Test("a process that was killed when all was there loads nothing again")
+        func complete() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                server.behaviour.update { $0.breaks = [400_000] }
+                harness.randomness.value = 1
+                let first = try harness.start()
+                try await TestProgram(first, harness.description()).download(1, server.url)
+                await harness.pauses.count(reaches: 1)
+                first.stop()
+                let file = harness.folder.file("downloads").appendingPathComponent(try #require(harness.files.first))
+                try server.content.write(to: file)
+                let second = try harness.start()
+                defer { second.stop() }
+                let end = try await TestProgram(second, harness.description()).end(of: 1)
+                #expect(end.error == nil && end.response?.head?.statusCode == 200)
+                #expect(try data(end) == server.content)
+                #expect(server.sent.value == 400_000)
+            }
+        }
+
+        @Test("a full disk is waited for")
+        func fullDisk() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                harness.randomness.value = 1
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                _ = try await program.attached()
+                service.loop.attach(FaultPlan(.pwrite, .from(2), .fail(ENOSPC)))
+                try await program.download(1, server.url)
+                await harness.pauses.count(reaches: 1)
+                let overview = await service.overviewNow()
+                #expect(overview.first?.transfers.first?.lastError?.text?.contains("disk is full") ?? false)
+                service.loop.attach(nil)
+                harness.pass(1)
+                #expect(try data(try await program.end(of: 1)) == server.content)
+            }
+        }
+
+        @Test("a destination is never replaced, and gets the file without the program")
+        func destination() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                let (free, taken) = (harness.folder.file("free"), try harness.folder.write("mine", to: "taken"))
+                try await program.download(1, server.url) { $0.destination = free.path }
+                try await program.download(2, server.url) { $0.destination = taken.path }
+                let (first, second) = (try await program.end(of: 1), try await program.end(of: 2))
+                #expect(first.error == nil && first.file == nil)
+                #expect(try Data(contentsOf: free) == server.content)
+                #expect(second.error?.code == URLError.cannotMoveFile.rawValue)
+                #expect(try Data(contentsOf: taken) == Data("mine".utf8))
+                #expect(await service.overviewNow().first?.transfers.map(\.snapshot.transfer.identifier) == [2])
+                try await program.takeAll(2)
+            }
+        }
+
+        @Test("cancelling gives resume data, which another download goes on from")
+        func resumeData() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                server.behaviour.update { $0.breaks = [400_000] }
+                harness.randomness.value = 1
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                try await program.download(1, server.url)
+                await harness.pauses.count(reaches: 1)
+                try await program.perform(.cancel(1, producingResumeData: true))
+                let error = try await program.end(of: 1).error
+                #expect(error?.code == URLError.cancelled.rawValue)
+                let data = try #require(error?.resumeData)
+                try await program.takeAll(1)
+                #expect(harness.files.isEmpty)
+                try await program.download(2, server.url) { $0.resumeData = data }
+                #expect(try self.data(try await program.end(of: 2)) == server.content)
+                #expect(server.ranges == [nil, "bytes=400000-"])
+                #expect(
+                    program.events.snapshot.contains {
+                        if case .didResume(2, 400_000, 1_000_000) = $0 { true } else { false }
+                    })
+                try await program.takeAll(2)
+            }
+        }
+    }
+#endif
+
+extension TransferService {
+    func overviewNow() async -> [SessionOverview] {
+        await withCheckedContinuation { done in overview { done.resume(returning: $0) } }
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import LoadingKit
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+@testable import LoadingKitCore
+@testable import LoadingKitTransfers
+
+#if Persistence
+    /// What the service does while its journal cannot be written: the disk is full, or its folder can only be read.
+    @Suite("A journal that cannot be written")
+    struct JournalFailureTests {
+        /// A journal that can be made to refuse changes.
+        private final class FailingJournal: TransferJournal {
+            let journal: any TransferJournal
+            let fails = Box(false)
+            /// How many changes each commit has had.
+            let commits = Recorder<Int>()
+
+            init(_ journal: any TransferJournal) { self.journal = journal }
+
+            func load() throws -> JournalContents { try journal.load() }
+            func transfer(_ key: TransferKey) throws -> JournaledTransfer? { try journal.transfer(key) }
+            func transfers(of session: Int64) throws -> [JournaledTransfer] { try journal.transfers(of: session) }
+            func end(of key: TransferKey) throws -> TransferEnd? { try journal.end(of: key) }
+
+            func commit(_ changes: [JournalChange]) throws {
+                defer { commits.append(changes.count) }
+                if fails.value { throw URLError(.cannotWriteToFile) }
+                try journal.commit(changes)
+            }
+        }
+
+        @Test("a session is attached, and what it begins fails with the reason")
+        func beginning() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                let journal = FailingJournal(try harness.journal)
+                journal.fails.value = true
+                let service = try harness.start(journal)
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                #expect(try await program.attached().transfers.isEmpty)
+                await #expect(throws: URLError.self) { try await program.download(1, server.url) }
+                #expect(server.server.requests.count == 0 && harness.files.isEmpty)
+                journal.fails.value = false
+                try await program.download(2, server.url)
+                #expect(try await program.end(of: 2).error == nil)
+            }
+        }
+
+        @Test("an end is told when it is kept, also to a program that comes meanwhile")
+        func ending() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                let journal = FailingJournal(try harness.journal)
+                let service = try harness.start(journal)
+                defer { service.stop() }
+                let first = TestProgram(service, harness.description())
+                let date = harness.wall.value.addingTimeInterval(10)
+                try await first.download(1, server.url) { $0.earliestBeginDate = date }
+                first.channel.detach()
+                #expect(await service.overviewNow().first?.isAttached == false)
+                journal.fails.value = true
+                let commits = journal.commits.count
+                let cancelled = Task { try await service.controlNow("s", .cancel(1, producingResumeData: false)) }
+                await journal.commits.count(reaches: commits + 1)
+                let second = TestProgram(service, harness.description())
+                #expect(try await second.attached().transfers.map(\.transfer.identifier) == [1])
+                await _ = second.events.contents { $0.contains { $0.name == "deliveredEarlierEvents" } }
+                #expect(!second.events.snapshot.contains { $0.endedTransfer == 1 })
+                journal.fails.value = false
+                harness.pass(5)
+                try await cancelled.value
+                #expect(try await second.end(of: 1).error?.code == URLError.cancelled.rawValue)
+                #expect(second.events.snapshot.count { $0.endedTransfer == 1 } == 1)
+            }
+        }
+
+        @Test("what changes again and again is kept once")
+        func heaps() async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                let journal = FailingJournal(try harness.journal)
+                let service = try harness.start(journal)
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                let date = harness.wall.value.addingTimeInterval(10)
+                try await program.download(1, "http://127.0.0.1:1/") { $0.earliestBeginDate = date }
+                journal.fails.value = true
+                for round in 1...100 {
+                    program.channel.send(.change(1, priority: Float(round) / 100, taskDescription: nil))
+                }
+                let before = journal.commits.count
+                _ = await service.overviewNow()
+                await journal.commits.count(reaches: before + 1)
+                harness.pass(5)
+                let all = await journal.commits.count(reaches: before + 2)
+                // The priority and the description.
+                #expect(try #require(all.last) <= 3)
+                journal.fails.value = false
+                let now = journal.commits.count
+                harness.pass(5)
+                await journal.commits.count(reaches: now + 1)
+                #expect(try journal.transfers(of: 1).first?.summary.priority == 1)
+            }
+        }
+    }
+
+    extension TransferService {
+        fileprivate func controlNow(_ session: String, _ command: TransferCommand) async throws {
+            try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+                control(session: session, command) { error in
+                    if let error { continuation.resume(throwing: error) } else { continuation.resume() }
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,332 @@
+import Foundation
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+@testable import LoadingKitCore
+@testable import LoadingKitTransfers
+
+#if Persistence
+    /// What passes between the service and programs that come and go.
+    @Suite("Programs of the service")
+    struct ProgramTests {
+        @Test("what ended while nobody was there is told in order, until it is taken")
+        func earlierEnds() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                let service = try harness.start()
+                let first = TestProgram(service, harness.description())
+                for identifier in [2, 1, 3] {
+                    try await first.download(identifier, server.url)
+                    _ = try await first.end(of: identifier)
+                }
+                try await first.perform(.take(1, .content))
+                first.channel.detach()
+                // In another process.
+                service.stop()
+                let next = try harness.start()
+                defer { next.stop() }
+                let second = TestProgram(next, harness.description())
+                let state = try await second.attached()
+                #expect(state.nextIdentifier == 4 && state.transfers.map(\.transfer.identifier) == [1, 2, 3])
+                let events = await second.events.contents { $0.last?.name == "deliveredEarlierEvents" }
+                #expect(events.compactMap(\.endedTransfer) == [2, 1, 3])
+                #expect(try await second.end(of: 1).next == .metrics)
+                #expect(try await second.end(of: 2).next == .content)
+                for identifier in 1...3 { try await second.takeAll(identifier) }
+                second.channel.detach()
+                let third = TestProgram(next, harness.description())
+                #expect(try await third.attached().transfers.isEmpty)
+                #expect(harness.files.isEmpty)
+            }
+        }
+
+        @Test("a session is attached once; of other programs with its identifier it knows nothing")
+        func alone() async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                let service = try harness.start()
+                defer { service.stop() }
+                let first = TestProgram(service, harness.description())
+                _ = try await first.attached()
+                let second = TestProgram(service, harness.description())
+                await #expect(throws: URLError.self) { try await second.attached() }
+                guard case .detached(let error)? = second.events.last else { throw CancellationError() }
+                #expect(error.code == URLError.backgroundSessionInUseByAnotherProcess.rawValue)
+                _ = try await TestProgram(service, harness.description { $0.program = "/other" }).attached()
+                first.channel.detach()
+                _ = try await TestProgram(service, harness.description()).attached()
+            }
+        }
+
+        @Test(
+            "identifiers of every kind",
+            arguments: ["a/../b", "a\u{0}b", String(repeating: "長", count: 10_000), "", "."])
+        func identifiers(_ identifier: String) async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                let service = try harness.start()
+                let program = TestProgram(service, harness.description(identifier))
+                try await program.download(1, server.url)
+                #expect(try await program.end(of: 1).error == nil)
+                service.stop()
+                let second = try harness.start()
+                defer { second.stop() }
+                let again = TestProgram(second, harness.description(identifier))
+                #expect(try await again.attached().transfers.count == 1)
+                try await again.takeAll(1)
+                #expect(harness.files.isEmpty)
+            }
+        }
+
+        @Test("a transfer with a date begins then, when the program has answered")
+        func dates() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                let date = harness.wall.value.addingTimeInterval(3600)
+                for identifier in 1...3 {
+                    try await program.download(identifier, server.url) { $0.earliestBeginDate = date }
+                }
+                harness.pass(3599)
+                #expect(await service.overviewNow().first?.transfers.allSatisfy { $0.state == .queued } ?? false)
+                #expect(!program.events.snapshot.contains { $0.name == "willBegin" })
+                harness.pass(60)
+                await _ = program.events.contents { $0.count { $0.name == "willBegin" } == 3 }
+                let other = try #require(URL(string: server.server.url("/other")))
+                try await program.perform(.answerBeginning(1, TransferRequest(URLRequest(url: other))))
+                try await program.perform(.answerBeginning(2, nil))
+                #expect(try await program.end(of: 1).error == nil)
+                #expect(try await program.end(of: 2).error?.code == URLError.cancelled.rawValue)
+                #expect(server.server.requests.snapshot.map(\.target) == ["/other"])
+                // Nobody answers for the third any more.
+                program.channel.detach()
+                await server.server.requests.count(reaches: 2)
+            }
+        }
+
+        @Test("a suspended transfer waits, also in another process")
+        func suspension() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                let first = try harness.start()
+                let program = TestProgram(first, harness.description())
+                let date = harness.wall.value.addingTimeInterval(10)
+                try await program.download(1, server.url) { $0.earliestBeginDate = date }
+                try await program.perform(.suspend(1))
+                first.stop()
+                harness.pass(20)
+                let second = try harness.start()
+                defer { second.stop() }
+                let again = TestProgram(second, harness.description())
+                #expect(try await again.attached().transfers.map(\.isSuspended) == [true])
+                #expect(server.server.requests.count == 0)
+                try await again.perform(.resume(1))
+                #expect(try await again.end(of: 1).error == nil)
+            }
+        }
+
+        @Test("a challenge is answered by the program")
+        func challenge() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try Self.protected())
+                defer { server.stop() }
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                try await program.download(1, server.url())
+                let (transfer, number, challenge) = try await program.challenge(1)
+                #expect(
+                    transfer == 1 && challenge.realm == "r" && challenge.method == NSURLAuthenticationMethodHTTPBasic)
+                try await program.perform(.answerChallenge(1, challenge: number, Self.answer))
+                #expect(try await program.end(of: 1).response?.head?.statusCode == 200)
+            }
+        }
+
+        @Test("a challenge waits for the program, which is started for it")
+        func waitingChallenge() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try Self.protected())
+                defer { server.stop() }
+                let service = try harness.start()
+                defer { service.stop() }
+                let description = harness.description { $0.launchCommand = ["/bin/program", "x"] }
+                let program = TestProgram(service, description)
+                try await program.download(1, server.url())
+                _ = try await program.challenge(1)
+                program.channel.detach()
+                #expect(await harness.launches.count(reaches: 1) == [["/bin/program", "x", "s"]])
+                #expect(await service.overviewNow().first?.transfers.first?.state == .waitingForProgram)
+                let again = TestProgram(service, description)
+                let (_, number, _) = try await again.challenge(1)
+                try await again.perform(.answerChallenge(1, challenge: number, Self.answer))
+                #expect(try await again.end(of: 1).response?.head?.statusCode == 200)
+            }
+        }
+
+        @Test("a challenge waits a day")
+        func longChallenge() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try Self.protected())
+                defer { server.stop() }
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                try await program.download(1, server.url())
+                _ = try await program.challenge(1)
+                program.channel.detach()
+                harness.pass(86_400)
+                let again = TestProgram(service, harness.description())
+                #expect(try await again.end(of: 1).error?.code == URLError.userAuthenticationRequired.rawValue)
+            }
+        }
+
+        @Test("the program's trust in a server is asked for, and waited for, once it has decided itself")
+        func trust() async throws {
+            try await withTimeout {
+                let (harness, authority) = (try ServiceHarness(), try CertificateAuthority())
+                let server = try LoopbackServer(tls: try authority.issue()) { _ in .text("hello") }
+                defer { server.stop() }
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                try await program.download(1, server.url())
+                let (_, number, challenge) = try await program.challenge(1)
+                #expect(
+                    challenge.method == NSURLAuthenticationMethodServerTrust && challenge.certificates?.isEmpty == false
+                )
+                let trusting = ChallengeReply(.useCredential, trustsServer: true)
+                try await program.perform(.answerChallenge(1, challenge: number, trusting))
+                #expect(try await program.end(of: 1).error == nil)
+                try await program.takeAll(1)
+                let date = harness.wall.value.addingTimeInterval(10)
+                // On another connection.
+                try await program.perform(.reset)
+                try await program.download(2, server.url()) { $0.earliestBeginDate = date }
+                program.channel.detach()
+                harness.pass(10)
+                await server.openings.count(reaches: 2)
+                let again = TestProgram(service, harness.description())
+                let (transfer, next, _) = try await again.challenge(1)
+                try await again.perform(.answerChallenge(transfer, challenge: next, trusting))
+                #expect(try await again.end(of: 2).error == nil)
+            }
+        }
+
+        @Test("the program is started when all is done, and not too often")
+        func launches() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                let service = try harness.start()
+                defer { service.stop() }
+                let description = harness.description { $0.launchCommand = ["/p"] }
+                for round in 1...2 {
+                    let program = TestProgram(service, description)
+                    _ = try await program.attached()
+                    let date = harness.wall.value.addingTimeInterval(1)
+                    try await program.download(round, server.url) { $0.earliestBeginDate = date }
+                    program.channel.detach()
+                    harness.pass(1)
+                    await server.server.requests.count(reaches: round)
+                    if round == 2 {
+                        // The first one took nothing: a minute must pass.
+                        await _ = Self.ended(2, service)
+                        #expect(harness.launches.count == 1)
+                        harness.pass(60)
+                    }
+                    #expect(await harness.launches.count(reaches: round).count == round)
+                }
+            }
+        }
+
+        private static func ended(_ count: Int, _ service: TransferService) async -> Bool {
+            while await service.overviewNow().first?.transfers.count(where: { $0.state == .ended }) != count {
+                await Task.yield()
+            }
+            return true
+        }
+
+        @Test("what is at the system's discretion waits until it suits")
+        func discretion() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                harness.conditionsAreGood.value = false
+                harness.randomness.value = 0.5
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description { $0.isDiscretionary = true })
+                try await program.download(1, server.url)
+                harness.pass(29)
+                #expect(await service.overviewNow().first?.transfers.first?.state == .queued)
+                #expect(harness.conditionLooks.count == 0)
+                harness.pass(1)
+                await harness.conditionLooks.count(reaches: 1)
+                harness.conditionsAreGood.value = true
+                harness.pass(300)
+                #expect(try await program.end(of: 1).error == nil)
+                #expect(harness.conditionLooks.snapshot == [false, true])
+            }
+        }
+
+        @Test("all are cancelled, and the session is forgotten when that was taken")
+        func cancelAll() async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                let peer = try ScriptedPeer([.expectRequest, .waitUntilPeerCloses])
+                defer { peer.stop() }
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                for identifier in 1...3 { try await program.download(identifier, peer.url()) }
+                await peer.connectionCount(reaches: 3)
+                try await program.perform(.cancelAll)
+                for identifier in 1...3 {
+                    #expect(try await program.end(of: identifier).error?.code == URLError.cancelled.rawValue)
+                    try await program.takeAll(identifier)
+                }
+                program.channel.detach()
+                await peer.endedCount(reaches: 3)
+                #expect(try await TestProgram(service, harness.description()).attached().nextIdentifier == 1)
+                #expect(harness.files.isEmpty)
+            }
+        }
+
+        @Test("it is idle when nobody is there and nothing is to do")
+        func idleness() async throws {
+            try await withTimeout {
+                let (harness, server, changes) = (try ServiceHarness(), try RangeServer(count: 10), Recorder<Bool>())
+                defer { server.stop() }
+                let service = try harness.start()
+                defer { service.stop() }
+                service.observeIdleness { changes.append($0) }
+                let program = TestProgram(service, harness.description())
+                let date = harness.wall.value.addingTimeInterval(10)
+                try await program.download(1, server.url) { $0.earliestBeginDate = date }
+                program.channel.detach()
+                #expect(await service.overviewNow().first?.isAttached == false)
+                #expect(changes.snapshot == [true, false])
+                harness.pass(10)
+                #expect(await changes.count(reaches: 3) == [true, false, true])
+            }
+        }
+
+        private static let answer = ChallengeReply(
+            .useCredential, user: "u", password: "p", persistence: URLCredential.Persistence.none)
+
+        private static func protected() throws -> LoopbackServer {
+            try LoopbackServer { request in
+                request.fields[name: "authorization"] == "Basic dTpw"
+                    ? .text("hello") : ServerResponse(401).adding("WWW-Authenticate", "Basic realm=\"r\"")
+            }
+        }
+    }
+#endif

@@ -1,0 +1,125 @@
+import Foundation
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+@testable import LoadingKitCore
+@testable import LoadingKitTransfers
+
+#if Persistence
+    @Suite("Uploads of the service")
+    struct UploadTests {
+        @Test("an upload is sent again from the beginning, and its response is kept")
+        func upload() async throws {
+            try await withTimeout {
+                let (harness, count) = (try ServiceHarness(), Box(0))
+                let server = try LoopbackServer { request in
+                    guard
+                        count.update({
+                            $0 += 1; return $0
+                        }) > 1
+                    else { throw CancellationError() }
+                    return .text("\(request.method) \(request.body.count)")
+                }
+                defer { server.stop() }
+                let file = try harness.folder.write(Data(count: 100_000), to: "file")
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                try await program.upload(1, file.path, to: server.url())
+                let end = try await program.end(of: 1)
+                #expect(end.error == nil && end.progress.sent == 100_000)
+                let answer = try Data(contentsOf: URL(fileURLWithPath: try #require(end.file)))
+                #expect(String(decoding: answer, as: UTF8.self) == "PUT 100000")
+                try await program.takeAll(1)
+                #expect(harness.files.isEmpty)
+            }
+        }
+
+        enum Change: CaseIterable {
+            case removed, shorter, longer, replaced, written
+        }
+
+        @Test("a file that was changed, or is gone, ends its upload", arguments: Change.allCases)
+        func changed(_ change: Change) async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                let peer = try ScriptedPeer([.expectRequest, .reset])
+                defer { peer.stop() }
+                harness.randomness.value = 1
+                let file = try harness.folder.write(Data(count: 1000), to: "file")
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                try await program.upload(1, file.path, to: peer.url())
+                await harness.pauses.count(reaches: 1)
+                switch change {
+                case .removed: try FileManager.default.removeItem(at: file)
+                case .shorter: try Data(count: 999).write(to: file)
+                case .longer: try Data(count: 1001).write(to: file)
+                case .replaced:
+                    let other = try harness.folder.write(Data(count: 1000), to: "other")
+                    #expect(rename(other.path, file.path) == 0)
+                case .written:
+                    let times = [timeval(tv_sec: 1, tv_usec: 0), timeval(tv_sec: 1, tv_usec: 0)]
+                    #expect(utimes(file.path, times) == 0)
+                }
+                harness.pass(1)
+                let error = try #require(try await program.end(of: 1).error)
+                let code: URLError.Code = change == .removed ? .fileDoesNotExist : .requestBodyStreamExhausted
+                #expect(error.code == code.rawValue)
+                let said: String =
+                    switch change {
+                    case .removed: file.path
+                    case .shorter: "it has 999 bytes, and had 1000"
+                    case .longer: "it has 1001 bytes, and had 1000"
+                    case .replaced: "another file has its name"
+                    case .written: "it was written to"
+                    }
+                #expect("\(error.text ?? "") \(error.reason ?? "")".contains(said))
+                #expect(peer.connections.count == 1)
+            }
+        }
+
+        @Test("a file that came as a descriptor is sent when its name is gone, and its descriptor is closed")
+        func descriptor() async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                let server = try LoopbackServer { .text("\($0.body.count)") }
+                defer { server.stop() }
+                let file = try harness.folder.write(Data(count: 1000), to: "file")
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                let descriptor = open(file.path, O_RDONLY)
+                try FileManager.default.removeItem(at: file)
+                let url = try #require(URL(string: server.url()))
+                var transfer = TransferDescription(
+                    identifier: 1, kind: .upload, request: try #require(TransferRequest(URLRequest(url: url))))
+                transfer.request.method = "POST"
+                transfer.uploadFile = file.path
+                try await program.perform(.begin(transfer), descriptors: [descriptor])
+                close(descriptor)
+                let end = try await program.end(of: 1)
+                #expect(end.error == nil)
+                #expect(try Data(contentsOf: URL(fileURLWithPath: try #require(end.file))) == Data("1000".utf8))
+            }
+        }
+
+        @Test("a body that is too long to be kept is refused")
+        func longBody() async throws {
+            try await withTimeout {
+                let harness = try ServiceHarness()
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                await #expect(throws: URLError.self) {
+                    try await program.download(1, "http://127.0.0.1:1/") {
+                        $0.request.body = Data(count: TransferService.longestBody + 1)
+                    }
+                }
+            }
+        }
+    }
+#endif

@@ -1,0 +1,61 @@
+import Foundation
+import LoadingKitLoopbackServer
+
+/// Serves one resource, with ranges, and breaks off as a test wants.
+final class RangeServer: Sendable {
+    struct Behaviour: Sendable {
+        var content: [UInt8]
+        var entityTag = "\"1\""
+        /// After how many bytes each of the next responses breaks off.
+        var breaks: [Int] = []
+        /// After how many bytes a response waits until the client closes the connection.
+        var pausesAfter: Int?
+        var hasRanges = true
+        var status = 200
+    }
+
+    let behaviour: Box<Behaviour>
+    let server: LoopbackServer
+    /// Bytes of bodies that were sent.
+    let sent = Box(0)
+
+    init(count: Int = 1_000_000) throws {
+        var generator = SystemRandomNumberGenerator()
+        let content = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
+        let (behaviour, sent) = (Box(Behaviour(content: content)), sent)
+        self.behaviour = behaviour
+        server = try LoopbackServer { request in
+            let (now, limit) = behaviour.update { ($0, $0.breaks.isEmpty ? nil : $0.breaks.removeFirst()) }
+            let asked = request.fields[name: "range"]?.dropFirst("bytes=".count).split(separator: "-").first
+            let isCurrent = request.fields[name: "if-range"].map { $0 == now.entityTag } ?? true
+            let first = now.hasRanges && isCurrent ? asked.flatMap { Int($0) } ?? 0 : 0
+            guard first == 0 || first < now.content.count else {
+                return ServerResponse(416).adding("Content-Range", "bytes */\(now.content.count)")
+                    .adding("ETag", now.entityTag)
+            }
+            let part = Array(now.content[first...])
+            var response = ServerResponse.stream(.length(UInt64(part.count))) { writer in
+                let piece = Array(part.prefix(limit ?? now.pausesAfter ?? part.count))
+                try writer.write(piece)
+                sent.update { $0 += piece.count }
+                if now.pausesAfter != nil { try request.exchange.waitUntilClientCloses() }
+                if limit != nil { throw CancellationError() }
+            }
+            response.status = first > 0 ? 206 : now.status
+            response.fields.append(name: "ETag", value: now.entityTag)
+            if first > 0 {
+                let range = "bytes \(first)-\(now.content.count - 1)/\(now.content.count)"
+                response.fields.append(name: "Content-Range", value: range)
+            }
+            return response
+        }
+    }
+
+    func stop() { server.stop() }
+
+    var url: String { server.url("/file") }
+    var content: Data { Data(behaviour.value.content) }
+
+    /// The ranges that were asked for.
+    var ranges: [String?] { server.requests.snapshot.map { $0.fields[name: "range"] } }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitPersistence
+import LoadingKitPrimitives
+import LoadingKitTransport
+import TestSupport
+
+@testable import LoadingKitCore
+@testable import LoadingKitTransfers
+
+/// A folder with a journal, a clock that the test moves, and the services that work there one after the other.
+final class ServiceHarness: Sendable {
+    private struct Conditions: SystemConditions {
+        let areGood: Box<Bool>
+        let looks: Recorder<Bool>
+
+        var areGoodForDiscretionaryWork: Bool {
+            looks.append(areGood.value)
+            return areGood.value
+        }
+    }
+
+    let folder: TemporaryFolder
+    let time = ManualTime()
+    let wall = Box(Date(timeIntervalSince1970: 1_800_000_000))
+    /// How much of each longest pause is taken. Each time that it is asked for is recorded.
+    let randomness = Box(0.0)
+    let pauses = Recorder<Double>()
+    let launches = Recorder<[String]>()
+    let conditionsAreGood = Box(true)
+    let conditionLooks = Recorder<Bool>()
+    let boot = Box("boot")
+
+    init() throws { folder = try TemporaryFolder() }
+
+    var journal: any TransferJournal {
+        get throws { try TransferDatabase(folder: folder.file("state")) }
+    }
+
+    func start(_ journal: (any TransferJournal)? = nil) throws -> TransferService {
+        var environment = TransferService.Environment { _ in .ephemeral }
+        environment.wallClock = WallClock { [wall] in wall.value }
+        environment.time = .manual(time)
+        environment.random = { [randomness, pauses] in
+            pauses.append(randomness.value)
+            return randomness.value
+        }
+        environment.launch = { [launches] command, identifier in launches.append(command + [identifier]) }
+        environment.conditions = Conditions(areGood: conditionsAreGood, looks: conditionLooks)
+        environment.bootIdentifier = boot.value
+        return try TransferService(
+            journal: try journal ?? self.journal, folder: folder.file("downloads"), environment)
+    }
+
+    /// Time goes on, by both clocks.
+    func pass(_ seconds: Int) {
+        wall.update { $0.addTimeInterval(TimeInterval(seconds)) }
+        time.advance(by: .seconds(seconds))
+    }
+
+    func description(
+        _ identifier: String = "s", _ change: (inout SessionDescription) -> Void = { _ in }
+    ) -> SessionDescription {
+        var description = SessionDescription(
+            URLSessionConfiguration.ephemeral.settings, identifier: identifier, program: "/p", storeFolder: nil)
+        change(&description)
+        return description
+    }
+
+    /// The files of transfers that are there.
+    var files: [String] {
+        let all = FileManager.default.enumerator(atPath: folder.file("downloads").path)?.compactMap { $0 as? String }
+        return (all ?? []).filter { $0.hasSuffix(".part") }.sorted()
+    }
+}
+
+/// A program with a background session.
+final class TestProgram: Sendable {
+    let events = Recorder<TransferEvent>()
+    let channel: any TransferChannel
+
+    init(_ service: TransferService, _ description: SessionDescription) {
+        channel = service.attach(description) { [events] in events.append($0) }
+    }
+
+    /// The state that it found, once it is attached.
+    func attached() async throws -> SessionState {
+        let found = await events.contents { $0.contains { $0.isGreeting } }
+        for case .attached(let state) in found { return state }
+        for case .detached(let error) in found { throw error.error }
+        throw CancellationError()
+    }
+
+    func perform(_ command: TransferCommand, descriptors: [Int32] = []) async throws {
+        let channel = channel
+        try await onThread { try channel.perform(command, descriptors: descriptors) }
+    }
+
+    func download(
+        _ identifier: Int, _ url: String, _ change: (inout TransferDescription) -> Void = { _ in }
+    ) async throws {
+        try await begin(identifier, .download, url, change)
+    }
+
+    func upload(
+        _ identifier: Int, _ file: String, to url: String, _ change: (inout TransferDescription) -> Void = { _ in }
+    ) async throws {
+        try await begin(identifier, .upload, url) { transfer in
+            transfer.uploadFile = file
+            transfer.request.method = "PUT"
+            change(&transfer)
+        }
+    }
+
+    private func begin(
+        _ identifier: Int, _ kind: TransferDescription.Kind, _ url: String,
+        _ change: (inout TransferDescription) -> Void
+    ) async throws {
+        guard let url = URL(string: url), let request = TransferRequest(URLRequest(url: url)) else {
+            throw URLError(.badURL)
+        }
+        var transfer = TransferDescription(identifier: identifier, kind: kind, request: request)
+        change(&transfer)
+        try await perform(.begin(transfer))
+    }
+
+    /// The end of a transfer, once it has come.
+    func end(of identifier: Int) async throws -> TransferEnd {
+        let found = await events.contents { $0.contains { $0.endedTransfer == identifier } }
+        for case .ended(identifier, let end) in found { return end }
+        throw CancellationError()
+    }
+
+    func takeAll(_ identifier: Int) async throws {
+        for part in [TransferEnd.Part.content, .metrics, .completion] { try await perform(.take(identifier, part)) }
+    }
+
+    /// The challenges that it was asked, once there are so many.
+    func challenge(_ count: Int) async throws -> (transfer: Int, number: Int, challenge: TransferChallenge) {
+        let found = await events.contents { $0.count { $0.isChallenge } >= count }
+        let challenges = found.filter(\.isChallenge)
+        guard case .challenge(let transfer, let number, let challenge)? = challenges.dropFirst(count - 1).first else {
+            throw CancellationError()
+        }
+        return (transfer, number, challenge)
+    }
+}
+
+extension TransferEvent {
+    fileprivate var isGreeting: Bool {
+        switch self {
+        case .attached, .detached: true
+        case _: false
+        }
+    }
+
+    var isChallenge: Bool { if case .challenge = self { true } else { false } }
+
+    var endedTransfer: Int? { if case .ended(let identifier, _) = self { identifier } else { nil } }
+
+    /// Its name, for comparing orders.
+    var name: String { "\(self)".prefix { $0 != "(" }.description }
+}

@@ -1,0 +1,100 @@
+import Foundation
+import LoadingKit
+import LoadingKitCore
+import LoadingKitPrimitives
+import LoadingKitTransfers
+
+/// One of each message, command and event.
+enum WireSamples {
+    static let request: TransferRequest = {
+        var request = URLRequest(url: URL(fileURLWithPath: "/a"))
+        request.url = URL(string: "https://example.org/a?b=c")
+        request.setValue("ä\u{7f}", forHTTPHeaderField: "X-Field")
+        request.httpBody = Data((0...255).map { UInt8($0) })
+        guard let made = TransferRequest(request) else { preconditionFailure("the sample has a URL") }
+        return made
+    }()
+
+    static let transfer = TransferDescription(
+        identifier: 7, kind: .upload, request: request, uploadFile: "/file/ü", created: Date(timeIntervalSince1970: 5),
+        taskDescription: "one \"two\"", priority: 0.25, earliestBeginDate: Date(timeIntervalSince1970: 10))
+
+    static let session: SessionDescription = {
+        var session = SessionDescription(
+            URLSessionConfiguration.ephemeral.settings, identifier: "a/b\0é", program: "/bin/program", storeFolder: nil)
+        // Whatever this process's is.
+        session.proxyEnvironment = [:]
+        return session
+    }()
+
+    static let end = TransferEnd(
+        error: TransferError(.timedOut, "It took too long.", url: "https://example.org/"), response: nil,
+        progress: TransferProgress(), file: "/file", metrics: nil)
+
+    static let commands: [TransferCommand] = [
+        .begin(transfer), .suspend(1), .resume(2), .cancel(3, producingResumeData: true),
+        .change(4, priority: 1, taskDescription: nil), .take(5, .metrics), .answerBeginning(6, request),
+        .answerBeginning(6, nil),
+        .answerChallenge(7, challenge: 1, ChallengeReply(.useCredential, user: "u", password: "p")),
+        .cancelAll, .endSession, .reset,
+    ]
+
+    static let events: [TransferEvent] = [
+        .attached(SessionState(nextIdentifier: 8, transfers: [TransferSnapshot(transfer)])),
+        .detached(TransferError(.cancelled, "It is over.")), .progress(7, TransferProgress()),
+        .didResume(7, offset: 10, expected: -1), .redirected(7, request), .waitsForConnectivity(7), .willBegin(7),
+        .ended(7, end), .deliveredEarlierEvents,
+    ]
+
+    static let overview = SessionOverview(
+        identifier: "a", program: "/bin/program", isAttached: true,
+        transfers: [TransferOverview(snapshot: TransferSnapshot(transfer), state: .backingOff, lastError: end.error)])
+
+    static let messages: [TransferMessage] =
+        [
+            .hello(TransferMessage.Hello(process: 5, isIdle: true)), .goodbye(.init()),
+            .goodbye(.init(error: TransferError(.unknown, "No."), endsDaemon: .always)), .attach(session),
+            .overviewRequest(number: 1), .control(number: 2, session: "s", .suspend(1)),
+            .performed(number: .max, error: nil), .performed(number: 4, error: end.error),
+            .snapshots([TransferSnapshot(transfer)]), .overview(number: 5, [overview]), .overviewEnd(number: 5),
+        ] + commands.enumerated().map { .command(number: UInt64($0), $1) } + events.map { .event($0) }
+
+    /// All of them, one after the other.
+    static func bytes() throws -> [UInt8] { try messages.flatMap { try MessageFrame($0).bytes } }
+}
+
+/// What a reader makes of bytes: each message as text, and the error.
+struct WireReading: Equatable {
+    var messages: [String] = []
+    var error: WireError?
+
+    init() {}
+
+    /// - Parameters:
+    ///   - cuts: Where one piece ends and the next begins.
+    ///   - afterHello: Whether the peer has greeted before.
+    init(_ bytes: [UInt8], cuts: [Int] = [], afterHello: Bool = false) {
+        var reader = MessageReader()
+        if afterHello, let hello = try? MessageFrame(.hello(TransferMessage.Hello(process: 1))) {
+            read(hello.bytes[...], &reader)
+            messages = []
+        }
+        var start = 0
+        for end in cuts + [bytes.count] where error == nil {
+            read(bytes[start..<end], &reader)
+            start = end
+        }
+    }
+
+    mutating func read(_ bytes: ArraySlice<UInt8>, _ reader: inout MessageReader) {
+        var taken: [String] = []
+        do {
+            try bytes.withUnsafeBytes { bytes in
+                try reader.receive(bytes) { element in taken.append("\(element.descriptorCount): \(element.message)") }
+            }
+        } catch {
+            self.error = error as? WireError
+        }
+        messages += taken
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitTransfers
+import TestSupport
+import Testing
+
+@Suite struct WireTests {
+    @Test func eachMessageComesBackAsItWas() throws {
+        for message in WireSamples.messages {
+            let reading = WireReading(try MessageFrame(message, descriptorCount: 2).bytes, afterHello: true)
+            #expect(reading.messages == ["2: \(ReceivedMessage.message(message))"])
+            #expect(reading.error == nil)
+        }
+    }
+
+    @Test func theCutsBetweenPiecesMakeNoDifference() throws {
+        let bytes = try WireSamples.bytes()
+        let whole = WireReading(bytes)
+        #expect(whole.messages.count == WireSamples.messages.count)
+        #expect(whole.error == nil)
+        #expect(WireReading(bytes, cuts: Array(1..<bytes.count)) == whole)
+        // Each split of some messages with the beginning of the next.
+        var some: [UInt8] = []
+        for message in WireSamples.messages.prefix(3) { some += try MessageFrame(message).bytes }
+        some += [0, 0, 1]
+        let read = WireReading(some)
+        for cut in 0...some.count { #expect(WireReading(some, cuts: [cut]) == read) }
+    }
+
+    @Test func aMillionBytesInSmallPiecesAreLookedAtOnce() throws {
+        var transfer = WireSamples.transfer
+        transfer.request.body = Data(repeating: 7, count: 1 << 20)
+        let bytes = try MessageFrame(.command(number: 1, .begin(transfer))).bytes
+        let reading = WireReading(bytes, cuts: Array(stride(from: 100, to: bytes.count, by: 100)), afterHello: true)
+        #expect(reading.error == nil)
+        #expect(reading.messages.count == 1)
+    }
+
+    @Test func numbersThatAreNoneComeBack() throws {
+        var transfer = WireSamples.transfer
+        transfer.priority = .nan
+        transfer.request.timeout = .infinity
+        let frame = try MessageFrame(.command(number: 1, .begin(transfer)))
+        let reading = WireReading(frame.bytes, afterHello: true)
+        #expect(reading.error == nil)
+        #expect(reading.messages.first?.contains("priority: nan") == true)
+    }
+
+    // MARK: Limits
+
+    @Test func theFirstMessageIsAGreeting() throws {
+        for kind in MessageKind.allCases where kind != .hello && kind != .goodbye {
+            let header = WireFrames.header(length: 2, kind: kind.rawValue)
+            #expect(WireReading(header).error == .noHello(kind: kind.rawValue))
+        }
+        #expect(WireReading(Array("GET / HTTP/1.1\r\n\r\n".utf8)).error == .noHello(kind: 0x2F20))
+    }
+
+    @Test(arguments: MessageKind.allCases)
+    func aMessageThatIsTooLongIsRefusedByItsHeader(_ kind: MessageKind) throws {
+        let limit = WireFrames.limit(of: kind)
+        let longest = WireReading(WireFrames.header(length: limit, kind: kind.rawValue), afterHello: true)
+        #expect(longest == WireReading())
+        let longer = WireReading(WireFrames.header(length: limit + 1, kind: kind.rawValue), afterHello: true)
+        #expect(longer.error == .messageTooLong(kind: kind.rawValue, length: limit + 1))
+        #expect(throws: WireError.messageTooLong(kind: kind.rawValue, length: limit + 1)) {
+            try MessageFrame(kind: kind.rawValue, payload: repeatElement(32, count: limit + 1))
+        }
+    }
+
+    @Test func aMessageOfAnUnknownKindHasALimit() {
+        let reading = WireReading(WireFrames.header(length: .max >> 33, kind: 999), afterHello: true)
+        #expect(reading.error == .messageTooLong(kind: 999, length: .max >> 33))
+    }
+
+    @Test func descriptorsHaveALimit() {
+        let limit = WireLimits.descriptors
+        #expect(WireReading(WireFrames.header(length: 2, kind: 17, descriptors: limit), afterHello: true).error == nil)
+        let more = WireReading(WireFrames.header(length: 2, kind: 17, descriptors: limit + 1), afterHello: true)
+        #expect(more.error == .tooManyDescriptors(limit + 1))
+        #expect(throws: WireError.tooManyDescriptors(limit + 1)) {
+            try MessageFrame(.overviewEnd(number: 1), descriptorCount: limit + 1)
+        }
+    }
+
+    @Test func aReaderThatHasFailedStaysSo() throws {
+        var reader = MessageReader()
+        var reading = WireReading()
+        reading.read(WireFrames.header(length: 2, kind: 17)[...], &reader)
+        #expect(reading.error == .noHello(kind: 17))
+        let messages = reading.messages
+        reading.read(try MessageFrame(WireSamples.messages[0]).bytes[...], &reader)
+        #expect(reading.messages == messages)
+        #expect(reader.pendingCount == 0)
+    }
+
+    @Test func aBodyOf64MiBFitsIntoACommand() throws {
+        var transfer = WireSamples.transfer
+        transfer.request.body = Data(repeating: 0xFF, count: 64 << 20)
+        let frame = try MessageFrame(.command(number: 1, .begin(transfer)))
+        #expect(frame.bytes.count > 85 << 20)
+    }
+
+    // MARK: Fuzz
+
+    /// Each is accepted, or gives a typed error.
+    @Test func mutatedMessagesEndNothing() throws {
+        var generator = SeededGenerator(seed: 19)
+        let frames = try WireSamples.messages.map { try MessageFrame($0).bytes }
+        var (accepted, refused) = (0, 0)
+        for _ in 0..<100_000 {
+            guard var bytes = frames.randomElement(using: &generator) else { continue }
+            for _ in 0..<Int.random(in: 1...4, using: &generator) { Self.mutate(&bytes, &generator) }
+            let cut = Int.random(in: 0...bytes.count, using: &generator)
+            if WireReading(bytes, cuts: [cut], afterHello: true).error == nil { accepted += 1 } else { refused += 1 }
+        }
+        #expect(accepted > 1000)
+        #expect(refused > 1000)
+    }
+
+    private static func mutate(_ bytes: inout [UInt8], _ generator: inout SeededGenerator) {
+        guard !bytes.isEmpty else { return }
+        let place = Int.random(in: 0..<bytes.count, using: &generator)
+        switch Int.random(in: 0..<5, using: &generator) {
+        case 0: bytes[place] = UInt8.random(in: 0...255, using: &generator)
+        case 1: bytes[place] ^= 1 << UInt8.random(in: 0...7, using: &generator)
+        case 2: bytes.remove(at: place)
+        case 3: bytes.insert(UInt8.random(in: 0...255, using: &generator), at: place)
+        default: bytes.removeSubrange(place...)
+        }
+    }
+}
+
+/// Frames that a writer does not make.
+enum WireFrames {
+    static func header(length: Int, kind: UInt16, descriptors: Int = 0) -> [UInt8] {
+        withUnsafeBytes(of: UInt32(length).bigEndian) { Array($0) }
+            + [UInt8(kind >> 8), UInt8(kind & 0xFF), UInt8(descriptors >> 8), UInt8(descriptors & 0xFF)]
+    }
+
+    static func limit(of kind: MessageKind) -> Int {
+        switch kind {
+        case .hello, .goodbye, .performed, .overviewRequest, .overviewEnd: 64 << 10
+        case .command, .control, .snapshots: 88 << 20
+        case .attach, .event, .overview: 16 << 20
+        }
+    }
+}
