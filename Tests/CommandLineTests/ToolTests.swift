@@ -296,12 +296,13 @@ import Testing
         for name in [
             "data:", "file:", "http:", "http: keep-alive", "http: chunked", "http: gzip", "http: redirect",
             "http: an error page", "http: refused", "https:", "https: keep-alive", "https: not trusted",
-            "a scheme of your own",
+            "a scheme of your own", "a background download",
         ] {
             #expect(run.text.contains("  \(name)\n"), "\(name)")
         }
         for part in [
-            "resolve", "connect", "TLS", "wait", "receive", "14 loads over 5 schemes", "all went as they should",
+            "resolve", "connect", "TLS", "wait", "receive", "15 loads over 5 schemes", "all went as they should",
+            "a program begins it, and is killed when", "finds its task: http://", "2.1 MB, by one request",
         ] {
             #expect(run.text.contains(part), "\(part)")
         }

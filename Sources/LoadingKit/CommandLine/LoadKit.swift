@@ -1,6 +1,8 @@
 #if CommandLineTool
     import ArgumentParser
     import Foundation
+    import LoadingKit
+    import LoadingKitTransfers
 
     /// `loadkit`: loads URLs of every scheme from the command line.
     @main
@@ -9,10 +11,22 @@
             commandName: "loadkit",
             abstract: "Loads URLs of every scheme.",
             version: "loadkit 0.1.0",
-            subcommands: [LoadCommand.self, SchemesCommand.self, NewHandlerCommand.self, DemoCommand.self],
+            subcommands: [
+                LoadCommand.self, SchemesCommand.self, NewHandlerCommand.self, BackgroundCommand.self, DemoCommand.self,
+            ] + hidden,
             defaultSubcommand: LoadCommand.self)
 
+        private static var hidden: [any ParsableCommand.Type] {
+            #if Persistence
+                [BackgroundDemoCommand.self]
+            #else
+                []
+            #endif
+        }
+
         static func main() async {
+            // `LOADKITD` may name this program, as in the demo. It is not what other programs start.
+            if DaemonMain.isStarted { LoadingKitBackground.runDaemon() }
             // A reader that goes away ends a write with EPIPE, which has an exit code, rather than this process.
             signal(SIGPIPE, SIG_IGN)
             let arguments = ShortOptions.expanded(Array(CommandLine.arguments.dropFirst()))

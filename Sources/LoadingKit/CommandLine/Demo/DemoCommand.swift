@@ -23,7 +23,14 @@
                 printer.print(load, result, number: index + 1, problem)
                 if let problem { problems.append("\(index + 1). \(load.name): \(problem)") }
             }
-            printer.printSummary(loads, problems, seconds: Date().timeIntervalSince(start))
+            var count = loads.count
+            #if Persistence
+                count += 1
+                let outcome = await world.background.run()
+                printer.print(outcome, number: count)
+                if let problem = outcome.problem { problems.append("\(count). \(BackgroundDemo.name): \(problem)") }
+            #endif
+            printer.printSummary(loads, count, problems, seconds: Date().timeIntervalSince(start))
             if !problems.isEmpty { throw ExitCode(1) }
         }
     }

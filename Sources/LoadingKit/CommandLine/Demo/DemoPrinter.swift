@@ -34,6 +34,19 @@ struct DemoPrinter {
         StandardOutput.write(lines.joined(separator: "\n") + "\n")
     }
 
+    #if Persistence
+        func print(_ outcome: BackgroundDemo.Outcome, number: Int) {
+            var lines = ["", terminal.paint("\(String(format: "%2d", number))  \(BackgroundDemo.name)", .bold)]
+            lines.append(Self.indent + BackgroundDemo.point)
+            lines.append(Self.indent + terminal.paint(BackgroundDemo.code, .cyan))
+            lines += outcome.events.map { Self.indent + terminal.paint("│ ", .dim) + PlainText.line($0) }
+            if let problem = outcome.problem {
+                lines.append(Self.indent + terminal.paint("✗ \(PlainText.line(problem))", .red))
+            }
+            StandardOutput.write(lines.joined(separator: "\n") + "\n")
+        }
+    #endif
+
     private func facts(_ result: DemoResult) -> [String] {
         switch result.outcome {
         case .success((let data, let response)):
@@ -55,9 +68,10 @@ struct DemoPrinter {
         return text.count > room || first.count < data.count - 1 ? "\(text.prefix(room)) …" : text
     }
 
-    func printSummary(_ loads: [DemoLoad], _ problems: [String], seconds: Double) {
+    /// - Parameter count: Of the loads, and of what is shown besides.
+    func printSummary(_ loads: [DemoLoad], _ count: Int, _ problems: [String], seconds: Double) {
         let schemes = Set(loads.map(\.scheme)).count
-        let total = "\(loads.count) loads over \(schemes) schemes in \(String(format: "%.2f", seconds)) s"
+        let total = "\(count) loads over \(schemes) schemes in \(String(format: "%.2f", seconds)) s"
         guard !problems.isEmpty else {
             let verdict = terminal.paint("✓ \(total): all went as they should.", .green)
             return StandardOutput.write("\n\(verdict)\n  Now one of yours:  loadkit --timing https://swift.org/\n")

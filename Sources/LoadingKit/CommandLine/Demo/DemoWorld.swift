@@ -34,6 +34,11 @@ struct DemoWorld {
         strangers = Self.session { _ in }
     }
 
+    #if Persistence
+        /// In a folder of its own, with a short name.
+        var background: BackgroundDemo { BackgroundDemo(in: folder.appendingPathComponent("b")) }
+    #endif
+
     var refusingPort: UInt16 { refusing.address.port ?? 1 }
 
     private static func session(_ configure: (URLSessionConfiguration) -> Void) -> URLSession {

@@ -1,0 +1,40 @@
+import Foundation
+import LoadingKit
+import LoadingKitCore
+
+/// A download that a person adds: a URL that the daemon can load, and the file that it goes to.
+struct AddedDownload: Sendable {
+    let request: TransferRequest
+    /// An absolute path at which there is nothing.
+    let destination: String
+
+    init(_ text: String, output: String?, folder: String = FileManager.default.currentDirectoryPath) throws {
+        let url = try URLArgument(text).url
+        guard let scheme = url.scheme?.lowercased(), ["http", "https"].contains(scheme) else {
+            throw ToolFailure(.unsupportedProtocol, "in the background http and https are loaded alone: \(text)")
+        }
+        guard let request = TransferRequest(URLRequest(url: url)) else {
+            throw ToolFailure(.malformedURL, "this is not a URL: \(text)")
+        }
+        self.request = request
+        let name = output ?? url.lastPathComponent
+        guard !name.isEmpty, name != "/" else {
+            throw ToolFailure(.usage, "the URL names no file; -o FILE says where it goes")
+        }
+        let base = URL(fileURLWithPath: folder, isDirectory: true)
+        let file = URL(fileURLWithPath: name, relativeTo: base).standardizedFileURL
+        guard !FileManager.default.fileExists(atPath: file.path) else {
+            throw ToolFailure(.writeError, "there is a file already: \(file.path)")
+        }
+        var folderFound: ObjCBool = false
+        let parent = file.deletingLastPathComponent().path
+        guard FileManager.default.fileExists(atPath: parent, isDirectory: &folderFound), folderFound.boolValue else {
+            throw ToolFailure(.writeError, "there is no such folder: \(parent)")
+        }
+        destination = file.path
+    }
+
+    func transfer(_ identifier: Int) -> TransferDescription {
+        TransferDescription(identifier: identifier, kind: .download, request: request, destination: destination)
+    }
+}

@@ -1,0 +1,36 @@
+import Foundation
+
+/// `systemctl --user`, where it is there and has a manager to speak with.
+struct ServiceManager {
+    /// Nil where there is none.
+    let path: String?
+
+    init(_ environment: [String: String] = ProcessInfo.processInfo.environment) {
+        let folders = (environment["PATH"] ?? "").split(separator: ":").map(String.init)
+        path = folders.filter { $0.hasPrefix("/") }.map { $0 + "/systemctl" }
+            .first { FileManager.default.isExecutableFile(atPath: $0) }
+    }
+
+    /// Runs commands one after the other, up to the first that fails.
+    ///
+    /// - Returns: The commands that are left for a person to run, as they are typed; empty where all succeeded.
+    func run(_ commands: [[String]]) -> [String] {
+        for (index, command) in commands.enumerated() where !hasSucceeded(command) {
+            return commands[index...].map { "systemctl --user " + $0.joined(separator: " ") }
+        }
+        return []
+    }
+
+    private func hasSucceeded(_ arguments: [String]) -> Bool {
+        guard let path else { return false }
+        let process = Process()
+        process.executableURL = URL(fileURLWithPath: path)
+        process.arguments = ["--user", "--quiet"] + arguments
+        process.standardInput = FileHandle.nullDevice
+        process.standardOutput = FileHandle.nullDevice
+        process.standardError = FileHandle.nullDevice
+        do { try process.run() } catch { return false }
+        process.waitUntilExit()
+        return process.terminationStatus == 0
+    }
+}

@@ -1,0 +1,41 @@
+import LoadingKitCore
+import LoadingKitTransfers
+
+/// A transfer as a person names it: a number of the tool's own session, or a session and a number.
+struct TransferName: Hashable, CustomStringConvertible {
+    /// The identifier of the tool's own session.
+    static let ownSession = "loadkit"
+
+    let session: String
+    let number: Int
+
+    init(session: String, number: Int) {
+        self.session = session
+        self.number = number
+    }
+
+    /// A session's identifier may have slashes itself: the last one counts.
+    init(_ text: String) throws {
+        let slash = text.lastIndex(of: "/")
+        let digits = slash.map { text[text.index(after: $0)...] } ?? text[...]
+        guard let number = Int(digits), number >= 0 else {
+            throw ToolFailure(.usage, "this is no transfer, which is NUMBER or SESSION/NUMBER: \(text)")
+        }
+        self.init(session: slash.map { String(text[..<$0]) } ?? Self.ownSession, number: number)
+    }
+
+    var description: String { session == Self.ownSession ? "\(number)" : "\(session)/\(number)" }
+
+    /// Has a command performed for each, up to the first for which it cannot be.
+    static func send(to names: [String], _ command: @Sendable (Int) -> TransferCommand) async throws {
+        let names = try names.map { try TransferName($0) }
+        let control = DaemonControl()
+        #if CommandLineTool
+            try await reportingDaemon {
+                for name in names { try await control.control(session: name.session, command(name.number)) }
+            }
+        #else
+            for name in names { try await control.control(session: name.session, command(name.number)) }
+        #endif
+    }
+}

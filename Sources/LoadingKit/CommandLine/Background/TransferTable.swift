@@ -1,0 +1,95 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitTransfers
+
+/// The transfers of all sessions, a line each.
+struct TransferTable {
+    private struct Row {
+        let name: String
+        let state: String
+        let done: String
+        let size: String
+        let place: String
+    }
+
+    private let rows: [Row]
+
+    init(_ sessions: [SessionOverview]) {
+        rows = sessions.flatMap { session in
+            session.transfers.map { Self.row(session.identifier, $0) }
+        }
+    }
+
+    /// Lines of at most so many characters, with a heading; one line where there is no transfer.
+    func text(width: Int) -> String {
+        guard !rows.isEmpty else { return "No background transfers.\n" }
+        let heading = Row(name: "TRANSFER", state: "STATE", done: "DONE", size: "SIZE", place: "WHAT")
+        let all = [heading] + rows
+        let name = min(all.map(\.name.count).max() ?? 0, 32)
+        let state = all.map(\.state.count).max() ?? 0
+        return all.map { row in
+            let start = [
+                Self.left(PlainText.shortened(row.name, to: name), name), Self.left(row.state, state),
+                Self.right(row.done, 5), Self.right(row.size, 6),
+            ].joined(separator: "  ")
+            return start + "  " + PlainText.shortened(row.place, to: max(width - start.count - 2, 12)) + "\n"
+        }.joined()
+    }
+
+    private static func row(_ session: String, _ transfer: TransferOverview) -> Row {
+        let description = transfer.snapshot.transfer
+        let amount = TransferAmount(transfer.snapshot)
+        let url = CacheKey.withoutCredentials(description.request.url)
+        let what = description.destination.map { "\(url) → \($0)" } ?? url
+        let error = transfer.lastError.flatMap { $0.text ?? $0.reason }
+        return Row(
+            name: PlainText.line(TransferName(session: session, number: description.identifier).description),
+            state: word(transfer.state), done: amount.percent.map { "\($0) %" } ?? "-",
+            size: Amount.bytes(amount.expected ?? amount.done),
+            place: PlainText.line(error.map { "\(what): \($0)" } ?? what))
+    }
+
+    private static func word(_ state: TransferOverview.State) -> String {
+        switch state {
+        case .queued: "queued"
+        case .running: "running"
+        case .suspended: "paused"
+        case .backingOff: "waits to try again"
+        case .waitingForConnectivity: "waits for a network"
+        case .waitingForProgram: "waits for its program"
+        case .ended: "done"
+        case .failed: "failed"
+        }
+    }
+
+    private static func left(_ text: String, _ width: Int) -> String {
+        text + String(repeating: " ", count: max(width - text.count, 0))
+    }
+
+    private static func right(_ text: String, _ width: Int) -> String {
+        String(repeating: " ", count: max(width - text.count, 0)) + text
+    }
+}
+
+/// How far a transfer has come, in the direction that matters.
+struct TransferAmount {
+    let done: Int64
+    /// Nil where it is not known.
+    let expected: Int64?
+
+    init(_ snapshot: TransferSnapshot) {
+        let progress = snapshot.progress
+        switch snapshot.transfer.kind {
+        case .download: (done, expected) = (progress.received, Self.known(progress.expectedToReceive))
+        case .upload: (done, expected) = (progress.sent, Self.known(progress.expectedToSend))
+        }
+    }
+
+    /// Rounded down, so that 100 is all. Nil where it is not known.
+    var percent: Int? {
+        guard let expected, expected > 0 else { return nil }
+        return min(max(Int(Double(done) / Double(expected) * 100), 0), 100)
+    }
+
+    private static func known(_ count: Int64) -> Int64? { count >= 0 ? count : nil }
+}

@@ -1,0 +1,102 @@
+import Foundation
+
+/// The units by which systemd starts the daemon: when a program connects, and when the user logs in, so that what was not
+/// finished goes on.
+struct UnitFiles: Hashable {
+    static let serviceName = "loadkitd.service"
+    static let socketName = "loadkitd.socket"
+
+    /// The path of `loadkitd`.
+    let daemon: String
+
+    var service: String {
+        """
+        # Written by loadkit background install.
+        [Unit]
+        Description=Background transfers of LoadingKit
+        Requires=\(Self.socketName)
+        After=\(Self.socketName)
+
+        [Service]
+        ExecStart=\(Self.quoted(daemon))
+        Restart=on-failure
+
+        [Install]
+        Also=\(Self.socketName)
+        WantedBy=default.target
+
+        """
+    }
+
+    var socket: String {
+        """
+        # Written by loadkit background install.
+        [Unit]
+        Description=Where programs come to the background transfers of LoadingKit
+
+        [Socket]
+        ListenStream=%t/loadkit/daemon.socket
+        DirectoryMode=0700
+        SocketMode=0600
+
+        [Install]
+        WantedBy=sockets.target
+
+        """
+    }
+
+    /// A word of a command (systemd.service(5), "Command lines").
+    static func quoted(_ word: String) -> String {
+        var text = ""
+        for scalar in word.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": text += "\\\(scalar)"
+            case "%": text += "%%"
+            case "$": text += "$$"
+            case "\n": text += "\\n"
+            default: text.unicodeScalars.append(scalar)
+            }
+        }
+        return "\"\(text)\""
+    }
+}
+
+/// The folder of a user's units.
+struct UnitFolder: Hashable {
+    let path: String
+
+    /// `$XDG_CONFIG_HOME/systemd/user`, or below `~/.config`.
+    init(_ environment: [String: String] = ProcessInfo.processInfo.environment) throws {
+        if let named = environment["XDG_CONFIG_HOME"], named.hasPrefix("/") {
+            path = named + "/systemd/user"
+        } else if let home = environment["HOME"], home.hasPrefix("/") {
+            path = home + "/.config/systemd/user"
+        } else {
+            throw ToolFailure(.writeError, "neither XDG_CONFIG_HOME nor HOME says where units go")
+        }
+    }
+
+    /// Writes the files; those of a former version are replaced.
+    func write(_ files: UnitFiles) throws {
+        do {
+            try FileManager.default.createDirectory(atPath: path, withIntermediateDirectories: true)
+            for (name, text) in [(UnitFiles.serviceName, files.service), (UnitFiles.socketName, files.socket)] {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: "\(path)/\(name)"), options: .atomic)
+            }
+        } catch {
+            throw ToolFailure(.writeError, "units cannot be written to \(path): \(error.localizedDescription)")
+        }
+    }
+
+    /// Removes the files; gives whether there was one.
+    func remove() throws -> Bool {
+        let files = [UnitFiles.serviceName, UnitFiles.socketName].map { "\(path)/\($0)" }
+            .filter { FileManager.default.fileExists(atPath: $0) }
+        do {
+            for file in files { try FileManager.default.removeItem(atPath: file) }
+        } catch {
+            throw ToolFailure(.writeError, "a unit cannot be removed: \(error.localizedDescription)")
+        }
+        return !files.isEmpty
+    }
+}

@@ -1,0 +1,107 @@
+#if Persistence
+    import Foundation
+    import LoadingKitLoopbackServer
+    import LoadingKitTransfers
+
+    /// The demo's last step: a program begins a background download and is killed, the daemon goes on, and the next run of the
+    /// program is told the end. Both runs, and the daemon, are this very program, as processes with private folders.
+    struct BackgroundDemo {
+        static let name = "a background download"
+        static let point = "It outlives the program that began it: that is killed, and the next run gets the file."
+        static let code =
+            "URLSession(configuration: .background(withIdentifier: \"demo\"), delegate: …, delegateQueue: nil)"
+        static let size = 2 << 20
+
+        struct Outcome {
+            /// What happened, a line each.
+            var events: [String] = []
+            /// Nil where all went as it should.
+            var problem: String?
+        }
+
+        private let folder: URL
+        private let site = HalvedFile(size: Self.size)
+
+        /// - Parameter folder: There is none yet. A socket's path in it must not become too long.
+        init(in folder: URL) { self.folder = folder }
+
+        func run() async -> Outcome {
+            var outcome = Outcome()
+            do {
+                try await run(&outcome)
+            } catch {
+                outcome.problem = (error as? DemoProblem)?.text ?? error.localizedDescription
+            }
+            await endDaemon()
+            try? FileManager.default.removeItem(at: folder)
+            return outcome
+        }
+
+        private func run(_ outcome: inout Outcome) async throws {
+            for name in ["", "r", "got"] {
+                try FileManager.default.createDirectory(
+                    at: folder.appendingPathComponent(name), withIntermediateDirectories: false,
+                    attributes: [.posixPermissions: 0o700])
+            }
+            let server = try LoopbackServer { site.answer($0) }
+            defer {
+                site.open()
+                server.stop()
+            }
+            let first = try start([server.url("/large")])
+            let received = try await first.next("wrote")
+            first.kill()
+            outcome.events.append("a program begins it, and is killed when \(Self.amount(received)) are there")
+            site.open()
+            await site.allWasSent()
+            outcome.events.append("nobody is there: the daemon loads the rest")
+            let second = try start([])
+            let found = try await second.next("found")
+            outcome.events.append("the program runs again, and finds its task: \(found)")
+            let path = try await second.next("done")
+            second.waitForEnd()
+            guard try Data(contentsOf: URL(fileURLWithPath: path)) == Data(site.content) else {
+                throw DemoProblem("the file has other bytes than those that were sent")
+            }
+            let requests = server.requests.snapshot.count
+            guard requests == 1 else { throw DemoProblem("\(requests) requests were needed") }
+            outcome.events.append("its delegate gets the file: \(Amount.bytes(Int64(Self.size))), by one request")
+        }
+
+        private static func amount(_ text: String) -> String { Int64(text).map { Amount.bytes($0) } ?? text }
+
+        private func start(_ arguments: [String]) throws -> DemoProcess {
+            let got = folder.appendingPathComponent("got").path
+            return try DemoProcess([BackgroundDemoCommand.name, got] + arguments, environment)
+        }
+
+        private var environment: [String: String] {
+            var environment = ProcessInfo.processInfo.environment
+            environment["LOADKITD"] = DemoProcess.program
+            environment["XDG_RUNTIME_DIR"] = folder.appendingPathComponent("r").path
+            for (name, part) in [("STATE_HOME", "state"), ("DATA_HOME", "data"), ("CACHE_HOME", "cache")] {
+                environment["XDG_" + name] = folder.appendingPathComponent(part).path
+            }
+            return environment
+        }
+
+        /// Returns when the daemon has ended.
+        private func endDaemon() async {
+            let place = DaemonPlace(folder: folder.appendingPathComponent("r/loadkit").path)
+            // There is no daemon where there is no folder of its.
+            guard FileManager.default.fileExists(atPath: place.socket) else { return }
+            try? await DaemonControl(DaemonAccess(place: { place })).endDaemon()
+            let lock = open(place.lock, O_RDWR | O_CLOEXEC)
+            guard lock >= 0 else { return }
+            flock(lock, LOCK_EX)
+            close(lock)
+        }
+    }
+
+    /// Why a step of the demo did not go as it should.
+    struct DemoProblem: Error {
+        let text: String
+
+        init(_ text: String) { self.text = text }
+    }
+#endif

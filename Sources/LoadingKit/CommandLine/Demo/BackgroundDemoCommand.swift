@@ -1,0 +1,72 @@
+#if CommandLineTool && Persistence
+    import ArgumentParser
+    import Foundation
+    import LoadingKit
+
+    /// The program of which the demo's background download is. It writes what happens, a line each: `wrote` and `found` with
+    /// counts of bytes, `done` with the file, and `failed` with the reason.
+    struct BackgroundDemoCommand: AsyncParsableCommand {
+        static let name = "demo-background"
+        static let configuration = CommandConfiguration(
+            commandName: name, abstract: "Begins or takes up the demo's background download.", shouldDisplay: false)
+
+        @Argument var folder: String
+        @Argument var url: String?
+
+        func run() async throws {
+            let configuration = URLSessionConfiguration.background(withIdentifier: "demo")
+            configuration.timeoutIntervalForResource = 60
+            let delegate = BackgroundDemoDelegate(folder: URL(fileURLWithPath: folder, isDirectory: true))
+            let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
+            for task in await session.allTasks {
+                delegate.say("found \(task.originalRequest?.url?.absoluteString ?? "")")
+            }
+            if let url = url.flatMap({ URL(string: $0) }) { session.downloadTask(with: url).resume() }
+            session.finishTasksAndInvalidate()
+            await delegate.sessionDidEnd()
+        }
+    }
+
+    private final class BackgroundDemoDelegate: NSObject, URLSessionDownloadDelegate {
+        private let folder: URL
+        private let end: AsyncStream<Void>
+        private let ending: AsyncStream<Void>.Continuation
+
+        init(folder: URL) {
+            self.folder = folder
+            (end, ending) = AsyncStream.makeStream()
+        }
+
+        func say(_ line: String) { StandardOutput.write(line + "\n") }
+
+        func sessionDidEnd() async { for await _ in end {} }
+
+        func urlSession(
+            _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+        ) {
+            let place = folder.appendingPathComponent("large")
+            do {
+                try FileManager.default.moveItem(at: location, to: place)
+                say("done \(place.path)")
+            } catch {
+                say("failed \(error.localizedDescription)")
+            }
+        }
+
+        func urlSession(
+            _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+            totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+        ) {
+            say("wrote \(totalBytesWritten)")
+        }
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            if let error { say("failed \(error.localizedDescription)") }
+        }
+
+        func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+            if let error { say("failed \(error.localizedDescription)") }
+            ending.finish()
+        }
+    }
+#endif

@@ -1,0 +1,208 @@
+import Foundation
+import LoadingKit
+import LoadingKitCore
+import LoadingKitTransfers
+import TestSupport
+import Testing
+
+@testable import loadkit
+
+@Suite struct BackgroundTests {
+    // MARK: Names
+
+    @Test func aTransferIsNamedByANumberOrASessionAndANumber() throws {
+        #expect(try TransferName("7") == TransferName(session: "loadkit", number: 7))
+        #expect(try TransferName("org.example/a/7") == TransferName(session: "org.example/a", number: 7))
+        #expect(try TransferName("/7") == TransferName(session: "", number: 7))
+        for text in ["", "a", "a/", "a/b", "-1", "1.5", "7/"] {
+            #expect(throws: ToolFailure.self) { try TransferName(text) }
+        }
+        for name in [TransferName(session: "loadkit", number: 1), TransferName(session: "a/2", number: 3)] {
+            #expect(try TransferName(name.description) == name)
+        }
+    }
+
+    // MARK: The table
+
+    private static func overview(
+        _ number: Int, _ state: TransferOverview.State, received: Int64 = 0, of expected: Int64 = -1,
+        destination: String? = nil, error: String? = nil
+    ) throws -> TransferOverview {
+        let url = try #require(URL(string: "https://example.org/file-\(number)"))
+        let request = try #require(TransferRequest(URLRequest(url: url)))
+        let transfer = TransferDescription(
+            identifier: number, kind: .download, request: request, destination: destination,
+            created: Date(timeIntervalSince1970: 0))
+        var progress = TransferProgress()
+        (progress.received, progress.expectedToReceive) = (received, expected)
+        return TransferOverview(
+            snapshot: TransferSnapshot(transfer, progress: progress), state: state,
+            lastError: error.map { TransferError(.timedOut, $0) })
+    }
+
+    private static func sessions() throws -> [SessionOverview] {
+        [
+            SessionOverview(
+                identifier: "loadkit", program: "/usr/bin/loadkit", isAttached: false,
+                transfers: [
+                    try overview(1, .running, received: 500_000, of: 1_000_000, destination: "/home/a/file"),
+                    try overview(2, .queued),
+                ]),
+            SessionOverview(
+                identifier: "org.example.reader\u{1b}[31m", program: "/usr/bin/reader", isAttached: true,
+                transfers: [try overview(12, .backingOff, received: 1234, error: "The request\ntimed out.")]),
+        ]
+    }
+
+    @Test func theTableHasALineForEachTransfer() throws {
+        let text = TransferTable(try Self.sessions()).text(width: 120)
+        #expect(
+            text == """
+                TRANSFER                    STATE                DONE    SIZE  WHAT
+                1                           running              50 %  1.0 MB  https://example.org/file-1 → /home/a/file
+                2                           queued                  -     0 B  https://example.org/file-2
+                org.example.reader [31m/12  waits to try again      -  1.2 kB  https://example.org/file-12: The request timed out.
+
+                """)
+    }
+
+    @Test func linesAreNoWiderThanTheTerminal() throws {
+        let lines = TransferTable(try Self.sessions()).text(width: 79).split(separator: "\n")
+        #expect(lines.count == 4)
+        for line in lines { #expect(line.count <= 79) }
+        #expect(TransferTable([]).text(width: 79) == "No background transfers.\n")
+    }
+
+    @Test func sharesAreRoundedDown() throws {
+        #expect(TransferAmount(try Self.overview(1, .running, received: 999, of: 1000).snapshot).percent == 99)
+        #expect(TransferAmount(try Self.overview(1, .running, received: 1000, of: 1000).snapshot).percent == 100)
+        #expect(TransferAmount(try Self.overview(1, .running, received: 2000, of: 1000).snapshot).percent == 100)
+        #expect(TransferAmount(try Self.overview(1, .running, received: 10, of: 0).snapshot).percent == nil)
+    }
+
+    @Test func theListIsJSON() throws {
+        let json = TransferList(try Self.sessions()).json
+        let object = try JSONSerialization.jsonObject(with: Data(json.utf8)) as? [String: [[String: Any]]]
+        let transfers = try #require(object?["transfers"])
+        #expect(transfers.count == 3)
+        #expect(transfers[0]["transfer"] as? String == "1")
+        #expect(transfers[0]["received"] as? Int == 500_000)
+        #expect(transfers[0]["destination"] as? String == "/home/a/file")
+        #expect(transfers[1]["expectedToReceive"] == nil)
+        #expect(transfers[2]["state"] as? String == "backingOff")
+        #expect(transfers[2]["error"] as? String == "The request\ntimed out.")
+        #expect(json.count { $0 == "\n" } == 1)
+    }
+
+    // MARK: Downloads
+
+    @Test func aDownloadGoesToAFileThatIsNotThere() throws {
+        let folder = try TemporaryFolder()
+        let addition = try AddedDownload("example.org/a/b.zip", output: nil, folder: folder.path)
+        #expect(addition.request.url == "http://example.org/a/b.zip")
+        #expect(addition.destination == folder.path + "/b.zip")
+        #expect(addition.transfer(5).destination == addition.destination)
+        let named = try AddedDownload("https://example.org/", output: "x", folder: folder.path)
+        #expect(named.destination == folder.path + "/x")
+        try folder.write("", to: "b.zip")
+        for (url, output) in [
+            ("https://example.org/b.zip", nil), ("https://example.org/", nil), ("https://example.org/a", "gone/a"),
+            ("ftp://example.org/a", nil), ("", nil),
+        ] {
+            #expect(throws: ToolFailure.self) { try AddedDownload(url, output: output, folder: folder.path) }
+        }
+    }
+
+    // MARK: Units
+
+    @Test func unitsNameTheDaemonAndTheSocket() throws {
+        let units = UnitFiles(daemon: "/opt/a b/load%kit$d\"")
+        #expect(units.service.contains(#"ExecStart="/opt/a b/load%%kit$$d\"""# + "\n"))
+        #expect(units.service.contains("Requires=loadkitd.socket\n"))
+        #expect(units.socket.contains("ListenStream=%t/loadkit/daemon.socket\n"))
+        #expect(units.socket.contains("DirectoryMode=0700\n"))
+    }
+
+    @Test func unitsAreWrittenAndRemoved() throws {
+        let home = try TemporaryFolder()
+        let folder = try UnitFolder(["HOME": home.path])
+        #expect(folder.path == home.path + "/.config/systemd/user")
+        #expect(try UnitFolder(["HOME": "/x", "XDG_CONFIG_HOME": "/y"]).path == "/y/systemd/user")
+        #expect(throws: ToolFailure.self) { try UnitFolder([:]) }
+        #expect(try folder.remove() == false)
+        for _ in 0..<2 { try folder.write(UnitFiles(daemon: "/bin/loadkitd")) }
+        #expect(
+            try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() == [
+                "loadkitd.service", "loadkitd.socket",
+            ])
+        #expect(try folder.remove())
+        #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path) == [])
+    }
+
+    // MARK: The tool
+
+    @Test func theToolAddsListsAndCancels() async throws {
+        try await withTimeout {
+            let run = try DaemonOfTool()
+            let added = try await run.tool(["background", "add", "http://localhost:1/a", "-o", "a"])
+            #expect(added.status == 0)
+            #expect(added.text == "1  \(run.folder.path)/a\n")
+            #expect(try await run.tool(["background", "add", "http://localhost:1/b"]).text.hasPrefix("2  "))
+            let list = try await run.tool(["background"])
+            #expect(list.text.split(separator: "\n").count == 3)
+            #expect(list.text.contains("http://localhost:1/a → "))
+            #expect(try await run.tool(["background", "cancel", "1"]).status == 0)
+            let json = try await run.tool(["background", "list", "--json"]).text
+            #expect(json.contains(#""transfer":"2""#) && !json.contains(#""transfer":"1""#))
+            let failed = try await run.tool(["background", "cancel", "1"])
+            #expect(failed.status != 0)
+            #expect(failed.errors.contains("There is no such transfer."))
+            #expect(try await run.tool(["background", "log"]).text.contains("serves"))
+        }
+    }
+
+    @Test func theToolSaysThatThereIsNoDaemon() async throws {
+        let environment = ["LOADKITD": "/there/is/none", "XDG_RUNTIME_DIR": "/there/is/none"]
+        let run = try await ToolRun(["background"], environment: environment)
+        #expect(run.status == 7)
+        #expect(run.errors.contains("XDG_RUNTIME_DIR names no folder"))
+    }
+
+    @Test func theToolInstallsUnits() async throws {
+        let run = try DaemonOfTool()
+        let installed = try await run.tool(["background", "install"], ["PATH": "/nowhere"])
+        #expect(installed.status == 0)
+        #expect(installed.errors.contains("  systemctl --user daemon-reload\n"))
+        let unit = try String(contentsOf: run.folder.file("config/systemd/user/loadkitd.service"), encoding: .utf8)
+        #expect(unit.contains("DaemonProbe"))
+        #expect(try await run.tool(["background", "uninstall"], ["PATH": "/nowhere"]).status == 0)
+        #expect(try await run.tool(["background", "uninstall"], ["PATH": "/nowhere"]).status == 37)
+    }
+}
+
+/// Runs of the tool with a daemon of their own, which ends with this.
+private final class DaemonOfTool: Sendable {
+    let folder: TemporaryFolder
+
+    init() throws {
+        folder = try TemporaryFolder()
+        try FileManager.default.createDirectory(at: folder.file("kept"), withIntermediateDirectories: true)
+    }
+
+    deinit {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: folder.path + "/kept")) ?? [] {
+            guard name.hasPrefix("daemon-"), let process = pid_t(name.dropFirst("daemon-".count)) else { continue }
+            let path = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/\(process)/exe")
+            if path?.hasSuffix("/DaemonProbe") == true { kill(process, SIGKILL) }
+        }
+    }
+
+    func tool(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> ToolRun {
+        let own = [
+            "XDG_RUNTIME_DIR": folder.path, "XDG_STATE_HOME": folder.path + "/state",
+            "XDG_CONFIG_HOME": folder.path + "/config", "DAEMON_PROBE_FOLDER": folder.path + "/kept",
+            "LOADKITD": try ProgramRun.executable("DaemonProbe"),
+        ]
+        return try await ToolRun(arguments, folder: folder, environment: own.merging(environment) { $1 })
+    }
+}
