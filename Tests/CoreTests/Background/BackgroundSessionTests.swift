@@ -206,6 +206,16 @@ import Testing
         world.finish()
     }
 
+    @Test func whatComesEarlyIsReported() async throws {
+        let world = BackgroundWorld(attached: true)
+        var progress = TransferProgress()
+        progress.received = 5
+        world.transfers.sayEarly(.progress(1, progress))
+        world.session.downloadTask(with: TransferDescription.url).resume()
+        #expect(await world.next() == "wrote 5 5 of -1")
+        world.finish()
+    }
+
     /// The delegate decides about a task whose date has come.
     @Test(arguments: [
         (URLSession.DelayedRequestDisposition.continueLoading, "begin 1 http://127.0.0.1/one"),

@@ -75,6 +75,7 @@ final class StandInTransfers: BackgroundTransfers {
     private let logInput: AsyncStream<String>.Continuation
     private let takeInput: AsyncStream<[TransferEnd.Part]>.Continuation
     private let refusal = Guarded<(any Error)?>(nil)
+    private let early = Guarded<TransferEvent?>(nil)
     private let contents = Guarded<[String]>([])
     private let receiver = Guarded<(@Sendable (TransferEvent) -> Void)?>(nil)
 
@@ -84,6 +85,9 @@ final class StandInTransfers: BackgroundTransfers {
     }
 
     var descriptorContents: [String] { contents.withLock { $0 } }
+
+    /// What comes of the next transfer before it is known that it has begun.
+    func sayEarly(_ event: TransferEvent) { early.withLock { $0 = event } }
 
     func refuseNext(_ error: any Error) { refusal.withLock { $0 = error } }
 
@@ -106,6 +110,7 @@ final class StandInTransfers: BackgroundTransfers {
                 return refusal
             }
             if let error { throw error }
+            if let event = early.withLock({ $0 }) { send(event) }
         case .take(_, let part):
             takeInput.yield(
                 taken.withLock { taken in

@@ -83,8 +83,15 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     // MARK: What becomes of the transfer
 
+    /// What performs transfers may say something of this one before the thread that has handed it over goes on. False where its end
+    /// is being reported.
+    private func hearsEvents() -> Bool {
+        didBegin()
+        return if case .begun = stage { true } else { false }
+    }
+
     func didProgress(_ progress: TransferProgress) {
-        guard case .begun = stage else { return }
+        guard hearsEvents() else { return }
         let (sent, received) = (task.countOfBytesSent, task.countOfBytesReceived)
         task.take(progress)
         guard let delegates else { return }
@@ -104,7 +111,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     }
 
     func didResume(at offset: Int64, expected: Int64) {
-        guard case .begun = stage, let download = task as? URLSessionDownloadTask else { return }
+        guard hearsEvents(), let download = task as? URLSessionDownloadTask else { return }
         task.receivedCount.store(offset, ordering: .relaxed)
         task.shared.withLock { $0.expectedToReceive = expected }
         guard let delegates else { return }
@@ -113,17 +120,17 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         }
     }
 
-    func didReceive(_ response: TransferResponse) { if case .begun = stage { task.response = response.response } }
+    func didReceive(_ response: TransferResponse) { if hearsEvents() { task.response = response.response } }
 
-    func didRedirect(to request: TransferRequest) { if case .begun = stage { task.currentRequest = request.request } }
+    func didRedirect(to request: TransferRequest) { if hearsEvents() { task.currentRequest = request.request } }
 
     func didBeginWaiting() {
-        guard case .begun = stage, let delegates else { return }
+        guard hearsEvents(), let delegates else { return }
         core.mailbox.post(for: task) { [session, task] in delegates.didBeginWaiting(session, task) }
     }
 
     func willBegin() {
-        guard case .begun = stage, let request = task.originalRequest else { return }
+        guard hearsEvents(), let request = task.originalRequest else { return }
         let answer: @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void = { [self] in
             answerBeginning($0, $1, of: request)
         }
@@ -145,7 +152,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     }
 
     func didReceive(_ challenge: TransferChallenge, _ number: Int) {
-        guard case .begun = stage else { return }
+        guard hearsEvents() else { return }
         let answer: URLSession.ChallengeAnswer = { [background, identifier] disposition, credential in
             let reply = ChallengeReply(disposition, credential)
             background.send(.answerChallenge(identifier, challenge: number, reply))
