@@ -11,7 +11,8 @@ struct TransferStateTests {
 
     private static let error = TransferError(.networkConnectionLost, "lost")
     private static let inputs: [(String, Input)] = [
-        ("suspend", { $0.suspend() }),
+        ("suspend", { $0.suspend(canContinue: false) }),
+        ("suspendPart", { $0.suspend(canContinue: true) }),
         ("resume", { $0.resume() }),
         ("cancel", { $0.cancel(error) }),
         ("stop", { $0.stopForResumeData() }),
@@ -51,34 +52,41 @@ struct TransferStateTests {
     /// What each input does in each phase; what is not listed has no effect.
     private static let table: [String: [String: (String, String)]] = [
         "delayed": [
+            "suspendPart": ("note", "delayed"),
             "cancel": ("end!", "over"), "stop": ("", "completing"), "date": ("ask", "asking"),
             "dateAlone": ("enqueue", "queued"), "expired": ("end!", "over"), "suspend": ("note", "delayed"),
         ],
         "asking": [
+            "suspendPart": ("note", "asking"),
             "cancel": ("end!", "over"), "stop": ("", "completing"), "answer": ("enqueue", "queued"),
             "refuse": ("end!", "over"), "detach": ("enqueue", "queued"), "expired": ("end!", "over"),
             "suspend": ("note", "asking"),
         ],
         "queued": [
+            "suspendPart": ("note dequeue", "queued"),
             "suspend": ("note dequeue", "queued"), "cancel": ("dequeue end!", "over"),
             "stop": ("dequeue", "completing"),
             "turn": ("start", "running"), "expired": ("dequeue end!", "over"),
         ],
         "running": [
+            "suspendPart": ("note stop", "queued"),
             "suspend": ("note suspend", "running"), "cancel": ("stop end!", "over"), "stop": ("stop", "completing"),
             "detach": ("stop note call", "needsProgram"), "broken": ("note pause1", "backingOff"),
             "final": ("end!", "over"), "again": ("enqueue", "queued"), "needed": ("stop note call", "needsProgram"),
             "received": ("complete", "completing"), "expired": ("stop end!", "over"),
         ],
         "backingOff": [
+            "suspendPart": ("note", "backingOff"),
             "suspend": ("note", "backingOff"), "cancel": ("unpause end!", "over"), "stop": ("unpause", "completing"),
             "paused": ("enqueue", "queued"), "expired": ("unpause end!", "over"),
         ],
         "needsProgram": [
+            "suspendPart": ("note", "needsProgram"),
             "suspend": ("note", "needsProgram"), "cancel": ("end!", "over"), "stop": ("", "completing"),
             "attach": ("note enqueue", "queued"), "expired": ("end!", "over"),
         ],
         "completing": [
+            "suspendPart": ("note", "completing"),
             "suspend": ("note", "completing"), "cancel": ("stop end!", "over"), "broken": ("note pause1", "backingOff"),
             "final": ("end!", "over"), "again": ("enqueue", "queued"), "placed": ("end", "over"),
             "expired": ("stop end!", "over"),
@@ -122,14 +130,17 @@ struct TransferStateTests {
     @Test("what is suspended is not enqueued, but keeps its phase")
     func suspension() {
         var state = TransferState(isDelayed: true)
-        #expect(state.suspend() == [.note])
-        #expect(state.suspend() == [])
+        #expect(state.suspend(canContinue: false) == [.note])
+        #expect(state.suspend(canContinue: false) == [])
         #expect(state.dateDidCome(isAttached: false) == [])
         #expect(state.phase == .queued && !state.mayStart && state.turnDidCome() == [])
         #expect(state.resume() == [.note, .enqueue])
         #expect(state.turnDidCome() == [.startAttempt])
-        #expect(state.suspend() == [.note, .suspendAttempt])
+        #expect(state.suspend(canContinue: false) == [.note, .suspendAttempt])
         #expect(state.resume() == [.note, .resumeAttempt])
+        #expect(state.suspend(canContinue: true) == [.note, .stopAttempt])
+        #expect(state.phase == .queued && !state.mayStart)
+        #expect(state.resume() == [.note, .enqueue])
     }
 
     @Test("pauses grow, and progress makes them short again")

@@ -58,6 +58,29 @@ import Testing
             }
         }
 
+        @Test("what is suspended lets go of its connection, and goes on by ranges")
+        func suspended() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                server.behaviour.update { $0.pausesAfter = 300_000 }
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, harness.description())
+                try await program.download(1, server.url)
+                await server.paused.wait()
+                _ = await program.events.contents { $0.contains { $0.name == "progress" } }
+                server.behaviour.update { $0.pausesAfter = nil }
+                try await program.perform(.suspend(1))
+                // The server has seen the connection close.
+                await server.resumed.wait()
+                try await program.perform(.resume(1))
+                #expect(try data(try await program.end(of: 1)) == server.content)
+                #expect(server.ranges.count == 2)
+                #expect(server.ranges.last??.hasPrefix("bytes=") == true)
+            }
+        }
+
         @Test("another version of the resource is loaded whole", arguments: [true, false])
         func changed(_ hasRanges: Bool) async throws {
             try await withTimeout {

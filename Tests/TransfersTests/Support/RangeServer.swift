@@ -18,11 +18,13 @@ final class RangeServer: Sendable {
     let server: LoopbackServer
     /// Bytes of bodies that were sent.
     let sent = Box(0)
+    /// A response waits, and goes on to its end.
+    let (paused, resumed) = (Signal(), Signal())
 
     init(count: Int = 1_000_000) throws {
         var generator = SystemRandomNumberGenerator()
         let content = (0..<count).map { _ in UInt8.random(in: 0...255, using: &generator) }
-        let (behaviour, sent) = (Box(Behaviour(content: content)), sent)
+        let (behaviour, sent, paused, resumed) = (Box(Behaviour(content: content)), sent, paused, resumed)
         self.behaviour = behaviour
         server = try LoopbackServer { request in
             let (now, limit) = behaviour.update { ($0, $0.breaks.isEmpty ? nil : $0.breaks.removeFirst()) }
@@ -38,7 +40,11 @@ final class RangeServer: Sendable {
                 let piece = Array(part.prefix(limit ?? now.pausesAfter ?? part.count))
                 try writer.write(piece)
                 sent.update { $0 += piece.count }
-                if now.pausesAfter != nil { try request.exchange.waitUntilClientCloses() }
+                if now.pausesAfter != nil {
+                    paused.fire()
+                    try request.exchange.waitUntilClientCloses()
+                    resumed.fire()
+                }
                 if limit != nil { throw CancellationError() }
             }
             response.status = first > 0 ? 206 : now.status

@@ -65,11 +65,16 @@ struct TransferState: Equatable, Sendable {
 
     // MARK: The program's wishes
 
-    mutating func suspend() -> [Action] {
+    /// - Parameter canContinue: Whether what is under way can be continued by a later attempt. Then it is stopped: suspended, it
+    ///   would keep a connection, and others waiting for its place.
+    mutating func suspend(canContinue: Bool) -> [Action] {
         guard !isSuspended, phase != .over else { return [] }
         isSuspended = true
         switch phase {
         case .queued: return [.note, .dequeue]
+        case .running where canContinue:
+            phase = .queued
+            return [.note, .stopAttempt]
         case .running: return [.note, .suspendAttempt]
         case .delayed, .asking, .backingOff, .needsProgram, .completing: return [.note]
         case .over: return []

@@ -28,7 +28,9 @@ extension TransferService {
         case .begin(let transfer): return begin(transfer, upload, session, completion)
         case .take(let identifier, let part): return take(identifier, part, session, completion)
         case .cancel(let identifier, true): return cancelForResumeData(identifier, session, completion)
-        case .suspend(let identifier): input(identifier, session) { $0.suspend() }
+        case .suspend(let identifier):
+            let canContinue = session.live[identifier]?.standing.part != nil
+            input(identifier, session) { $0.suspend(canContinue: canContinue) }
         case .resume(let identifier): input(identifier, session) { $0.resume() }
         case .cancel(let identifier, false): input(identifier, session) { $0.cancel(.cancelled) }
         case .change(let identifier, let priority, let text): change(identifier, priority, text, session)
