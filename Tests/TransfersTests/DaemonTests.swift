@@ -247,7 +247,8 @@ import Testing
             access.start = { () throws(DaemonError) in try DaemonProgram(path: "/bin/true").start([:]) }
             let session = AttachedSession(DaemonTransfers(access), fixture.session("a"))
             let begun = Task { await session.perform(.begin(fixture.transfer(1))) }
-            #expect(await session.detachment(1)?.text?.contains("was started, and does not listen") == true)
+            // What it says depends on how far the last try came.
+            #expect(await session.detachment(1)?.code == URLError.Code.backgroundSessionWasDisconnected.rawValue)
             #expect((await begun.value as? URLError)?.code == .backgroundSessionWasDisconnected)
         }
     }
