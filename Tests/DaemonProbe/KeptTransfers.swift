@@ -112,7 +112,7 @@ final class KeptTransfers: TransferPerformer {
                 }
                 try? FileManager.default.removeItem(at: file(session, transfer))
                 completion(nil)
-            case .take, .suspend, .resume, .change, .answerBeginning, .answerChallenge, .cancelAll, .endSession, .reset:
+            case .take, .suspend, .resume, .change, .answerBeginning, .answerChallenge, .endSession, .reset:
                 completion(nil)
             }
         }

@@ -36,7 +36,7 @@ enum WireSamples {
         .change(4, priority: 1, taskDescription: nil), .take(5, .metrics), .answerBeginning(6, request),
         .answerBeginning(6, nil),
         .answerChallenge(7, challenge: 1, ChallengeReply(.useCredential, user: "u", password: "p")),
-        .cancelAll, .endSession, .reset,
+        .endSession, .reset,
     ]
 
     static let events: [TransferEvent] = [

@@ -166,19 +166,13 @@ enum WireVersion1 {
         (
             17,
             #"""
-            {"number":9,"content":{"cancelAll":{}}}
+            {"number":9,"content":{"endSession":{}}}
             """#
         ),
         (
             17,
             #"""
-            {"number":10,"content":{"endSession":{}}}
-            """#
-        ),
-        (
-            17,
-            #"""
-            {"number":11,"content":{"reset":{}}}
+            {"number":10,"content":{"reset":{}}}
             """#
         ),
         (

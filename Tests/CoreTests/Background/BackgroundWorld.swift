@@ -125,7 +125,6 @@ final class StandInTransfers: BackgroundTransfers {
         case .answerChallenge(let task, let number, let reply):
             let words = [reply.user, reply.password].compactMap { $0 }.joined(separator: " ")
             logInput.yield("answer \(task) \(number) \(reply.disposition) \(words)")
-        case .cancelAll: logInput.yield("cancel all")
         case .endSession: logInput.yield("end")
         case .reset: logInput.yield("reset")
         }

@@ -93,7 +93,7 @@ struct TransferValueTests {
             .begin(transfer), .suspend(1), .resume(2), .cancel(3, producingResumeData: true),
             .change(4, priority: 0.5, taskDescription: nil), .take(5, .metrics), .answerBeginning(6, nil),
             .answerBeginning(7, request), .answerChallenge(8, challenge: 9, ChallengeReply(.useCredential, user: "u")),
-            .cancelAll, .endSession, .reset,
+            .endSession, .reset,
         ]
         for command in commands { #expect("\(try again(command))" == "\(command)") }
         let end = TransferEnd(error: nil, response: nil, progress: TransferProgress(), file: nil, metrics: nil)

@@ -278,7 +278,7 @@ import Testing
         }
 
         @Test("all are cancelled, and the session is forgotten when that was taken")
-        func cancelAll() async throws {
+        func cancelledAndEnded() async throws {
             try await withTimeout {
                 let harness = try ServiceHarness()
                 let peer = try ScriptedPeer([.expectRequest, .waitUntilPeerCloses])
@@ -288,7 +288,10 @@ import Testing
                 let program = TestProgram(service, harness.description())
                 for identifier in 1...3 { try await program.download(identifier, peer.url()) }
                 await peer.connectionCount(reaches: 3)
-                try await program.perform(.cancelAll)
+                for identifier in 1...3 {
+                    try await program.perform(.cancel(identifier, producingResumeData: false))
+                }
+                try await program.perform(.endSession)
                 for identifier in 1...3 {
                     #expect(try await program.end(of: identifier).error?.code == URLError.cancelled.rawValue)
                     try await program.takeAll(identifier)

@@ -16,8 +16,6 @@ package enum TransferCommand: Codable, Sendable {
     case answerBeginning(Int, TransferRequest?)
     /// The answer to a ``TransferEvent/challenge(_:_:_:)``.
     case answerChallenge(Int, challenge: Int, ChallengeReply)
-    /// Cancels all transfers, and forgets the session when they are over and taken.
-    case cancelAll
     /// Forgets the session when its transfers are over and taken.
     case endSession
     /// Makes new connections from now on, and empties the session's stores.

@@ -37,9 +37,6 @@ extension TransferService {
         case .answerBeginning(let identifier, let request): answerBeginning(identifier, request, session)
         case .answerChallenge(let identifier, let number, let reply):
             answerChallenge(identifier, number, reply, session)
-        case .cancelAll:
-            for identifier in session.transfers.keys.sorted() { input(identifier, session) { $0.cancel(.cancelled) } }
-            end(session)
         case .endSession: end(session)
         case .reset: urlSession(of: session).reset {}
         }

@@ -187,7 +187,7 @@ extension TransferCommand {
             .change(let identifier, _, _),
             .take(let identifier, _), .answerBeginning(let identifier, _), .answerChallenge(let identifier, _, _):
             identifier
-        case .cancelAll, .endSession, .reset: nil
+        case .endSession, .reset: nil
         }
     }
 }
