@@ -23,20 +23,25 @@ final class KeptTransfers: TransferPerformer {
         }
     }
 
-    func attach(
-        _ session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
+    func makeChannel(
+        for session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferChannel {
-        let isNew = state.withLock { $0.attached.insert(session.identifier).inserted }
+        KeptChannel(self, session.identifier, receive)
+    }
+
+    /// Whether no other channel has the session attached.
+    fileprivate func attach(_ session: String, _ receive: @escaping @Sendable (TransferEvent) -> Void) -> Bool {
+        let isNew = state.withLock { $0.attached.insert(session).inserted }
         queue.async { [self] in
             guard isNew else {
                 return receive(.detached(TransferError(.backgroundSessionInUseByAnotherProcess, "It is in use.")))
             }
             notify()
-            let transfers = kept(session.identifier)
+            let transfers = kept(session)
             let next = (transfers.map(\.transfer.identifier).max() ?? 0) + 1
             receive(.attached(SessionState(nextIdentifier: next, transfers: transfers)))
         }
-        return KeptChannel(self, session.identifier, isNew: isNew, receive)
+        return isNew
     }
 
     func overview(_ completion: @escaping @Sendable ([SessionOverview]) -> Void) {
@@ -127,17 +132,20 @@ final class KeptTransfers: TransferPerformer {
 private final class KeptChannel: TransferChannel {
     private let transfers: KeptTransfers
     private let session: String
-    private let isAttached: Guarded<Bool>
+    private let isAttached = Guarded(false)
     private let receive: @Sendable (TransferEvent) -> Void
 
     init(
-        _ transfers: KeptTransfers, _ session: String, isNew: Bool,
-        _ receive: @escaping @Sendable (TransferEvent) -> Void
+        _ transfers: KeptTransfers, _ session: String, _ receive: @escaping @Sendable (TransferEvent) -> Void
     ) {
         self.transfers = transfers
         self.session = session
-        isAttached = Guarded(isNew)
         self.receive = receive
+    }
+
+    func attach() {
+        let isNew = transfers.attach(session, receive)
+        isAttached.withLock { $0 = isNew }
     }
 
     func send(

@@ -97,7 +97,8 @@ final class AttachedSession: Sendable {
     init(_ transfers: some BackgroundTransfers, _ session: SessionDescription) {
         let events = EventList()
         self.events = events
-        channel = transfers.attach(session) { events.append($0) }
+        channel = transfers.makeChannel(for: session) { events.append($0) }
+        channel.attach()
     }
 
     deinit { channel.detach() }

@@ -153,13 +153,14 @@ final class HeldTransfers: TransferPerformer, TransferChannel {
 
     func send(_ event: TransferEvent) { state.withLock { $0.receive }?(event) }
 
-    func attach(
-        _ session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
+    func makeChannel(
+        for session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferChannel {
         state.withLock { $0.receive = receive }
-        attached.fire()
         return self
     }
+
+    func attach() { attached.fire() }
 
     func overview(_ completion: @escaping @Sendable ([SessionOverview]) -> Void) { completion([]) }
 

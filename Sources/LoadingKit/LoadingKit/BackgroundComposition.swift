@@ -78,17 +78,22 @@ private final class UnavailableTransfers: BackgroundTransfers {
 
     init(_ error: any Error) { self.error = TransferError(URLError(error, url: nil)) }
 
-    func attach(
-        _ session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
+    func makeChannel(
+        for session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferChannel {
-        receive(.detached(error))
-        return Channel(error)
+        Channel(error: error, receive: receive)
     }
 
     private final class Channel: TransferChannel {
         private let error: TransferError
+        private let receive: @Sendable (TransferEvent) -> Void
 
-        init(_ error: TransferError) { self.error = error }
+        init(error: TransferError, receive: @escaping @Sendable (TransferEvent) -> Void) {
+            self.error = error
+            self.receive = receive
+        }
+
+        func attach() { receive(.detached(error)) }
 
         func send(
             _ command: TransferCommand, descriptors: [Int32], completion: @escaping @Sendable ((any Error)?) -> Void

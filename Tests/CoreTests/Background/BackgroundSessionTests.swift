@@ -32,6 +32,17 @@ import Testing
         world.finish()
     }
 
+    /// What the session answers to its first event is not lost, however early that comes.
+    @Test func aSessionMayBeAttachedBeforeItGoesOn() async throws {
+        var unreadable = TransferDescription.download(4)
+        unreadable.request.url = ""
+        let state = SessionState(nextIdentifier: 5, transfers: [TransferSnapshot(unreadable)])
+        let world = BackgroundWorld(atOnce: state)
+        #expect(await world.command() == "cancel 4")
+        #expect(world.session.downloadTask(with: TransferDescription.url).taskIdentifier == 5)
+        world.finish()
+    }
+
     @Test func aTaskIsHandedOverBeforeResumeReturns() async throws {
         let world = BackgroundWorld(attached: true)
         var request = URLRequest(url: TransferDescription.url)

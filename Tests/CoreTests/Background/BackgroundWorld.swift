@@ -15,9 +15,13 @@ final class BackgroundWorld: @unchecked Sendable {  // used by one test's task
     private var commands: AsyncStream<String>.Iterator
     private let folder = FileManager.default.temporaryDirectory.appendingPathComponent(UUID().uuidString)
 
-    init(attached: Bool = false) {
+    /// - Parameters:
+    ///   - attached: Whether the session is attached, and finds nothing.
+    ///   - atOnce: What it finds, where it is attached before it goes on.
+    init(attached: Bool = false, atOnce: SessionState? = nil) {
         calls = delegate.calls.makeAsyncIterator()
         commands = transfers.log.makeAsyncIterator()
+        transfers.stateAtOnce.withLock { $0 = atOnce }
         let configuration = URLSessionConfiguration()
         let transfers = transfers
         configuration.settings.backgroundSupport = { settings in
@@ -68,6 +72,8 @@ final class BackgroundWorld: @unchecked Sendable {  // used by one test's task
 
 /// Performs nothing; notes what is commanded.
 final class StandInTransfers: BackgroundTransfers {
+    /// What a session finds that is attached before it goes on.
+    let stateAtOnce = Guarded<SessionState?>(nil)
     let begun = Guarded<[TransferDescription]>([])
     let taken = Guarded<[TransferEnd.Part]>([])
     let log: AsyncStream<String>
@@ -93,8 +99,8 @@ final class StandInTransfers: BackgroundTransfers {
 
     func send(_ event: TransferEvent) { receiver.withLock { $0 }?(event) }
 
-    func attach(
-        _ session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
+    func makeChannel(
+        for session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferChannel {
         receiver.withLock { $0 = receive }
         return Channel(self)
@@ -142,6 +148,8 @@ final class StandInTransfers: BackgroundTransfers {
         private let transfers: StandInTransfers
 
         init(_ transfers: StandInTransfers) { self.transfers = transfers }
+
+        func attach() { if let state = transfers.stateAtOnce.withLock({ $0 }) { transfers.send(.attached(state)) } }
 
         func send(
             _ command: TransferCommand, descriptors: [Int32], completion: @escaping @Sendable ((any Error)?) -> Void

@@ -81,7 +81,8 @@ final class TestProgram: Sendable {
     let channel: any TransferChannel
 
     init(_ service: TransferService, _ description: SessionDescription) {
-        channel = service.attach(description) { [events] in events.append($0) }
+        channel = service.makeChannel(for: description) { [events] in events.append($0) }
+        channel.attach()
     }
 
     /// The state that it found, once it is attached.

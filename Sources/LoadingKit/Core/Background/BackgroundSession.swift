@@ -53,7 +53,12 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
     /// Attaches the session, which is new.
     func attach(_ session: URLSession) {
         self.session = session
-        channel = support.transfers.attach(support.description) { [weak self] event in self?.didReceive(event) }
+        let channel = support.transfers.makeChannel(for: support.description) { [weak self] event in
+            self?.didReceive(event)
+        }
+        // Events may come before this returns, and are answered through the channel.
+        self.channel = channel
+        channel.attach()
     }
 
     /// An identifier that no task of the session ever had. Waits until the session is attached.
@@ -124,7 +129,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         runners[task.taskIdentifier] = runner
         task.engine = runner
         switch phase {
-        case .attaching, .attached: if !core.takes(task) { runner.end(with: .sessionIsInvalid) }
+        case .attaching, .attached: if !core.admit(task) { runner.end(with: .sessionIsInvalid) }
         case .detached(let error): runner.end(with: error.error)
         case .closed: runner.end(with: .sessionIsInvalid)
         }
@@ -174,7 +179,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         }
     }
 
-    /// The session is attached; not for the first time where what performs transfers was started anew.
+    /// The session is attached; not for the first time where the daemon was started anew.
     private func didAttach(_ state: SessionState) {
         var waiting: [() -> Void] = []
         switch phase {

@@ -17,7 +17,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     private let background: BackgroundSession
     private let core: SessionCore
     private var stage = Stage.beginning
-    /// What performs transfers believes the task to be.
+    /// Whether the transfer is suspended, by what was sent last.
     private var isSuspendedThere = false
 
     init(_ task: URLSessionTask, _ session: URLSession, _ background: BackgroundSession, _ core: SessionCore) {
@@ -66,7 +66,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         passOnState()
     }
 
-    /// What performs transfers was started anew, and may not have heard what the program did last.
+    /// The daemon was started anew. It may not have received what was sent last.
     func didAttachAgain(isSuspended: Bool) {
         guard case .begun = stage else { return }
         isSuspendedThere = isSuspended
@@ -83,15 +83,15 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     // MARK: What becomes of the transfer
 
-    /// What performs transfers may say something of this one before the thread that has handed it over goes on. False where its end
-    /// is being reported.
-    private func hearsEvents() -> Bool {
+    /// An event of the transfer has come: so it is in the journal, also where the thread that called `resume()` has not gone on
+    /// yet. False where the transfer's end is being reported.
+    private func acceptEvent() -> Bool {
         didBegin()
         return if case .begun = stage { true } else { false }
     }
 
     func didProgress(_ progress: TransferProgress) {
-        guard hearsEvents() else { return }
+        guard acceptEvent() else { return }
         let (sent, received) = (task.countOfBytesSent, task.countOfBytesReceived)
         task.take(progress)
         guard let delegates else { return }
@@ -111,7 +111,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     }
 
     func didResume(at offset: Int64, expected: Int64) {
-        guard hearsEvents(), let download = task as? URLSessionDownloadTask else { return }
+        guard acceptEvent(), let download = task as? URLSessionDownloadTask else { return }
         task.receivedCount.store(offset, ordering: .relaxed)
         task.shared.withLock { $0.expectedToReceive = expected }
         guard let delegates else { return }
@@ -120,17 +120,17 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         }
     }
 
-    func didReceive(_ response: TransferResponse) { if hearsEvents() { task.response = response.response } }
+    func didReceive(_ response: TransferResponse) { if acceptEvent() { task.response = response.response } }
 
-    func didRedirect(to request: TransferRequest) { if hearsEvents() { task.currentRequest = request.request } }
+    func didRedirect(to request: TransferRequest) { if acceptEvent() { task.currentRequest = request.request } }
 
     func didBeginWaiting() {
-        guard hearsEvents(), let delegates else { return }
+        guard acceptEvent(), let delegates else { return }
         core.mailbox.post(for: task) { [session, task] in delegates.didBeginWaiting(session, task) }
     }
 
     func willBegin() {
-        guard hearsEvents(), let request = task.originalRequest else { return }
+        guard acceptEvent(), let request = task.originalRequest else { return }
         let answer: @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void = { [self] in
             answerBeginning($0, $1, of: request)
         }
@@ -152,7 +152,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     }
 
     func didReceive(_ challenge: TransferChallenge, _ number: Int) {
-        guard hearsEvents() else { return }
+        guard acceptEvent() else { return }
         let answer: URLSession.ChallengeAnswer = { [background, identifier] disposition, credential in
             let reply = ChallengeReply(disposition, credential)
             background.send(.answerChallenge(identifier, challenge: number, reply))

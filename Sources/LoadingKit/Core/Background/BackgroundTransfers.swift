@@ -4,16 +4,19 @@ import LoadingKitPrimitives
 
 /// What performs the transfers of background sessions: the daemon, reached over a socket, or the program itself.
 package protocol BackgroundTransfers: Sendable {
-    /// Attaches a session. Returns at once; ``TransferEvent/attached(_:)`` or ``TransferEvent/detached(_:)`` comes first.
+    /// The way for a session, which is not attached yet: no event comes before ``TransferChannel/attach()``.
     ///
     /// - Parameter receive: Called with the session's events, one after the other, on any thread. Must not block.
-    func attach(
-        _ session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
+    func makeChannel(
+        for session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferChannel
 }
 
 /// A session's way to what performs its transfers. Its methods may be called from any thread.
 package protocol TransferChannel: AnyObject, Sendable {
+    /// Attaches the session, once. Returns at once; ``TransferEvent/attached(_:)`` or ``TransferEvent/detached(_:)`` comes first.
+    func attach()
+
     /// Sends a command. What is sent from one thread arrives in order.
     ///
     /// - Parameters:

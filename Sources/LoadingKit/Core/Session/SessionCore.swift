@@ -161,8 +161,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         invalidateIfDone()
     }
 
-    /// A task that is handed over; false where the session takes no tasks any more.
-    func takes(_ task: URLSessionTask) -> Bool {
+    /// Counts a task that is handed over among the session's; false where the session begins no tasks any more.
+    func admit(_ task: URLSessionTask) -> Bool {
         switch phase {
         case .open: break
         case .finishing where entries[task.taskIdentifier] != nil: break

@@ -41,6 +41,8 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
 
     // MARK: The session's side, on any thread
 
+    func attach() { loop.execute { self.open() } }
+
     func send(
         _ command: TransferCommand, descriptors: [Int32], completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
@@ -65,7 +67,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
 
     // MARK: On the loop
 
-    func open() {
+    private func open() {
         guard case .idle = state else { return }
         dial()
     }

@@ -28,63 +28,55 @@ extension DaemonControl {
     private func addOnce(
         to session: SessionDescription, _ make: @escaping @Sendable (Int) -> TransferDescription
     ) async throws -> Int {
-        try await withCheckedThrowingContinuation { continuation in
-            let addition = Addition(make, continuation)
-            addition.begin { self.transfers.attach(session, receive: $0) }
-        }
+        let addition = Addition()
+        let channel = transfers.makeChannel(for: session) { addition.didReceive($0) }
+        defer { channel.detach() }
+        return try await addition.add(by: channel, make)
     }
 }
 
-/// One transfer that is added: the session is attached, told to begin it, and detached.
+/// One transfer that is added: the session is attached, and told to begin it.
 private final class Addition: Sendable {
-    private struct State {
-        var continuation: CheckedContinuation<Int, any Error>?
-        var channel: (any TransferChannel)?
-        /// Of the state that came before the channel was known.
-        var identifier: Int?
+    private struct Start: Sendable {
+        let begin: @Sendable (_ identifier: Int) -> Void
+        let fail: @Sendable (any Error) -> Void
     }
 
-    private let make: @Sendable (Int) -> TransferDescription
-    private let state: Guarded<State>
+    /// Until it is known whether the session is attached.
+    private let start = Guarded<Start?>(nil)
 
-    init(_ make: @escaping @Sendable (Int) -> TransferDescription, _ continuation: CheckedContinuation<Int, any Error>)
-    {
-        self.make = make
-        state = Guarded(State(continuation: continuation))
-    }
-
-    func begin(_ attach: (@escaping @Sendable (TransferEvent) -> Void) -> any TransferChannel) {
-        let channel = attach { event in
-            switch event {
-            case .attached(let attached): self.send { $0.identifier = $0.identifier ?? attached.nextIdentifier }
-            case .detached(let error): self.finish(.failure(error.error))
-            case .progress, .didResume, .response, .redirected, .waitsForConnectivity, .willBegin, .challenge, .ended,
-                .deliveredEarlierEvents:
-                break
-            }
-        }
-        send { $0.channel = channel }
-    }
-
-    /// Sends the command when both are known. A command that was sent is sent again by the channel, where that is needed.
-    private func send(_ change: (inout State) -> Void) {
-        let (channel, identifier) = state.withLock { state -> ((any TransferChannel)?, Int?) in
-            let wasReady = state.channel != nil && state.identifier != nil
-            change(&state)
-            return wasReady ? (nil, nil) : (state.channel, state.identifier)
-        }
-        guard let channel, let identifier else { return }
-        channel.send(.begin(make(identifier)), descriptors: []) { error in
-            self.finish(error.map { .failure($0) } ?? .success(identifier))
+    /// Attaches the channel's session, and gives the transfer's identifier when it is in the journal.
+    func add(
+        by channel: any TransferChannel, _ make: @escaping @Sendable (Int) -> TransferDescription
+    ) async throws -> Int {
+        try await withCheckedThrowingContinuation { continuation in
+            let start = Start(
+                begin: { identifier in
+                    channel.send(.begin(make(identifier)), descriptors: []) { error in
+                        continuation.resume(with: error.map { .failure($0) } ?? .success(identifier))
+                    }
+                }, fail: { continuation.resume(throwing: $0) })
+            self.start.withLock { $0 = start }
+            channel.attach()
         }
     }
 
-    private func finish(_ result: Result<Int, any Error>) {
-        let (continuation, channel) = state.withLock { state in
-            defer { state.continuation = nil }
-            return (state.continuation, state.channel)
+    /// The first event counts. A command that was sent is sent again by the channel where that is needed, and fails where the
+    /// session cannot be attached again.
+    func didReceive(_ event: TransferEvent) {
+        switch event {
+        case .attached(let state): takeStart()?.begin(state.nextIdentifier)
+        case .detached(let error): takeStart()?.fail(error.error)
+        case .progress, .didResume, .response, .redirected, .waitsForConnectivity, .willBegin, .challenge, .ended,
+            .deliveredEarlierEvents:
+            break
         }
-        channel?.detach()
-        continuation?.resume(with: result)
+    }
+
+    private func takeStart() -> Start? {
+        start.withLock { start in
+            defer { start = nil }
+            return start
+        }
     }
 }

@@ -12,11 +12,9 @@ package final class DaemonTransfers: BackgroundTransfers {
         self.loop = loop
     }
 
-    package func attach(
-        _ session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
+    package func makeChannel(
+        for session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferChannel {
-        let channel = DaemonChannel(session, access, on: loop, receive: receive)
-        loop.execute { channel.open() }
-        return channel
+        DaemonChannel(session, access, on: loop, receive: receive)
     }
 }

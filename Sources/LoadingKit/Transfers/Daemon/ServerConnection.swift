@@ -122,11 +122,12 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
             let performer = try server.performerOrError()
             timer?.cancel()
             let loop = server.loop
-            let channel = performer.attach(session) { [weak self] event in
+            let channel = performer.makeChannel(for: session) { [weak self] event in
                 guard let self else { return }
                 loop.execute { self.deliver(event) }
             }
             state = .attached(session.identifier, channel)
+            channel.attach()
         } catch {
             try? link.send(.event(.detached(DaemonError("\(error)").transferError)))
             close()

@@ -5,15 +5,13 @@ import LoadingKitTransport
 
 // Sessions that come and go.
 extension TransferService {
-    package func attach(
-        _ session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
+    package func makeChannel(
+        for session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
     ) -> any TransferChannel {
-        let channel = ServiceChannel(self, receive: receive)
-        loop.execute { self.attach(channel, session) }
-        return channel
+        ServiceChannel(self, session, receive: receive)
     }
 
-    private func attach(_ channel: ServiceChannel, _ description: SessionDescription) {
+    func attach(_ channel: ServiceChannel, _ description: SessionDescription) {
         do {
             let session = try self.session(for: description)
             guard !session.isWanted else {
