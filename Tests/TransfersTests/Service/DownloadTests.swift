@@ -17,12 +17,7 @@ import Testing
 
         @Test("a download is told, and taken")
         func download() async throws {
-            try await withTimeout {
-                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 300_000))
-                defer { server.stop() }
-                let service = try harness.start()
-                defer { service.stop() }
-                let program = TestProgram(service, harness.description())
+            try await withProgram(count: 300_000) { harness, server, _, program in
                 #expect(try await program.attached().nextIdentifier == 1)
                 try await program.download(1, server.url)
                 let end = try await program.end(of: 1)
@@ -40,13 +35,8 @@ import Testing
 
         @Test("what breaks off goes on where it was, by ranges")
         func ranges() async throws {
-            try await withTimeout {
-                let (harness, server) = (try ServiceHarness(), try RangeServer())
-                defer { server.stop() }
+            try await withProgram() { harness, server, _, program in
                 server.behaviour.update { $0.breaks = [300_000, 0, 200_000] }
-                let service = try harness.start()
-                defer { service.stop() }
-                let program = TestProgram(service, harness.description())
                 try await program.download(1, server.url)
                 let end = try await program.end(of: 1)
                 #expect(end.error == nil)
@@ -60,13 +50,8 @@ import Testing
 
         @Test("what is suspended lets go of its connection, and goes on by ranges")
         func suspended() async throws {
-            try await withTimeout {
-                let (harness, server) = (try ServiceHarness(), try RangeServer())
-                defer { server.stop() }
+            try await withProgram() { _, server, _, program in
                 server.behaviour.update { $0.pausesAfter = 300_000 }
-                let service = try harness.start()
-                defer { service.stop() }
-                let program = TestProgram(service, harness.description())
                 try await program.download(1, server.url)
                 await server.paused.wait()
                 _ = await program.events.contents { $0.contains { $0.name == "progress" } }
@@ -83,14 +68,9 @@ import Testing
 
         @Test("another version of the resource is loaded whole", arguments: [true, false])
         func changed(_ hasRanges: Bool) async throws {
-            try await withTimeout {
-                let (harness, server) = (try ServiceHarness(), try RangeServer())
-                defer { server.stop() }
+            try await withProgram() { harness, server, _, program in
                 server.behaviour.update { $0.breaks = [300_000] }
                 harness.randomness.value = 1
-                let service = try harness.start()
-                defer { service.stop() }
-                let program = TestProgram(service, harness.description())
                 try await program.download(1, server.url)
                 await harness.pauses.count(reaches: 1)
                 server.behaviour.update { behaviour in
@@ -133,13 +113,8 @@ import Testing
 
         @Test("an error status is the response, and is not tried again")
         func status() async throws {
-            try await withTimeout {
-                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
-                defer { server.stop() }
+            try await withProgram(count: 10) { _, server, _, program in
                 server.behaviour.update { $0.status = 503 }
-                let service = try harness.start()
-                defer { service.stop() }
-                let program = TestProgram(service, harness.description())
                 try await program.download(1, server.url)
                 let end = try await program.end(of: 1)
                 #expect(end.error == nil && end.response?.head?.statusCode == 503)
@@ -226,13 +201,8 @@ import Testing
 
         @Test("a full disk is waited for")
         func fullDisk() async throws {
-            try await withTimeout {
-                let (harness, server) = (try ServiceHarness(), try RangeServer())
-                defer { server.stop() }
+            try await withProgram() { harness, server, service, program in
                 harness.randomness.value = 1
-                let service = try harness.start()
-                defer { service.stop() }
-                let program = TestProgram(service, harness.description())
                 _ = try await program.attached()
                 service.loop.attach(FaultPlan(.pwrite, .from(2), .fail(ENOSPC)))
                 try await program.download(1, server.url)
@@ -247,12 +217,7 @@ import Testing
 
         @Test("a destination is never replaced, and gets the file without the program")
         func destination() async throws {
-            try await withTimeout {
-                let (harness, server) = (try ServiceHarness(), try RangeServer())
-                defer { server.stop() }
-                let service = try harness.start()
-                defer { service.stop() }
-                let program = TestProgram(service, harness.description())
+            try await withProgram() { harness, server, service, program in
                 let (free, taken) = (harness.folder.file("free"), try harness.folder.write("mine", to: "taken"))
                 try await program.download(1, server.url) { $0.destination = free.path }
                 try await program.download(2, server.url) { $0.destination = taken.path }
@@ -268,14 +233,9 @@ import Testing
 
         @Test("cancelling gives resume data, which another download goes on from")
         func resumeData() async throws {
-            try await withTimeout {
-                let (harness, server) = (try ServiceHarness(), try RangeServer())
-                defer { server.stop() }
+            try await withProgram() { harness, server, _, program in
                 server.behaviour.update { $0.breaks = [400_000] }
                 harness.randomness.value = 1
-                let service = try harness.start()
-                defer { service.stop() }
-                let program = TestProgram(service, harness.description())
                 try await program.download(1, server.url)
                 await harness.pauses.count(reaches: 1)
                 try await program.perform(.cancel(1, producingResumeData: true))

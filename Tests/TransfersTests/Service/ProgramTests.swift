@@ -84,12 +84,7 @@ import Testing
 
         @Test("a transfer with a date begins then, when the program has answered")
         func dates() async throws {
-            try await withTimeout {
-                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
-                defer { server.stop() }
-                let service = try harness.start()
-                defer { service.stop() }
-                let program = TestProgram(service, harness.description())
+            try await withProgram(count: 10) { harness, server, service, program in
                 let date = harness.wall.value.addingTimeInterval(3600)
                 for identifier in 1...3 {
                     try await program.download(identifier, server.url) { $0.earliestBeginDate = date }

@@ -75,6 +75,22 @@ final class ServiceHarness: Sendable {
     }
 }
 
+/// Runs a test with a service, a server of one resource, and a program that is attached.
+///
+/// - Parameter count: The resource's size in bytes.
+func withProgram(
+    count: Int = 1_000_000,
+    _ body: @escaping @Sendable (ServiceHarness, RangeServer, TransferService, TestProgram) async throws -> Void
+) async throws {
+    try await withTimeout {
+        let (harness, server) = (try ServiceHarness(), try RangeServer(count: count))
+        defer { server.stop() }
+        let service = try harness.start()
+        defer { service.stop() }
+        try await body(harness, server, service, TestProgram(service, harness.description()))
+    }
+}
+
 /// A program with a background session.
 final class TestProgram: Sendable {
     let events = Recorder<TransferEvent>()
