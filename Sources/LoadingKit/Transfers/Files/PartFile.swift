@@ -69,7 +69,7 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
 
     var position: Position { written.withLock { $0.position } }
 
-    /// Nothing is written any more, whoever still has it. Waits for what is just being written.
+    /// Nothing is written any more, also where something holds the file still. Waits for what is just being written.
     func close() { isOpen.withLock { $0 = false } }
 
     /// Nil where the file has other bytes than those that the record says.

@@ -131,7 +131,7 @@ struct TransferState: Equatable, Sendable {
         return mayBegin ? enqueue() : end(cancelled)
     }
 
-    /// What it was asked, nobody answers any more.
+    /// The program has gone, and does not answer any more.
     ///
     /// - Parameter isChallenged: Whether the program has challenges to answer.
     mutating func programDidDetach(isChallenged: Bool) -> [Action] {

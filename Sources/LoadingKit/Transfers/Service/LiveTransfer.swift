@@ -34,7 +34,7 @@ final class LiveTransfer: @unchecked Sendable {  // confined, as said above
         standing = transfer.standing
     }
 
-    /// As it is now, for whoever asks.
+    /// As it is now.
     func snapshot(isSuspended: Bool) -> TransferSnapshot {
         TransferSnapshot(
             description, isSuspended: isSuspended, progress: attempt?.progress ?? standing.progress,

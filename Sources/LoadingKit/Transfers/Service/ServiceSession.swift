@@ -6,7 +6,7 @@ import LoadingKitTransport
 /// service's loop.
 final class ServiceSession: @unchecked Sendable {  // confined, as said above
     var record: JournaledSession
-    /// Who is attached; nil while nobody is.
+    /// The channel of the program that is attached; nil while none is.
     var client: ServiceChannel?
     /// Transfers whose ends were not yet in the journal when the client was attached: it is told when they are.
     var untold: Set<Int> = []

@@ -172,7 +172,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, @unchecked Sendab
         completionHandler(request)
     }
 
-    /// A credential that is there and was not refused is used: nobody needs to be asked.
+    /// A credential that is there and was not refused is used, without a question to the program.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge,
         completionHandler: @escaping ChallengeAnswer

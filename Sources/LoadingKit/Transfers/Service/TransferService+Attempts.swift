@@ -184,7 +184,7 @@ extension TransferService {
         }
     }
 
-    /// Taken also where nobody is told: then the attempt says when there is more.
+    /// Taken also where no program is attached, so that the attempt reports later progress again.
     private func report(_ attempt: TransferAttempt, of identifier: Int, _ session: ServiceSession) {
         let progress = attempt.takeProgress()
         session.client?.receive(.progress(identifier, progress))
@@ -264,7 +264,7 @@ extension AttemptFailure {
 }
 
 extension TransferAttempt.Event {
-    /// Nobody waits for it any more.
+    /// The attempt is over: its questions are answered in the negative.
     func dismiss() {
         switch self {
         case .response(_, _, let answer): answer(.cancel)

@@ -16,7 +16,7 @@ extension TransferService {
     }
 
     /// The program is not there. A server is trusted by the usual rules, unless the program has rules of its own; a credential
-    /// that nobody else has is waited for.
+    /// that only the program has is waited for.
     private func answerAlone(
         _ challenge: URLAuthenticationChallenge, _ answer: TransferAttempt.ChallengeAnswer, _ live: LiveTransfer,
         _ session: ServiceSession
@@ -27,7 +27,7 @@ extension TransferService {
         checkIdleness()
     }
 
-    /// Whether a transfer has challenges that nobody but the program can answer, which has gone. The others are answered.
+    /// Whether a transfer has challenges that only the program can answer, which has gone. The others are answered.
     func hasChallengesForProgram(_ identifier: Int, _ session: ServiceSession) -> Bool {
         guard let live = session.live[identifier] else { return false }
         for (number, open) in live.challenges where !isForProgram(open.challenge, session) {

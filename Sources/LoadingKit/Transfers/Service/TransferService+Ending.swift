@@ -83,7 +83,7 @@ extension TransferService {
         let client = session.client
         journal.add(change) { [weak self, weak session] _ in
             guard let self, let session else { return }
-            // Whoever was attached meanwhile was told with the earlier ends, unless the journal did not have this one then.
+            // A program that was attached meanwhile got it with the earlier ends, unless the journal did not have it then.
             if let current = session.client, session.untold.remove(identifier) != nil || current === client {
                 current.receive(.ended(identifier, end))
             }
@@ -103,13 +103,13 @@ extension TransferService {
         guard part == .completion else { return advance(key, number, part, completion) }
         session.ended[identifier] = nil
         let path = session.folder.path(of: identifier)
-        // Whoever comes later must not get a number again that this transfer has had.
+        // A later transfer must not get the number that this one has had.
         journal.add(.session(session.record))
         journal.add(.forget(key)) { [loop] error in
             BlockingPool.shared.run { [weak self] in
                 _ = SystemCalls.unlink(path)
                 completion(error)
-                // Not before: of a session that is forgotten nobody removes the files.
+                // Not before: the files of a session that is forgotten are not removed.
                 loop.execute { [weak self] in
                     guard let self, sessions[session.number] === session else { return }
                     forgetIfOver(session)

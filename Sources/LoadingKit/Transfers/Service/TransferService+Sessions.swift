@@ -96,7 +96,7 @@ extension TransferService {
         checkIdleness()
     }
 
-    /// Nobody is attached, and nothing is left that anybody could want to know.
+    /// No program is attached, and all ends were taken.
     func forgetIfOver(_ session: ServiceSession) {
         guard session.transfers.isEmpty, session.ended.isEmpty else { return }
         if !session.isWanted || session.record.isEnding {

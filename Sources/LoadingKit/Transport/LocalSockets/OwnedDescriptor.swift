@@ -1,4 +1,4 @@
-/// A descriptor that is closed when nobody holds it any more.
+/// A descriptor that is closed when its last reference goes.
 package final class OwnedDescriptor: Sendable {
     package let number: Int32
 

@@ -167,7 +167,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         stream.close()
     }
 
-    /// Waits for nothing more, and is nobody's.
+    /// Waits for nothing more, and belongs to no exchange.
     func letGo() {
         timers.cancel()
         // The streams hold the connection.
