@@ -61,6 +61,7 @@ let package = Package(
         .library(name: "LoadingKitHTTP2", targets: ["LoadingKitHTTP2"]),
         .library(name: "LoadingKitContentCoding", targets: ["LoadingKitContentCoding"]),
         .library(name: "LoadingKitWebSocket", targets: ["LoadingKitWebSocket"]),
+        .library(name: "LoadingKitFTP", targets: ["LoadingKitFTP"]),
         .library(name: "LoadingKitLoopbackServer", targets: ["LoadingKitLoopbackServer"]),
         .library(name: "LoadingKitTesting", targets: ["LoadingKitTesting"]),
         .library(name: "LoadingKitForms", targets: ["LoadingKitForms"]),
@@ -138,6 +139,7 @@ let package = Package(
         module(
             "LoadingKitWebSocket", at: "Protocols/WebSocket",
             ["LoadingKitPrimitives", "CLoadingKitZlib", "CLoadingKitOpenSSL", "CLoadingKitOpenSSLStart"]),
+        module("LoadingKitFTP", at: "Protocols/FTP/Codec", ["LoadingKitPrimitives"]),
         module(
             "LoadingKitTransport", at: "LoadingKit/Transport",
             [
@@ -250,6 +252,7 @@ let package = Package(
         tests("HTTP2Tests", ["LoadingKitHTTP2"]),
         tests("ContentCodingTests", ["LoadingKitContentCoding", "CLoadingKitZlib"]),
         tests("WebSocketTests", ["LoadingKitWebSocket"]),
+        tests("FTPTests", ["LoadingKitFTP"]),
         tests("TransportTests", ["LoadingKitTransport", "CLoadingKitOpenSSL"]),
         tests("CoreTests", ["LoadingKitCore"]),
         // What the tests kill while it stores cookies and responses.
