@@ -39,6 +39,12 @@ struct PartFileTests {
             #expect(
                 rising.withUnsafeBytes { lk_crc32c(first, $0.baseAddress?.advanced(by: cut), 32 - cut) } == 0x46DD_794E)
         }
+        // Long runs of bytes are gone through in three blocks at once: a byte at a time they have the same checksum.
+        let long = (0..<9_300).map { UInt8(truncatingIfNeeded: $0 &* $0 >> 3) }
+        for count in [1_023, 3_071, 3_072, 3_073, 6_144, 6_151, 9_216, 9_300] {
+            let single = long.prefix(count).reduce(UInt32(0)) { checksum, byte in lk_crc32c(checksum, [byte], 1) }
+            #expect(lk_crc32c(0, long, count) == single)
+        }
         var (whole, parts) = (PieceChecksums(), PieceChecksums())
         let bytes = [UInt8](repeating: 7, count: (16 << 20) + 5)
         bytes.withUnsafeBytes { bytes in
