@@ -26,7 +26,7 @@ struct DownloadFileTests {
     func room(announced: Int) throws {
         let file = DownloadFile()
         defer { file.remove() }
-        let piece = DownloadFile.Operation.write(Data(repeating: 7, count: Self.megabyte))
+        let piece = SpoolOperation.write(Data(repeating: 7, count: Self.megabyte))
         #expect(try file.perform([piece], expecting: Int64(announced)) == Int64(Self.megabyte))
         #expect(try size(file) == Self.megabyte)
         // Of what a file system takes for itself.
@@ -40,7 +40,7 @@ struct DownloadFileTests {
     func contents() throws {
         let file = DownloadFile()
         defer { file.remove() }
-        let pieces = (1...3).map { DownloadFile.Operation.write(Data(repeating: $0, count: Self.megabyte)) }
+        let pieces = (1...3).map { SpoolOperation.write(Data(repeating: $0, count: Self.megabyte)) }
         #expect(try file.perform(pieces, expecting: Int64(9 * Self.megabyte)) == Int64(3 * Self.megabyte))
         let again = [.startOver] + pieces.suffix(1)
         #expect(try file.perform(again, expecting: Int64(9 * Self.megabyte)) == Int64(Self.megabyte))

@@ -18,7 +18,7 @@ extension URLSession {
     func newIdentifier(for consumer: TaskConsumer?) -> Int {
         guard let background = core.background else { return core.nextIdentifier() }
         switch consumer {
-        case .delegate, .file(.delegate): return background.nextIdentifier()
+        case .delegate, .delegateAndFile, .file(.delegate): return background.nextIdentifier()
         case .completion, .file(.completion): preconditionFailure(BackgroundRules.completionHandler)
         case nil, .continuation, .bytes, .file(.continuation): preconditionFailure(BackgroundRules.asynchronous)
         }

@@ -3,13 +3,7 @@ import Glibc
 import LoadingKitTransport
 
 /// The file that a download is put together in: of mode 0600, in the ``DownloadFolder``. Its functions may block.
-final class DownloadFile: @unchecked Sendable {  // used by one thread at a time: `DownloadSpool` sees to that
-    enum Operation: Sendable {
-        case write(Data)
-        /// Bytes come from the beginning again.
-        case startOver
-    }
-
+final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a time: `DownloadSpool` sees to that
     private(set) var name = DownloadFolder.newName()
     private let folder: DownloadFolder
     private var descriptor: Int32 = -1
@@ -22,7 +16,6 @@ final class DownloadFile: @unchecked Sendable {  // used by one thread at a time
     private var reserved: Int64 = 0
     /// Whether the file system gives room ahead, as far as is known.
     private var reserves = true
-    /// Bytes from the beginning that are written.
     private(set) var count: Int64 = 0
     private(set) var path: String?
 
@@ -47,10 +40,7 @@ final class DownloadFile: @unchecked Sendable {  // used by one thread at a time
         if isNamed { folder.leave(name, size: count) }
     }
 
-    /// Does one after the other, and gives how many bytes were written.
-    ///
-    /// - Parameter expected: how many bytes the file will have; below 0 where that is not known.
-    func perform(_ operations: [Operation], expecting expected: Int64) throws -> Int64 {
+    func perform(_ operations: [SpoolOperation], expecting expected: Int64) throws -> Int64 {
         try create()
         var written: Int64 = 0
         for operation in operations {

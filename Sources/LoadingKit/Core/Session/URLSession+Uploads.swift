@@ -66,6 +66,13 @@ extension URLSession {
         try await whole(makeUpload(request.sending(bodyData), nil), delegate)
     }
 
+    /// A task that reports to its delegate, and puts the response's body into a file instead of giving it to the delegate.
+    package func uploadTask(
+        with request: URLRequest, fromFile fileURL: URL, into file: any SpooledFile
+    ) -> URLSessionUploadTask {
+        makeUpload(request.sending(fileURL), .delegateAndFile(file))
+    }
+
     private func makeUpload(_ request: URLRequest, _ consumer: TaskConsumer?) -> URLSessionUploadTask {
         URLSessionUploadTask(self, request, identifier: newIdentifier(for: consumer), consumer: consumer)
     }

@@ -182,6 +182,11 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
         dataTask(with: URLRequest(url: url), completionHandler: completionHandler)
     }
 
+    /// A task that reports to its delegate, and puts the response's body into a file instead of giving it to the delegate.
+    package func dataTask(with request: URLRequest, into file: any SpooledFile) -> URLSessionDataTask {
+        makeDataTask(request, .delegateAndFile(file))
+    }
+
     private func makeDataTask(_ request: URLRequest, _ consumer: TaskConsumer) -> URLSessionDataTask {
         URLSessionDataTask(self, request, identifier: newIdentifier(for: consumer), consumer: consumer)
     }

@@ -3,7 +3,11 @@ import Foundation
 /// A task that gives the response's body to the program as data.
 open class URLSessionDataTask: URLSessionTask, @unchecked Sendable {  // as its superclass
     override func makeSink(_ consumer: TaskConsumer, _ core: SessionCore) -> any TaskSink {
-        if case .delegate = consumer { DelegateSink(self, core) } else { super.makeSink(consumer, core) }
+        switch consumer {
+        case .delegate: DelegateSink(self, core)
+        case .delegateAndFile(let file): DelegateSink(self, core, file)
+        default: super.makeSink(consumer, core)
+        }
     }
 }
 

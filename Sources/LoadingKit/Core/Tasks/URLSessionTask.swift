@@ -155,7 +155,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         case .continuation(let continuation): CollectingSink(.continuation(continuation), core.settings)
         case .bytes(let feed, let continuation): BytesSink(feed, continuation, core)
         // The body is a data task's delegate's, and a file a download task's.
-        case .delegate, .file: DiscardingSink()
+        case .delegate, .delegateAndFile, .file: DiscardingSink()
         }
     }
 

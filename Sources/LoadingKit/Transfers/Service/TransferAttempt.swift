@@ -3,9 +3,9 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// One attempt of a transfer: the delegate of the task that loads. It writes the body to the part file on the delegate queue,
-/// and reports all else to the service's event loop, in order.
-final class TransferAttempt: NSObject, URLSessionDataDelegate, @unchecked Sendable {  // the delegate queue; a lock
+/// One attempt of a transfer: the delegate of the task that loads, and what the body is put into, which is the part file. It
+/// reports all else to the service's event loop, in order.
+final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unchecked Sendable {  // as the fields say
     enum Event: Sendable {
         /// The attempt goes on when the answer is called.
         case response(URLResponse, goesOn: Bool, answer: @Sendable (URLSession.ResponseDisposition) -> Void)
@@ -30,21 +30,24 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, @unchecked Sendab
     }
 
     let file: PartFile
+    /// The transfer's URL, for errors.
+    private let url: URL?
     /// What the attempt asks for, where it does not ask for all.
     private let resuming: (data: ResumeData, offset: Int64)?
     private let counts: Guarded<Counts>
     private let report: @Sendable (Event) -> Void
     /// What has ended the attempt, where it was not the load itself.
-    private var failure: AttemptFailure?
-    /// Whether the server has said that there is nothing behind what is there.
+    private let failure = Guarded<AttemptFailure?>(nil)
+    /// Whether the server has said that there is nothing behind what is there. Used on the delegate queue.
     private var isComplete = false
 
-    /// - Parameter report: Called with the events, on the delegate queue.
+    /// - Parameter report: Called with the events, on the delegate queue; with progress on a thread for files as well.
     init(
-        _ file: PartFile, resuming: (data: ResumeData, offset: Int64)?, progress: TransferProgress,
+        _ file: PartFile, of url: URL?, resuming: (data: ResumeData, offset: Int64)?, progress: TransferProgress,
         report: @escaping @Sendable (Event) -> Void
     ) {
         self.file = file
+        self.url = url
         self.resuming = resuming
         counts = Guarded(Counts(progress: progress))
         self.report = report
@@ -72,16 +75,7 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, @unchecked Sendab
         if isNews { report(.progress) }
     }
 
-    private func stop(_ task: URLSessionTask, _ failure: AttemptFailure) {
-        if self.failure == nil { self.failure = failure }
-        task.cancel()
-    }
-
-    private func stop(_ task: URLSessionTask, _ error: any Error) {
-        guard let failure = error as? PartFailure else { return stop(task, .final(TransferError(error))) }
-        let error = TransferError(URLError(failure.failure, url: task.originalRequest?.url))
-        stop(task, failure.isLackOfRoom ? .noRoom(error) : .final(error))
-    }
+    private func keep(_ failure: AttemptFailure) { self.failure.withLock { if $0 == nil { $0 = failure } } }
 
     // MARK: The response
 
@@ -105,12 +99,12 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, @unchecked Sendab
                 if file.count > 0 { try file.startOver() }
                 // Other bytes than those asked for: all of them are asked for, then.
                 if resuming != nil, answer?.statusCode == 206 || answer?.statusCode == 416 {
-                    stop(dataTask, AttemptFailure.startOver)
+                    keep(.startOver)
                     return completionHandler(.cancel)
                 }
             }
         } catch {
-            stop(dataTask, error)
+            keep(AttemptFailure(of: error, url))
             return completionHandler(.cancel)
         }
         let (received, total) = (file.count, expected)
@@ -127,18 +121,33 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, @unchecked Sendab
         response.statusCode == 416 && response.value(forHTTPHeaderField: "Content-Range") == "bytes */\(count)"
     }
 
-    func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
-        guard failure == nil else { return }
+    // MARK: The body
+
+    var count: Int64 { file.count }
+
+    /// How long the body is the response has said, of which this is at times a part.
+    func perform(_ operations: [SpoolOperation], expecting _: Int64) throws -> Int64 {
+        let expected = counts.withLock { $0.progress.expectedToReceive }
+        var written: Int64 = 0
         do {
-            try file.write(data, expecting: counts.withLock { $0.progress.expectedToReceive })
-            let count = file.count
-            update { counts in
-                counts.progress.received = count
-                counts.unsynchronized += Int64(data.count)
+            for operation in operations {
+                switch operation {
+                case .startOver: try file.startOver()
+                case .write(let data):
+                    try file.write(data, expecting: expected)
+                    written += Int64(data.count)
+                }
             }
         } catch {
-            stop(dataTask, error)
+            keep(AttemptFailure(of: error, url))
+            throw error
         }
+        let count = file.count
+        update { counts in
+            counts.progress.received = count
+            counts.unsynchronized += written
+        }
+        return written
     }
 
     func urlSession(
@@ -189,6 +198,6 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, @unchecked Sendab
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         if isComplete { return report(.ended(nil)) }
-        report(.ended(failure ?? error.map { AttemptFailure(TransferError($0)) }))
+        report(.ended(failure.withLock { $0 } ?? error.map { AttemptFailure(TransferError($0)) }))
     }
 }

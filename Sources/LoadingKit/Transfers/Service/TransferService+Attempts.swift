@@ -63,7 +63,8 @@ extension TransferService {
                 guard let self, session.live[identifier] === live else { return }
                 switch prepared {
                 case .success(let prepared): load(live, session, prepared)
-                case .failure(let error): attemptDidEnd(AttemptFailure(preparing: error), live, session)
+                case .failure(let error):
+                    attemptDidEnd(AttemptFailure(of: error, live.description.request.request?.url), live, session)
                 }
             }
         }
@@ -83,7 +84,9 @@ extension TransferService {
         }
         live.standing.progress.received = count
         live.standing.progress.sent = 0
-        let attempt = TransferAttempt(prepared.file, resuming: resuming, progress: live.standing.progress) {
+        let attempt = TransferAttempt(
+            prepared.file, of: request.url, resuming: resuming, progress: live.standing.progress
+        ) {
             [weak self, weak live, weak session, loop] event in
             loop.execute { [weak self, weak live, weak session] in
                 guard let self, let live, let session else { return event.dismiss() }
@@ -93,9 +96,9 @@ extension TransferService {
         live.attempt = attempt
         let task: URLSessionTask
         if let upload = prepared.upload {
-            task = urlSession(of: session).uploadTask(with: request, fromFile: upload)
+            task = urlSession(of: session).uploadTask(with: request, fromFile: upload, into: attempt)
         } else {
-            task = urlSession(of: session).dataTask(with: request)
+            task = urlSession(of: session).dataTask(with: request, into: attempt)
         }
         task.delegate = attempt
         task.priority = live.description.priority
@@ -203,7 +206,8 @@ extension TransferService {
                 live.isSynchronizing = false
                 guard let self, live.attempt === attempt, session.live[live.key.identifier] === live else { return }
                 switch result {
-                case .failure(let error): attemptDidEnd(AttemptFailure(preparing: error), live, session)
+                case .failure(let error):
+                    attemptDidEnd(AttemptFailure(of: error, live.description.request.request?.url), live, session)
                 case .success(let vouched):
                     guard let vouched, live.standing.part != nil else { return }
                     live.standing.part?.count = vouched.count
@@ -256,9 +260,9 @@ extension TransferService {
 
 extension AttemptFailure {
     /// An error of the transfer's files.
-    init(preparing error: any Error) {
+    init(of error: any Error, _ url: URL?) {
         let failure = error as? PartFailure
-        let error = TransferError(URLError(failure?.failure ?? error, url: nil))
+        let error = TransferError(URLError(failure?.failure ?? error, url: url))
         self = failure?.isLackOfRoom ?? false ? .noRoom(error) : .final(error)
     }
 }

@@ -22,7 +22,8 @@ extension TransferService {
                 guard let self, session.live[identifier] === live else { return }
                 switch result {
                 case .success(let surplus): didComplete(live, session, surplus)
-                case .failure(let error): didNotComplete(AttemptFailure(preparing: error), live, session)
+                case .failure(let error):
+                    didNotComplete(AttemptFailure(of: error, live.description.request.request?.url), live, session)
                 }
             }
         }

@@ -3,7 +3,7 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 import Synchronization
 
-/// Gives a data task's delegate what is loaded, piece by piece.
+/// Gives a data task's delegate what is loaded, piece by piece; or all but the body, which is put into a file.
 final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the task's loop, but for the atomic
     /// Body bytes that may wait in the delegate's mailbox before the load has to wait.
     private static let highWater = 1 << 20
@@ -15,9 +15,23 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     /// What the delegate is to be asked to store, once nothing is held back.
     private var unaskedCaching: (response: CachedURLResponse, decide: @Sendable (CachedURLResponse?) -> Void)?
 
-    init(_ task: URLSessionDataTask, _ core: SessionCore) {
+    /// Writes the body, where the delegate does not get it.
+    private let spool: BodySpool?
+
+    /// - Parameter file: what the body is put into, where the delegate does not get it.
+    init(_ task: URLSessionDataTask, _ core: SessionCore, _ file: (any SpooledFile)? = nil) {
         self.task = task
         pieces = PieceBuffer(core.chunks)
+        spool = file.map { BodySpool(core.loop, $0) }
+    }
+
+    func attach(to engine: TaskEngine) {
+        guard let spool else { return }
+        spool.onWritten = { [weak spool, weak engine] _ in
+            guard let engine, spool?.isBehind == false, engine.hold.contains(.behind) else { return }
+            engine.release(.behind)
+        }
+        spool.onFailure = { [weak engine] in engine?.end(with: $0) }
     }
 
     // MARK: The response
@@ -75,9 +89,18 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
         }
     }
 
+    /// A file gets the body as it is.
+    func split(_ response: URLResponse, by reader: MixedReplaceReader) -> any TaskSink {
+        spool == nil ? MixedReplaceSink(self, response, reader) : self
+    }
+
     // MARK: The body
 
     func deliver(_ piece: Data, for engine: TaskEngine) -> SinkAction {
+        if let spool {
+            spool.append(piece, of: task.countOfBytesExpectedToReceive)
+            return spool.isBehind ? .hold(.behind) : .proceed
+        }
         guard let delegates = engine.delegates, delegates.takeData else { return .proceed }
         let posted = postedBytes.wrappingAdd(piece.count, ordering: .relaxed).newValue
         engine.core.mailbox.post(for: task) { [self] in
@@ -118,6 +141,20 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     }
 
     // MARK: The end
+
+    /// The end is reported when all is written.
+    func finish(for engine: TaskEngine) -> SinkAction {
+        guard let spool else { return .proceed }
+        engine.perform(flush(for: engine))
+        if spool.isIdle { return .proceed }
+        spool.settle { if !engine.isOver { engine.release(.completing) } }
+        return .hold(.completing)
+    }
+
+    func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void) {
+        guard let spool else { return report(error) }
+        spool.settle { report(error) }
+    }
 
     func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
         unaskedCaching = nil

@@ -50,10 +50,10 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     func open(_ file: DownloadFile, for engine: TaskEngine) {
         let spool = DownloadSpool(engine.loop, file)
         // The engine holds this sink; a weak reference of its own would cost an allocation.
-        spool.onWritten = { [weak engine] count in
+        spool.body.onWritten = { [weak engine] count in
             if let engine, let sink = engine.sink as? FileSink { sink.didWrite(count, engine) }
         }
-        spool.onFailure = { [weak engine] in engine?.end(with: $0) }
+        spool.body.onFailure = { [weak engine] in engine?.end(with: $0) }
         self.spool = spool
     }
 
@@ -70,7 +70,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             goOn(from: resuming.offset, answer, engine)
             return .proceed
         }
-        spool?.startOver()
+        spool?.body.startOver()
         // Other bytes than those asked for: all of them are asked for, then.
         return answer?.statusCode == 206 || answer?.statusCode == 416 ? .reload(resuming.whole) : .proceed
     }
@@ -89,19 +89,19 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     func deliver(_ piece: Data, for engine: TaskEngine) -> SinkAction {
         guard let spool else { return .proceed }
-        spool.append(piece, of: task.countOfBytesExpectedToReceive)
-        return spool.isBehind ? .hold(.behind) : .proceed
+        spool.body.append(piece, of: task.countOfBytesExpectedToReceive)
+        return spool.body.isBehind ? .hold(.behind) : .proceed
     }
 
     private func didWrite(_ count: Int64, _ engine: TaskEngine) {
         guard let spool else { return }
         if count > 0, let delegates = engine.delegates {
-            let (total, expected) = (spool.count, task.countOfBytesExpectedToReceive)
+            let (total, expected) = (spool.body.count, task.countOfBytesExpectedToReceive)
             engine.core.mailbox.postEnd(of: task) { [task, session = engine.session] in
                 delegates.didWrite(count, session, task, total: total, expected: expected)
             }
         }
-        if !spool.isBehind, engine.hold.contains(.behind) { engine.release(.behind) }
+        if !spool.body.isBehind, engine.hold.contains(.behind) { engine.release(.behind) }
     }
 
     // MARK: The end
@@ -126,7 +126,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// that has asked for that. Without resume data the file is of no use.
     func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void) {
         guard let spool else { return report(error) }
-        spool.settle { [self] in
+        spool.body.settle { [self] in
             let data = resumeData(spool, error)
             var error = error
             if let failure = error as? URLError, let data {
@@ -146,7 +146,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         if let resuming { return resuming.data.encoded }
         guard let request = task.currentRequest else { return nil }
         return ResumeData(
-            request, task.response, firstURL: task.firstURL, fileName: spool.name, count: spool.count)?.encoded
+            request, task.response, firstURL: task.firstURL, fileName: spool.name, count: spool.body.count)?.encoded
     }
 
     func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {

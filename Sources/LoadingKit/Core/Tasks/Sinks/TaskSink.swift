@@ -4,6 +4,8 @@ import Foundation
 enum TaskConsumer: Sendable {
     /// The delegate, piece by piece.
     case delegate
+    /// The delegate, but for the body, which is put into a file.
+    case delegateAndFile(any SpooledFile)
     /// A completion handler, on the delegate queue, whole.
     case completion(@Sendable (Data?, URLResponse?, (any Error)?) -> Void)
     /// An asynchronous caller, whole.
