@@ -145,6 +145,33 @@ import Testing
             }
         }
 
+        @Test("a folder of downloads that the program changes counts for what it begins when nothing is left")
+        func changedFolder() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer())
+                defer { server.stop() }
+                server.behaviour.update { $0.breaks = [400_000] }
+                let chosen = harness.folder.file("chosen").path
+                try FileManager.default.createDirectory(atPath: chosen, withIntermediateDirectories: true)
+                harness.randomness.value = 1
+                let first = try harness.start()
+                try await TestProgram(first, harness.description()).download(1, server.url)
+                await harness.pauses.count(reaches: 1)
+                first.stop()
+                let second = try harness.start()
+                defer { second.stop() }
+                let program = TestProgram(second, harness.description { $0.downloadFolder = chosen })
+                #expect(try data(try await program.end(of: 1)) == server.content)
+                #expect(server.ranges == [nil, "bytes=400000-"])
+                try await program.takeAll(1)
+                program.channel.detach()
+                let again = TestProgram(second, harness.description { $0.downloadFolder = chosen })
+                try await again.download(2, server.url)
+                let file = try #require(try await again.end(of: 2).file)
+                #expect(file.hasPrefix(chosen + "/.loadkit-downloads/"))
+            }
+        }
+
         @Test("bytes that are not those that the journal vouches for are loaded again")
         func damagedPart() async throws {
             try await withTimeout {

@@ -183,6 +183,28 @@ import Testing
             }
         }
 
+        @Test("a challenge waits a day, over several processes")
+        func longChallengeOverProcesses() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try Self.protected())
+                defer { server.stop() }
+                let first = try harness.start()
+                let program = TestProgram(first, harness.description())
+                try await program.download(1, server.url())
+                _ = try await program.challenge(1)
+                program.channel.detach()
+                #expect(await first.overviewNow().first?.transfers.first?.state == .waitingForProgram)
+                first.stop()
+                harness.pass(80_000)
+                let second = try harness.start()
+                defer { second.stop() }
+                #expect(await second.overviewNow().first?.transfers.first?.state == .waitingForProgram)
+                harness.pass(6_400)
+                let again = TestProgram(second, harness.description())
+                #expect(try await again.end(of: 1).error?.code == URLError.userAuthenticationRequired.rawValue)
+            }
+        }
+
         @Test("the program's trust in a server is asked for, and waited for, once it has decided itself")
         func trust() async throws {
             try await withTimeout {

@@ -31,7 +31,8 @@ extension URLSessionConfiguration {
 
     /// The folder in which a background session's downloads are put together, in a folder of their own
     /// (`.loadkit-downloads`), so that a finished one can be moved to its place without being copied. Default nil: below
-    /// `~/.local/state/loadkit` (`XDG_STATE_HOME`). The property is LoadingKit's own.
+    /// `~/.local/state/loadkit` (`XDG_STATE_HOME`). Another folder than before counts for a session that has no transfers left:
+    /// those that there are stay where they were begun. The property is LoadingKit's own.
     public var backgroundDownloadFolder: URL? {
         get { settings.backgroundDownloadFolder }
         set { settings.backgroundDownloadFolder = newValue }

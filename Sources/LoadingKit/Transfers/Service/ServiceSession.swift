@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitCore
+import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// A background session in the service: its settings, who is attached, and where its transfers stand. Confined to the
@@ -12,7 +13,7 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     var untold: Set<Int> = []
     /// Made when there is something to load.
     var urlSession: URLSession?
-    let folder: PartFolder
+    private(set) var folder: PartFolder
     var transfers: [Int: Entry] = [:]
     /// Transfers that have ended, and are not taken, with the number of their end.
     var ended: [Int: Int64] = [:]
@@ -32,11 +33,25 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
         var state: TransferState
         var clock: ResourceClock
         var isWaitingForConnectivity = false
+        /// Until when a challenge waits for the program; nil while none does.
+        var challengeDeadline: MonotonicTime?
     }
 
     init(_ record: JournaledSession, in folder: String) throws {
         self.record = record
         self.folder = try PartFolder(for: record.description, in: folder)
+    }
+
+    /// Takes settings that the program has changed. Part files stay where they are: another folder for them counts when no
+    /// transfer is left.
+    func update(_ description: SessionDescription, in folder: String) throws {
+        var description = description
+        if transfers.isEmpty, ended.isEmpty {
+            self.folder = try PartFolder(for: description, in: folder)
+        } else {
+            description.downloadFolder = record.description.downloadFolder
+        }
+        record.description = description
     }
 
     /// Whether somebody is attached.

@@ -39,7 +39,7 @@ extension TransferService {
         }
         guard !known.isWanted else { return known }
         if known.description != description {
-            known.record.description = description
+            try known.update(description, in: folder)
             // What is under way goes on as it was begun.
             known.urlSession?.finishTasksAndInvalidate()
             known.urlSession = nil
@@ -78,6 +78,7 @@ extension TransferService {
         channel.receive(.deliveredEarlierEvents)
         for (identifier, entry) in session.transfers where entry.state.phase == .needsProgram {
             input(identifier, session) { $0.programDidAttach() }
+            session.transfers[identifier]?.challengeDeadline = nil
             setExpiry(session.key(identifier), session)
         }
         checkIdleness()

@@ -6,18 +6,21 @@ import LoadingKitTransport
 // What happens at a time: pauses end, dates come, transfers have taken too long.
 extension TransferService {
     /// A challenge waits so long for the program, in seconds.
-    private static let longestChallenge = 86_400.0
+    static let longestChallenge = 86_400.0
     /// The time of day is looked at so often while a date is waited for, in seconds: it may be set.
     private static let longestLook = 60.0
 
     func setExpiry(_ key: TransferKey, _ session: ServiceSession) {
         guard let entry = session.transfers[key.identifier] else { return }
         var expiry = entry.clock.expiry(session.description.resourceTimeout)
-        if entry.state.phase == .needsProgram {
-            expiry = min(expiry, loop.now.advanced(bySeconds: Self.longestChallenge))
-        }
+        if let deadline = entry.challengeDeadline { expiry = min(expiry, deadline) }
         if expiry == .distantFuture { expirations.remove(key) } else { expirations.set(expiry, for: key) }
         scheduleAlarm()
+    }
+
+    func setChallengeDeadline(_ key: TransferKey, _ session: ServiceSession, after seconds: TimeInterval) {
+        session.transfers[key.identifier]?.challengeDeadline = loop.now.advanced(bySeconds: seconds)
+        setExpiry(key, session)
     }
 
     func removeTimes(_ key: TransferKey) {

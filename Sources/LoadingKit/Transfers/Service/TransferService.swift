@@ -147,7 +147,12 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         let clock = ResourceClock(elapsed: summary.elapsed, asOf: asOf, wall: wall, now: now, runs: state.isTimed)
         session.transfers[summary.key.identifier] = ServiceSession.Entry(summary: summary, state: state, clock: clock)
         if state.isBusy { busyCount += 1 }
-        setExpiry(summary.key, session)
+        if summary.waitsForProgram {
+            let waited = min(max(wall.timeIntervalSince(summary.asOf), 0), Self.longestChallenge)
+            setChallengeDeadline(summary.key, session, after: Self.longestChallenge - waited)
+        } else {
+            setExpiry(summary.key, session)
+        }
         if state.phase == .delayed, let begin { dates.set(begin, for: summary.key) }
         if state.mayStart { perform(.enqueue, summary.key.identifier, session) }
     }
@@ -185,7 +190,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         case .end(let error): end(identifier, session, error)
         case .note: note(identifier, session)
         case .callProgram:
-            setExpiry(key, session)
+            setChallengeDeadline(key, session, after: Self.longestChallenge)
             launchIfNeeded(session)
         }
     }
