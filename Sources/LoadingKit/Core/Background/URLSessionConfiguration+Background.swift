@@ -39,7 +39,8 @@ extension URLSessionConfiguration {
     }
 
     /// Whether a background session's transfers are made by this process, and not by the daemon: for places where there can be
-    /// no other process. They are in the same journal, and go on when the program makes the session again. Default false. The
+    /// no other process. They are in a journal of the program's own, and go on when the program makes the session again with
+    /// this property; a session of the same identifier whose transfers the daemon makes is another one. Default false. The
     /// property is LoadingKit's own.
     public var runsInProcess: Bool {
         get { settings.runsInProcess }
