@@ -252,7 +252,7 @@ let package = Package(
         tests("HTTP2Tests", ["LoadingKitHTTP2"]),
         tests("ContentCodingTests", ["LoadingKitContentCoding", "CLoadingKitZlib"]),
         tests("WebSocketTests", ["LoadingKitWebSocket"]),
-        tests("FTPTests", ["LoadingKitFTP"]),
+        tests("FTPTests", ["LoadingKitFTP", "CLoadingKitOpenSSL"]),
         tests("TransportTests", ["LoadingKitTransport", "CLoadingKitOpenSSL"]),
         tests("CoreTests", ["LoadingKitCore"]),
         // What the tests kill while it stores cookies and responses.

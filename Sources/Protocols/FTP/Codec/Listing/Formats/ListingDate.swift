@@ -1,0 +1,138 @@
+import LoadingKitPrimitives
+
+/// A date in a line like `ls -l` writes it, of one to four words.
+///
+///     Jan 29 03:26       29 Jan 03:26       Jan 29  2024       29. Jan. 2024
+///     Jan 29 03:26:15 2024                  09-26 13:45        09-26 2024
+///     2024-01-29         2024-01-29 03:26:15.000 +0100         1月 29 03:26       1月 29日 2024年
+struct ListingDate {
+    let time: FTPTimestamp
+    let wordCount: Int
+
+    /// The date that begins with a word.
+    static func read(_ line: ListingLine, at index: Int, now: Int64) -> ListingDate? {
+        let first = line.word(index)
+        let second = line.word(index + 1)
+        if let month = MonthNames.number(first), let day = day(second) {
+            return readRest(line, at: index + 2, month, day, now)?.following(2)
+        }
+        if let day = day(first), let month = MonthNames.number(second) {
+            return readRest(line, at: index + 2, month, day, now)?.following(2)
+        }
+        let parts = first.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false).map(\.datePart)
+        if parts.count == 2, let month = parts[0], let day = parts[1], 1...12 ~= month, 1...31 ~= day {
+            return readRest(line, at: index + 1, month, day, now)?.following(1)
+        }
+        if parts.count == 3, let year = parts[0], year >= 1900, let month = parts[1], let day = parts[2] {
+            return readISO(line, at: index, year, month, day)
+        }
+        return nil
+    }
+
+    /// What follows month and day: a time, a year, or both.
+    private static func readRest(
+        _ line: ListingLine, at index: Int, _ month: Int, _ day: Int, _ now: Int64
+    ) -> ListingDate? {
+        let word = line.word(index)
+        if let year = year(word) {
+            return make(FTPTimestamp(year: year, month: month, day: day, precision: .day, isUTC: false), 1)
+        }
+        guard let clock = Clock(word) else { return nil }
+        // `ls -T` has both.
+        if clock.precision == .second, let year = year(line.word(index + 1)) {
+            return make(clock.on(year, month, day), 2)
+        }
+        return make(clock.onLatest(month, day, before: now), 1)
+    }
+
+    /// The same time, with so many words before it.
+    private func following(_ count: Int) -> ListingDate {
+        ListingDate(time: time, wordCount: wordCount + count)
+    }
+
+    private static func readISO(
+        _ line: ListingLine, at index: Int, _ year: Int, _ month: Int, _ day: Int
+    ) -> ListingDate? {
+        guard let clock = Clock(line.word(index + 1)) else {
+            return make(FTPTimestamp(year: year, month: month, day: day, precision: .day, isUTC: false), 1)
+        }
+        // `ls --full-time` has the zone.
+        let zone = line.word(index + 2)
+        if clock.precision == .second, zone.count == 5, let hours = zone.dropFirst().prefix(2).datePart,
+            let minutes = zone.dropFirst(3).datePart, let sign = zone.first,
+            sign == UInt8(ascii: "+") || sign == UInt8(ascii: "-")
+        {
+            let offset = Int64(hours * 3600 + minutes * 60) * (sign == UInt8(ascii: "-") ? -1 : 1)
+            let local = clock.on(year, month, day)
+            return make(local.flatMap { FTPTimestamp(secondsSince1970: $0.secondsSince1970 - offset) }, 3)
+        }
+        return make(clock.on(year, month, day), 2)
+    }
+
+    private static func make(_ time: FTPTimestamp?, _ wordCount: Int) -> ListingDate? {
+        time.map { ListingDate(time: $0, wordCount: wordCount) }
+    }
+
+    /// `29`, `29.`, `29日`.
+    private static func day(_ word: ArraySlice<UInt8>) -> Int? {
+        let day = MonthNames.withoutSuffix(word, ["日", "일", "."])
+        guard let number = day.datePart, 1...31 ~= number else { return nil }
+        return number
+    }
+
+    private static func year(_ word: ArraySlice<UInt8>) -> Int? {
+        let year = MonthNames.withoutSuffix(word, ["年", "년"])
+        guard year.count == 4, let number = year.datePart, number >= 1900 else { return nil }
+        return number
+    }
+}
+
+/// A time of day: `03:26`, `03:26:15`, `03:26:15.123456789`, and `3:26PM` of MS-DOS.
+struct Clock {
+    let hour: Int
+    let minute: Int
+    let second: Int
+    let precision: FTPTimestamp.Precision
+
+    init?(_ word: ArraySlice<UInt8>) {
+        var word = word
+        var half: UInt8?
+        if let last = word.last, ASCII.lowercased(last) == UInt8(ascii: "m") { word.removeLast() }
+        if let last = word.last.map(ASCII.lowercased), last == UInt8(ascii: "a") || last == UInt8(ascii: "p") {
+            half = last
+            word.removeLast()
+        }
+        let parts = word.split(separator: ASCII.colon, omittingEmptySubsequences: false)
+        guard 2...3 ~= parts.count, parts[0].count <= 2, parts[1].count == 2, let hour = parts[0].datePart,
+            let minute = parts[1].datePart
+        else { return nil }
+        var second = 0
+        if parts.count == 3 {
+            // A fraction is left out.
+            guard let number = parts[2].prefix(while: ASCII.isDigit).datePart else { return nil }
+            second = number
+        }
+        guard hour <= 23, minute <= 59, second <= 60 else { return nil }
+        if half != nil, hour > 12 { return nil }
+        self.hour = half == UInt8(ascii: "p") ? hour % 12 + 12 : half == nil ? hour : hour % 12
+        self.minute = minute
+        self.second = second
+        precision = parts.count == 3 ? .second : .minute
+    }
+
+    func on(_ year: Int, _ month: Int, _ day: Int) -> FTPTimestamp? {
+        FTPTimestamp(
+            year: year, month: month, day: day, hour: hour, minute: minute, second: second, precision: precision,
+            isUTC: false)
+    }
+
+    /// On the last such day that is no more than a day ahead of now. 29 February may be eight years back.
+    func onLatest(_ month: Int, _ day: Int, before now: Int64) -> FTPTimestamp? {
+        let (soon, overflow) = now.addingReportingOverflow(86_400)
+        guard !overflow, let soonest = FTPTimestamp(secondsSince1970: soon) else { return nil }
+        for year in stride(from: soonest.year, through: soonest.year - 8, by: -1) {
+            if let time = on(year, month, day), time.secondsSince1970 <= soon { return time }
+        }
+        return nil
+    }
+}

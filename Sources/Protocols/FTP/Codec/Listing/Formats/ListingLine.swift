@@ -1,0 +1,76 @@
+import LoadingKitPrimitives
+
+/// A line of a listing without its end, and the words in it.
+struct ListingLine: Equatable {
+    let bytes: [UInt8]
+    /// Where the words are, which spaces and tabs part.
+    let words: [Range<Int>]
+
+    init(_ bytes: [UInt8]) {
+        self.bytes = bytes
+        var words: [Range<Int>] = []
+        var start: Int?
+        for (index, byte) in bytes.enumerated() {
+            if ASCII.isSpace(byte) {
+                if let first = start { words.append(first..<index) }
+                start = nil
+            } else if start == nil {
+                start = index
+            }
+        }
+        if let start { words.append(start..<bytes.count) }
+        self.words = words
+    }
+
+    /// The bytes of a word, none where there is no such word.
+    func word(_ index: Int) -> ArraySlice<UInt8> {
+        words.indices.contains(index) ? bytes[words[index]] : []
+    }
+
+    /// A word as text.
+    func text(_ index: Int) -> String { String(decoding: word(index), as: UTF8.self) }
+
+    /// All from the word on.
+    func rest(from index: Int) -> ArraySlice<UInt8> {
+        words.indices.contains(index) ? bytes[words[index].lowerBound...] : []
+    }
+
+    /// All that follows the word and the one space after it: a name may begin with spaces itself.
+    func rest(afterWord index: Int) -> ArraySlice<UInt8> {
+        words.indices.contains(index) ? bytes[words[index].upperBound...].dropFirst() : []
+    }
+}
+
+extension Collection<UInt8> {
+    /// The number that decimal digits alone spell; nil too when it is beyond 64 bits.
+    var decimal: UInt64? {
+        guard !isEmpty else { return nil }
+        var number: UInt64 = 0
+        for byte in self {
+            guard let digit = ASCII.digit(byte) else { return nil }
+            let (product, overflow) = number.multipliedReportingOverflow(by: 10)
+            let (sum, carry) = product.addingReportingOverflow(UInt64(digit))
+            guard !overflow, !carry else { return nil }
+            number = sum
+        }
+        return number
+    }
+
+    /// The number of digits alone, where it is small enough for a part of a date.
+    var datePart: Int? { count <= 4 ? decimal.map { Int($0) } : nil }
+
+    func isEqual(to text: StaticString) -> Bool { elementsEqual(text.bytes) }
+}
+
+/// Lines that servers write around their entries.
+enum ListingRemarks {
+    static func contain(_ line: ListingLine) -> Bool {
+        switch line.text(0).lowercased() {
+        // `ls`: `total 12`. VMS: `Total of 3 files, 6/9 blocks`.
+        case "total", "insgesamt", "totale", "итого": true
+        // VMS: `Directory DISK$USER:[ANONYMOUS]`; `Grand total of`.
+        case "directory", "grand": true
+        default: false
+        }
+    }
+}
