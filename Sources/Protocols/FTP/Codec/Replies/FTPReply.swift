@@ -1,5 +1,5 @@
 /// A server's answer to a command (RFC 959 §4.2): a code of three digits, and one line of text or more.
-public struct FTPReply: Sendable, Equatable {
+public struct FTPReply: Sendable, Hashable {
     /// What the first digit says about the command.
     public enum Kind: Int, Sendable {
         /// The command goes on; another reply follows.
