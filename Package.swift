@@ -170,6 +170,9 @@ let package = Package(
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "DequeModule", package: "swift-collections"),
             ]),
+        module(
+            "LoadingKitFTPHandler", at: "Protocols/FTP/Handler",
+            ["LoadingKitCore", "LoadingKitHTTP", "LoadingKitFTP", "LoadingKitTransport", "LoadingKitPrimitives"]),
         module("LoadingKitFile", at: "Protocols/File", ["LoadingKitCore", "LoadingKitTransport"]),
         module("LoadingKitDataURL", at: "Protocols/DataURL", ["LoadingKitCore", "LoadingKitPrimitives"]),
         module(
@@ -184,7 +187,7 @@ let package = Package(
             "LoadingKit", at: "LoadingKit/LoadingKit",
             [
                 "LoadingKitCore", "LoadingKitTransfers", "LoadingKitHTTP", "LoadingKitFile", "LoadingKitDataURL",
-                "LoadingKitPersistence",
+                "LoadingKitFTPHandler", "LoadingKitPersistence",
                 "LoadingKitPrimitives",
             ]),
 
@@ -252,7 +255,7 @@ let package = Package(
         tests("HTTP2Tests", ["LoadingKitHTTP2"]),
         tests("ContentCodingTests", ["LoadingKitContentCoding", "CLoadingKitZlib"]),
         tests("WebSocketTests", ["LoadingKitWebSocket"]),
-        tests("FTPTests", ["LoadingKitFTP", "CLoadingKitOpenSSL"]),
+        tests("FTPTests", ["LoadingKitFTP", "CLoadingKitOpenSSL", "LoadingKitFTPHandler", "LoadingKit"]),
         tests("TransportTests", ["LoadingKitTransport", "CLoadingKitOpenSSL"]),
         tests("CoreTests", ["LoadingKitCore"]),
         // What the tests kill while it stores cookies and responses.

@@ -86,12 +86,12 @@ import Testing
         Case(
             arguments: ["schemes"],
             output:
-                "http: https:  HTTPProtocolHandler\nfile:         FileHandler\ndata:         DataURLHandler\nws: wss:      WebSocketHandler\n"
+                "http: https:  HTTPProtocolHandler\nfile:         FileHandler\ndata:         DataURLHandler\nws: wss:      WebSocketHandler\nftp: ftps:    FTPProtocolHandler\n"
         ),
         Case(
             arguments: ["schemes", "data:,x"],
             output:
-                "HTTPProtocolHandler: canInit(with:) is false\nFileHandler: canInit(with:) is false\nDataURLHandler: loads it\nWebSocketHandler: not asked\n"
+                "HTTPProtocolHandler: canInit(with:) is false\nFileHandler: canInit(with:) is false\nDataURLHandler: loads it\nWebSocketHandler: not asked\nFTPProtocolHandler: not asked\n"
         ),
         Case(arguments: ["--version"], output: "loadkit 0.1.0\n"),
     ]

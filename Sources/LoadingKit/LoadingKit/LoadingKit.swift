@@ -1,5 +1,6 @@
 @_exported import LoadingKitCore
 import LoadingKitDataURL
+import LoadingKitFTPHandler
 import LoadingKitFile
 import LoadingKitHTTP
 import LoadingKitPersistence
@@ -8,6 +9,7 @@ extension URLSessionConfiguration {
     /// The handlers of the schemes that come with LoadingKit, in the order in which they are asked.
     static let builtInHandlers: [URLProtocolHandler.Type] = [
         HTTPProtocolHandler.self, FileHandler.self, DataURLHandler.self, WebSocketHandler.self,
+        FTPProtocolHandler.self,
     ]
 
     /// A new configuration with the default settings.

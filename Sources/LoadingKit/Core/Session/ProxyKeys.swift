@@ -39,3 +39,9 @@ public let kCFStreamSocketSOCKSVersion5 = "kCFStreamSocketSOCKSVersion5"
 public let kCFStreamPropertySOCKSUser = "kCFStreamPropertySOCKSUser"
 /// That user's password: a string.
 public let kCFStreamPropertySOCKSPassword = "kCFStreamPropertySOCKSPassword"
+/// Whether ``kCFNetworkProxiesFTPProxy`` is used: a `Bool` or a number.
+public let kCFNetworkProxiesFTPEnable = "FTPEnable"
+/// The HTTP proxy through whose tunnels `ftp` and `ftps` URLs are loaded, each connection in one of its own: a string.
+public let kCFNetworkProxiesFTPProxy = "FTPProxy"
+/// That proxy's port: a number; 80 by default.
+public let kCFNetworkProxiesFTPPort = "FTPPort"

@@ -141,7 +141,8 @@ package final class ConnectAttempt {
         _ tls: (context: TLSContext, serverName: String)
     ) {
         timings.tlsStart = loop.currentTime
-        let key = "\(tls.serverName) \(endpoint) \(decider?.partition.map { "\($0)" } ?? "")"
+        let scope = decider?.ownSessionScope
+        let key = "\(tls.serverName) \(endpoint) \(scope ?? decider?.partition.map { "\($0)" } ?? "")"
         guard
             let session = TLSSession(
                 tls.context, socket: socket, inside: carrier, serverName: tls.serverName, sessionKey: key)
@@ -151,6 +152,7 @@ package final class ConnectAttempt {
             return
         }
         session.decider = decider
+        session.hasOwnScope = scope != nil
         let handshake = TLSHandshake(session, over: socket) { [weak self] outcome in
             guard let self else { return }
             switch outcome {

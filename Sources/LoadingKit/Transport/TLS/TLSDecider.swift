@@ -10,6 +10,11 @@ package protocol TLSDecider: AnyObject {
     /// are not resumed by another owner's. Nil: all loads may use it.
     var partition: ObjectIdentifier? { get }
 
+    /// Names the few connections that resume each other's TLS sessions, and nobody else's: those of one FTP control
+    /// connection. They are sure to be of the same server, with the same decisions; so sessions are kept whatever was
+    /// decided. Nil, the default, for connections that all loads of the partition may use.
+    var ownSessionScope: String? { get }
+
     /// Decides about the server's certificates. On a connection that continues an earlier TLS session they are those of
     /// that session: a decision is never skipped because a session is continued.
     func decide(_ trust: TrustEvaluation, _ answer: @escaping (TrustDecision) -> Void)
@@ -42,4 +47,5 @@ package enum IdentityDecision: Sendable {
 
 extension TLSDecider {
     package var partition: ObjectIdentifier? { nil }
+    package var ownSessionScope: String? { nil }
 }

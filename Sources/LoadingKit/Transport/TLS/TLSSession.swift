@@ -35,6 +35,9 @@ final class TLSSession {
     /// Decides about certificates; nil where the rules decide alone.
     var decider: (any TLSDecider)?
     var decisions = TLSDecisions()
+    /// Whether the connections that can resume this one's session are sure to be decided about as this one was
+    /// (``TLSDecider/ownSessionScope``).
+    var hasOwnScope = false
     /// What the verification of the peer's certificate found.
     var certificateFailure: CertificateFailure?
 
@@ -282,9 +285,8 @@ final class TLSSession {
         let session = ResumableSession(owning: resumable)
         // A session of a peer that was not trusted is not kept: continuing it would verify nothing. Nor is one in which the
         // client's certificate was requested: continuing it would answer as before, whatever the program decides now.
-        guard certificateFailure == nil, decisions.clientCertificate == .notAsked,
-            SSL_SESSION_is_resumable(resumable) == 1
-        else { return }
+        let isForAll = certificateFailure == nil && decisions.clientCertificate == .notAsked
+        guard isForAll || hasOwnScope, SSL_SESSION_is_resumable(resumable) == 1 else { return }
         context.sessions.put(session, for: sessionKey)
     }
 

@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitPrimitives
 
 /// Dates in HTTP's fields (RFC 9110 §5.6.7).
-enum HTTPDate {
+package enum HTTPDate {
     /// Reads the three forms that a recipient must accept, and no other.
     ///
     ///     Sun, 06 Nov 1994 08:49:37 GMT    IMF-fixdate
@@ -21,7 +21,7 @@ enum HTTPDate {
     }
 
     /// The date as IMF-fixdate. A date outside the years 0 to 9999 becomes the first or the last within them.
-    static func string(_ date: Date) -> String {
+    package static func string(_ date: Date) -> String {
         let bounded = min(max(date.timeIntervalSince1970.rounded(.down), -62_167_219_200), 253_402_300_799)
         let seconds = bounded.isNaN ? 0 : Int(bounded)
         let civil = CivilDate(secondsSince1970: seconds)
