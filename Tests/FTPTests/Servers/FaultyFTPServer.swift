@@ -1,0 +1,280 @@
+import Foundation
+import LoadingKitLoopbackServer
+import TestSupport
+
+/// An FTP server in the test's process that does all well, but for its faults.
+///
+/// Each fault happens once, on the first connection that comes to it: what comes later finds a server without faults.
+final class FaultyFTPServer: Sendable {
+    /// What it does wrong.
+    struct Fault: Sendable, Hashable {
+        /// The step at which it is done: a command's name, `greeting`, or `end` for the reply after the data.
+        var step: String
+        var act: Act
+    }
+
+    /// What it does in the place of what is right.
+    enum Act: Sendable, Hashable {
+        /// Sends this, without an end of line of its own. A port is opened for `{port}`, or for `{high},{low}`.
+        case reply(String)
+        /// Sends this, and then what is right.
+        case before(String)
+        /// Does what is right, and then sends this.
+        case after(String)
+        /// Sends this over and over.
+        case endless(String)
+        /// Sends this, and ends the connection.
+        case close(String)
+        case reset
+        /// From here on sends each byte alone.
+        case byteByByte
+        /// Waits for the test to end.
+        case silence
+        /// At EPSV or PASV: names a port at which nobody listens.
+        case deadPort
+        /// At RETR: says that all was sent, and then sends it.
+        case endBeforeData
+        /// At RETR: sends so many bytes of the file alone, and says that this was all.
+        case cutData(Int)
+        /// At RETR: sends more than the file has.
+        case moreData(Int)
+        /// At RETR: resets the data connection after half of the file.
+        case resetData
+        /// At RETR: ends the control connection when the data was sent.
+        case closeControlAfterData
+    }
+
+    /// What it does when it is asked for the file.
+    static let file = Array(String(repeating: "0123456789abcdef", count: 4096).utf8)
+
+    let stopping = Signal()
+    private let faults: Box<[Fault]>
+    private let recorder = Recorder<String>()
+    private let acceptor: ConnectionAcceptor
+
+    init(_ faults: [Fault] = []) throws {
+        let remaining = Box(faults)
+        self.faults = remaining
+        acceptor = try ConnectionAcceptor(.ipv4(), stopping: stopping) { [stopping, recorder] socket, _ in
+            let session = Session(socket, stopping) { step in
+                recorder.append(step)
+                return remaining.update { faults in
+                    faults.firstIndex { $0.step == step }.map { faults.remove(at: $0).act }
+                }
+            }
+            try? session.run()
+        }
+    }
+
+    deinit { stop() }
+
+    func stop() { acceptor.stop() }
+
+    /// The steps of all connections up to now.
+    var steps: [String] { recorder.snapshot }
+
+    /// Suspends until a step begins.
+    func step(_ name: String) async { _ = await recorder.contents { $0.contains(name) } }
+
+    /// Whether all faults have happened.
+    var hasFailed: Bool { faults.value.isEmpty }
+
+    func url(_ path: String = "/file.txt") -> String { "ftp://127.0.0.1:\(acceptor.address.port ?? 0)\(path)" }
+}
+
+/// A control connection, on its thread.
+private final class Session {
+    private struct Ended: Error {}
+
+    private let socket: StreamSocket
+    private let stopping: Signal
+    private let act: (String) -> FaultyFTPServer.Act?
+    private var data: DataPort?
+    private var offset = 0
+    private var isByteByByte = false
+
+    init(_ socket: StreamSocket, _ stopping: Signal, _ act: @escaping (String) -> FaultyFTPServer.Act?) {
+        self.socket = socket
+        self.stopping = stopping
+        self.act = act
+    }
+
+    func run() throws {
+        defer { data?.stop() }
+        try perform("greeting") { try send("220 ready\r\n") }
+        while let line = try readLine() {
+            let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
+            let name = parts.first?.uppercased() ?? ""
+            try perform(name) { try answer(name, parts.count > 1 ? parts[1] : "") }
+        }
+    }
+
+    private func answer(_ name: String, _ argument: String, fault: FaultyFTPServer.Act? = nil) throws {
+        switch name {
+        case "USER": try send("331 password?\r\n")
+        case "PASS": try send("230 welcome\r\n")
+        case "FEAT":
+            try send(
+                "211-Features:\r\n SIZE\r\n MDTM\r\n REST STREAM\r\n EPSV\r\n UTF8\r\n MLST type*;size*;\r\n211 End\r\n"
+            )
+        case "SIZE": try send("213 \(FaultyFTPServer.file.count)\r\n")
+        case "MDTM": try send("213 20260131230509\r\n")
+        case "PWD": try send("257 \"/home\" is here\r\n")
+        case "CWD", "TYPE", "OPTS", "NOOP": try send("200 fine\r\n")
+        case "MKD": try send("257 \"\(argument)\" made\r\n")
+        case "REST":
+            offset = Int(argument) ?? 0
+            try send("350 from there\r\n")
+        case "EPSV": try send("229 here (|||\(try openPort())|)\r\n")
+        case "PASV":
+            let port = try openPort()
+            try send("227 here (127,0,0,1,\(port >> 8),\(port & 255))\r\n")
+        case "RETR": try transfer(Array(FaultyFTPServer.file.dropFirst(offset)), fault)
+        case "MLSD": try transfer(Array("type=file;size=5; a file\r\ntype=dir; folder\r\n".utf8), fault)
+        case "LIST": try transfer(Array("-rw-r--r-- 1 a b 5 Jan 31  2026 a file\r\n".utf8), fault)
+        case "STOR", "APPE": try transfer(nil, fault)
+        case "QUIT":
+            try send("221 bye\r\n")
+            throw Ended()
+        default: try send("500 what?\r\n")
+        }
+    }
+
+    /// - Parameter bytes: nil to receive.
+    private func transfer(_ bytes: [UInt8]?, _ fault: FaultyFTPServer.Act?) throws {
+        guard let data else { return try send("425 no EPSV before\r\n") }
+        defer {
+            self.data = nil
+            offset = 0
+        }
+        try send("150 it comes\r\n")
+        if fault == .endBeforeData { try send("226 done\r\n") }
+        switch fault {
+        case .cutData(let count)?: data.serve(bytes.map { Array($0.prefix(count)) })
+        case .moreData(let count)?: data.serve(bytes.map { $0 + [UInt8](repeating: 0x2B, count: count) })
+        case .resetData?: data.serve(bytes.map { Array($0.prefix($0.count / 2)) }, endsWithReset: true)
+        default: data.serve(bytes)
+        }
+        guard data.done.waitBlocking(interruptedBy: stopping) else { throw Ended() }
+        data.stop()
+        if fault == .closeControlAfterData { throw Ended() }
+        if fault != .endBeforeData { try perform("end") { try send("226 done\r\n") } }
+    }
+
+    private func openPort() throws -> UInt16 {
+        data?.stop()
+        let port = try DataPort(stopping: stopping)
+        data = port
+        return port.port
+    }
+
+    // MARK: The fault
+
+    private func perform(_ step: String, _ usual: () throws -> Void) throws {
+        guard let act = act(step) else { return try usual() }
+        switch act {
+        case .reply(let text):
+            guard text.contains("{") else { return try send(text) }
+            let port = try openPort()
+            try send(
+                text.replacing("{port}", with: "\(port)").replacing("{high}", with: "\(port >> 8)")
+                    .replacing("{low}", with: "\(port & 255)"))
+        case .before(let text):
+            try send(text)
+            try usual()
+        case .after(let text):
+            try usual()
+            try send(text)
+        case .endless(let text): while true { try send(text) }
+        case .close(let text):
+            try send(text)
+            throw Ended()
+        case .reset:
+            socket.reset()
+            throw Ended()
+        case .byteByByte:
+            isByteByByte = true
+            try usual()
+        case .silence:
+            stopping.waitBlocking()
+            throw Ended()
+        case .deadPort:
+            // What was bound a moment ago and is closed.
+            let dead = try openPort()
+            data?.stop()
+            data = nil
+            try send(
+                step == "EPSV"
+                    ? "229 here (|||\(dead)|)\r\n" : "227 here (127,0,0,1,\(dead >> 8),\(dead & 255))\r\n")
+        case .endBeforeData, .cutData, .moreData, .resetData, .closeControlAfterData: try answer(step, "", fault: act)
+        }
+    }
+
+    private func send(_ text: String) throws {
+        guard isByteByByte else { return try socket.write(Array(text.utf8)) }
+        for byte in text.utf8 { try socket.write([byte]) }
+    }
+
+    private var unread: [UInt8] = []
+
+    /// Nil at the connection's end.
+    private func readLine() throws -> String? {
+        while true {
+            if let end = unread.firstIndex(of: 0x0A) {
+                let line = unread[..<end]
+                unread.removeSubrange(...end)
+                return String(decoding: line.filter { $0 != 0x0D }, as: UTF8.self)
+            }
+            let bytes = try socket.read()
+            guard !bytes.isEmpty else { return nil }
+            unread += bytes
+        }
+    }
+}
+
+/// A port for one data connection, which waits until it is told what to send.
+private final class DataPort: Sendable {
+    private struct Work {
+        /// Nil to receive.
+        var bytes: [UInt8]?
+        var endsWithReset = false
+    }
+
+    let done = Signal()
+    private let go = Signal()
+    private let work = Box(Work())
+    private let acceptor: ConnectionAcceptor
+
+    init(stopping: Signal) throws {
+        acceptor = try ConnectionAcceptor(.ipv4(), limit: .init(connections: 1, overflow: .refuse)) {
+            [go, done, work] socket, _ in
+            defer { done.fire() }
+            guard go.waitBlocking(interruptedBy: stopping) else { return }
+            do {
+                guard let bytes = work.value.bytes else {
+                    while try !socket.read().isEmpty {}
+                    return
+                }
+                try socket.write(bytes)
+                if work.value.endsWithReset { socket.reset() }
+            } catch {
+                // The client has gone.
+                return
+            }
+            // Before it is told that it is done, as a server closes first (RFC 959 §3.2).
+            socket.close()
+        }
+    }
+
+    var port: UInt16 { acceptor.address.port ?? 0 }
+
+    func serve(_ bytes: [UInt8]?, endsWithReset: Bool = false) {
+        work.value = Work(bytes: bytes, endsWithReset: endsWithReset)
+        go.fire()
+    }
+
+    func stop() {
+        go.fire()
+        acceptor.stop()
+    }
+}
