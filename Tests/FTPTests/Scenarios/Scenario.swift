@@ -38,12 +38,12 @@ struct Scenario: Sendable {
             defer { session.invalidateAndCancel() }
             try run.expect(try await run.load("/empty", in: session), [])
         },
-        Scenario(name: "32 MB") { run in
+        Scenario(name: "16 MB") { run in
             let session = run.makeSession()
             defer { session.invalidateAndCancel() }
             try run.expect(try await run.load("/large.bin", in: session), ScenarioRun.large)
         },
-        Scenario(name: "32 MB to a file") { run in
+        Scenario(name: "16 MB to a file") { run in
             let session = run.makeSession()
             defer { session.invalidateAndCancel() }
             let (file, _) = try await session.download(for: run.request("/large.bin"))

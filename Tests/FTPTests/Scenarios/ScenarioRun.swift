@@ -15,7 +15,7 @@ struct ScenarioRun: Sendable {
     static let text = Array("hello\n".utf8)
     static let large: [UInt8] = {
         var random = SeededGenerator(seed: 20)
-        return (0..<4_000_000).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
+        return (0..<2_000_000).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
     }()
     static let smallFileCount = 1000
 
