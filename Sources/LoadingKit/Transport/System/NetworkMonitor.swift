@@ -42,9 +42,14 @@ package final class NetworkMonitor: EventSource {
 
     func handle(events: UInt32) {
         guard descriptor >= 0 else { return }
-        // Also when messages were lost (ENOBUFS): something has changed then.
-        while SystemCalls.recv(descriptor, loop.scratch.baseAddress, loop.scratch.count) > 0 {}
-        for observer in observers { observer.changed() }
+        // Not when the socket can only be written to, as at first. Also when messages were lost: something has changed then.
+        var hasChanged = false
+        while true {
+            let result = SystemCalls.recv(descriptor, loop.scratch.baseAddress, loop.scratch.count)
+            guard result > 0 || result == -Int(ENOBUFS) else { break }
+            hasChanged = true
+        }
+        if hasChanged { for observer in observers { observer.changed() } }
     }
 
     private func open() {
