@@ -24,8 +24,7 @@ import Testing
         var records = OriginRecords()
         let record = try records.find(Self.url(0), Self.settings).record
         func route(_ delegate: AnyObject) -> RouteRecord {
-            record.route(
-                over: NetworkUse(), switching: .never, decidedBy: delegate, proxies: ProxyRules([:], environment: [:]))
+            record.route(over: NetworkUse(), switching: .never, decidedBy: delegate, through: nil)
         }
         let kept = (0..<10).map { _ in NSObject() }
         let routes = kept.map(route)
@@ -34,6 +33,19 @@ import Testing
         #expect(zip(kept, routes).allSatisfy { route($0) === $1 })
         for route in routes { record.routeDidEnd(route) }
         #expect(zip(kept, routes).allSatisfy { route($0) !== $1 })
+    }
+
+    /// A resolver may name another proxy each time.
+    @Test func theWaysThatAreNotInUseAreForgotten() throws {
+        var records = OriginRecords()
+        let record = try records.find(Self.url(0), Self.settings).record
+        func route(_ port: Int) -> RouteRecord {
+            let proxy = Proxy(kind: .http, host: "p", port: UInt16(port), credential: nil)
+            return record.route(over: NetworkUse(), switching: .never, decidedBy: nil, through: proxy)
+        }
+        for port in 1..<5000 { _ = route(port) }
+        #expect(record.routes.count < 50)
+        #expect(route(1) === route(1) && route(1) !== route(2))
     }
 
     /// A request's record may be forgotten while the request is made, and found anew for the next request: the session still

@@ -45,3 +45,11 @@ public let kCFNetworkProxiesFTPEnable = "FTPEnable"
 public let kCFNetworkProxiesFTPProxy = "FTPProxy"
 /// That proxy's port: a number; 80 by default.
 public let kCFNetworkProxiesFTPPort = "FTPPort"
+/// Whether a script finds the proxies: a `Bool` or a number. It needs a ``URLSessionConfiguration/proxyResolver`` that runs
+/// scripts, such as the plugin LoadingKitSystemProxies: without one the session's loads fail, with an error that says so.
+public let kCFNetworkProxiesProxyAutoConfigEnable = "ProxyAutoConfigEnable"
+/// The script's URL: a string. The script decides alone; the proxies that the dictionary names are not used, but for its
+/// exceptions.
+public let kCFNetworkProxiesProxyAutoConfigURLString = "ProxyAutoConfigURLString"
+/// The script itself: a string, which is used before ``kCFNetworkProxiesProxyAutoConfigURLString``.
+public let kCFNetworkProxiesProxyAutoConfigJavaScript = "ProxyAutoConfigJavaScript"

@@ -35,7 +35,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     /// What performs the tasks of a background session; nil for every other session. Set before any thread has the session.
     private(set) nonisolated(unsafe) var background: BackgroundSession?
     let chunks = ChunkPool()
-    private(set) lazy var networks = NetworkMonitor(loop)
+    package private(set) lazy var networks = NetworkMonitor(loop)
     private let identifiers = Atomic<Int>(1)
     /// Whether the session's delegate has itself answered a challenge that concerned a connection.
     let delegateAnswersChallenges = Atomic<Bool>(false)

@@ -42,6 +42,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var factories: [SchemeFactory] = []
     package var builtInHandlers: [URLProtocolHandler.Type] = []
     package var connectionProxyDictionary: [AnyHashable: Any]?
+    package var proxyResolver: (any ProxyResolver)?
     package var tlsMinimumVersion = tls_protocol_version_t.TLSv12
     package var tlsMaximumVersion = tls_protocol_version_t.TLSv13
     package var trustRoots = URLSessionConfiguration.TrustRoots.system

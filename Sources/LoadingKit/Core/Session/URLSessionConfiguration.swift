@@ -191,6 +191,26 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.connectionProxyDictionary = newValue }
     }
 
+    /// Finds the proxies of servers, in place of the environment's variables. Default: nil.
+    ///
+    /// It is asked where ``connectionProxyDictionary`` is nil, or names a script
+    /// (``kCFNetworkProxiesProxyAutoConfigEnable``), which it then gets with the query. A dictionary without a script
+    /// decides alone. Hosts of the dictionary's exceptions, and those of ``unixSocket``, are not asked about.
+    ///
+    /// An answer may name several ways (``ProxyChoice``). A request goes through the first whose proxy can be reached: the
+    /// next one is tried where connecting failed, never after a request was sent. A way that has another one behind it gets
+    /// 10 seconds to connect, or its share of the request's timeout where that is shorter. A proxy that could not be reached
+    /// is tried after the others for 5 minutes. Where no way leads on, the error's text names all.
+    ///
+    /// A session asks once for all loads to a scheme, host and port, 16 questions at a time, and keeps an answer for a
+    /// minute, until the networks change, or until it is reset. While a resolver is silent, the loads' timeouts run.
+    ///
+    /// Background sessions do not use it: their transfers go on when the program is over.
+    open var proxyResolver: (any ProxyResolver)? {
+        get { settings.proxyResolver }
+        set { settings.proxyResolver = newValue }
+    }
+
     /// Handler classes that are tried before the built-in ones, in order. Each must be a subclass of
     /// ``URLProtocolHandler``; other classes are ignored.
     open var protocolClasses: [AnyClass]? {

@@ -142,7 +142,8 @@ package final class ConnectAttempt {
     ) {
         timings.tlsStart = loop.currentTime
         let scope = decider?.ownSessionScope
-        let key = "\(tls.serverName) \(endpoint) \(scope ?? decider?.partition.map { "\($0)" } ?? "")"
+        let partition = scope ?? decider?.partition.map { "\($0)" } ?? ""
+        let key = "\(tls.serverName) \(endpoint) \(partition) \(decider?.proxyPartition ?? "")"
         guard
             let session = TLSSession(
                 tls.context, socket: socket, inside: carrier, serverName: tls.serverName, sessionKey: key)

@@ -14,6 +14,9 @@ package protocol TLSDecider: AnyObject {
     /// connection. They are sure to be of the same server, with the same decisions; so sessions are kept whatever was
     /// decided. Nil, the default, for connections that all loads of the partition may use.
     var ownSessionScope: String? { get }
+    /// The proxy that the connection goes through, and as whom; empty where there is none. TLS sessions of one proxy's
+    /// connections are not resumed through another.
+    var proxyPartition: String { get }
 
     /// Decides about the server's certificates. On a connection that continues an earlier TLS session they are those of
     /// that session: a decision is never skipped because a session is continued.
@@ -48,4 +51,5 @@ package enum IdentityDecision: Sendable {
 extension TLSDecider {
     package var partition: ObjectIdentifier? { nil }
     package var ownSessionScope: String? { nil }
+    package var proxyPartition: String { "" }
 }

@@ -64,6 +64,12 @@ struct ExchangeAuthentication {
         if let value = proxy.handshake?.authorization(on: connection) { fields.set(.proxyAuthorization, value) }
     }
 
+    /// The request goes through another proxy, or through none.
+    mutating func proxyWillChange() {
+        proxy.end()
+        proxy.isAllowed = false
+    }
+
     mutating func giveUpUnfinished() {
         server.giveUpIfUnfinished()
         proxy.giveUpIfUnfinished()

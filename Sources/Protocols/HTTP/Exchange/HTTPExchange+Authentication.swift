@@ -12,6 +12,11 @@ extension HTTPExchange {
             authentication.server.handshake = AuthenticationHandshake(
                 remembering: context(.server(target.origin), target))
         }
+        recallProxyCredentials(target)
+    }
+
+    /// The part of it that is about the proxy.
+    func recallProxyCredentials(_ target: RequestTarget) {
         guard let proxy = route?.proxy, route?.isForwarded == true else { return }
         authentication.proxy.isAllowed = !transaction.fields.contains(.proxyAuthorization)
         if authentication.proxy.isAllowed {

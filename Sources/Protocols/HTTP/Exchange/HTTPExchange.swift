@@ -73,6 +73,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     @exclusivity(unchecked) private var isExpectationRefused = false
     /// Whether it was reported that the request waits with no connection being made for it.
     @exclusivity(unchecked) private(set) var isInQueue = false
+    /// Where there is more than one way to the server.
+    @exclusivity(unchecked) var ways: ProxyWays?
     /// What its pool knows it by while it waits for a connection.
     @exclusivity(unchecked) var requestID: HTTPConnectionPool.RequestID?
     /// Whether it was sent ahead, or has given up its connection to those behind it: it goes before those that wait.
@@ -113,24 +115,45 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         self.receiver = receiver
         transaction.timings.fetchStart = loop.now
         do {
-            let destination = try findDestination(receiver)
-            self.destination = destination
-            transaction.fields = makeFields(for: destination)
-            recallCredentials(destination.target)
-            if case .stream(let reader, _) = body { try reader.claim() }
-            addCookies(then: .submit)
+            guard let url = request.url else { throw LoadFailure(.unsupportedURL, "the request has no URL") }
+            let (origin, target) = try session.find(url)
+            try checkTransportSecurity(of: origin)
+            try findWay(to: origin, target)
         } catch {
             fail(error)
         }
     }
 
-    private func findDestination(_ receiver: any LoadReceiver) throws(LoadFailure) -> Destination {
-        guard let url = request.url else { throw LoadFailure(.unsupportedURL, "the request has no URL") }
-        let (origin, target) = try session.find(url)
-        try checkTransportSecurity(of: origin)
-        let delegate = session.mayAskDelegates(about: target.origin) ? receiver.challengeDelegate : nil
-        let route = session.route(to: origin, for: request, switching: switching, decidedBy: delegate)
-        return Destination(target: target, origin: origin, route: route)
+    /// The way is known: makes the request, and has it carried.
+    func prepare(_ target: RequestTarget, _ origin: OriginRecord, through proxy: Proxy?) throws {
+        guard let receiver else { return }
+        let destination = Destination(
+            target: target, origin: origin, route: route(to: origin, through: proxy, receiver))
+        self.destination = destination
+        transaction.fields = makeFields(for: destination)
+        recallCredentials(target)
+        if case .stream(let reader, _) = body { try reader.claim() }
+        addCookies(then: .submit)
+    }
+
+    private func route(
+        to origin: OriginRecord, through proxy: Proxy?, _ receiver: any LoadReceiver
+    ) -> RouteRecord {
+        let delegate = session.mayAskDelegates(about: origin.origin) ? receiver.challengeDelegate : nil
+        return session.route(
+            to: origin, through: proxy, for: request, switching: switching, decidedBy: delegate)
+    }
+
+    /// The request goes to the same server through another proxy, or through none.
+    func changeWay(to proxy: Proxy?) {
+        guard var destination, let receiver else { return }
+        destination.route = route(to: destination.origin, through: proxy, receiver)
+        self.destination = destination
+        transaction.fields = makeFields(for: destination)
+        if isExpectationRefused { transaction.fields.remove(.expect) }
+        authentication.proxyWillChange()
+        recallProxyCredentials(destination.target)
+        addCookies(then: .submit)
     }
 
     func submitIfNew() { if case .new = state { submit(needsFreshConnection: false) } }
@@ -147,7 +170,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         case .queued: session.withdraw(self)
         case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(self)
         case .challenged(let waiting): waiting.stream?.abandon(self)
-        case .new, .ended, .over: break
+        case .new: session.withdrawLookup(of: self)
+        case .ended, .over: break
         }
     }
 
@@ -240,8 +264,9 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     /// - Parameter connection: how far it has come.
     func failedToConnect(_ error: any Error, _ connection: ConnectTimings?) {
+        if takeAnotherWay(after: error) { return }
         if let connection { transaction.didFailToConnect(connection) }
-        fail(error)
+        fail(ways?.failure(error) ?? LoadFailure.ofConnecting(error))
     }
 
     func assigned(to stream: any HTTPStream) { state = .active(stream) }

@@ -17,6 +17,8 @@ final class ConnectionAttempt: TunnelOwner {
     /// The exchange in whose name a challenge was put to the program.
     private weak var challengedBefore: HTTPExchange?
     var question: Question?
+    /// Whether the request that it was started for has another way to go.
+    var hasAnotherWay = false
 
     init(_ driver: ConnectionPoolDriver, _ id: HTTPConnectionPool.AttemptID) {
         self.id = id
@@ -27,6 +29,8 @@ final class ConnectionAttempt: TunnelOwner {
 
     var origin: Origin { route.origin }
     var partition: ObjectIdentifier? { route.decidingDelegate.map { ObjectIdentifier($0) } }
+
+    var proxyPartition: String { route.proxy.map { "\($0.description) \($0.credential?.user ?? "")" } ?? "" }
 
     var challenged: HTTPExchange? { driver?.challenged(for: id) }
 
@@ -42,6 +46,8 @@ final class ConnectionAttempt: TunnelOwner {
         let handle: (any PendingConnection)?
         /// How far it came; nil for one through a proxy, which is made of several.
         let timings: ConnectTimings?
+        /// Whether it had but a part of a request's time.
+        let hasAnotherWay: Bool
     }
 
     /// The connection was made, or is not to be made: the program's answer is not awaited any more.
@@ -50,6 +56,6 @@ final class ConnectionAttempt: TunnelOwner {
         question = nil
         // The handle has a reference to this object, which has the say in its handshakes.
         defer { handle = nil }
-        return Ended(handle: handle, timings: (handle as? ConnectAttempt)?.timingsSoFar)
+        return Ended(handle: handle, timings: (handle as? ConnectAttempt)?.timingsSoFar, hasAnotherWay: hasAnotherWay)
     }
 }

@@ -225,7 +225,10 @@ final class ConnectionPoolDriver {
         let attempt = ConnectionAttempt(self, id)
         attempts[id] = attempt
         if route.origin.isSecure, attempt.decidesTrust { pool.attemptMayChallenge() }
-        attempt.handle = session.connect(route, offersHTTP2: offersHTTP2, for: attempt) { [weak self] result in
+        let time = ConnectTime(session.settings.connectTimeout, ofWay: attempt.challenged?.connectLimit)
+        attempt.hasAnotherWay = time.hasAnotherWay
+        attempt.handle = session.connect(route, offersHTTP2: offersHTTP2, in: time, for: attempt) {
+            [weak self] result in
             self?.attempt(id, didEndWith: result)
         }
     }
@@ -236,12 +239,29 @@ final class ConnectionPoolDriver {
     }
 
     private func attempt(_ id: HTTPConnectionPool.AttemptID, didEndWith result: Result<ByteStream, any Error>) {
-        guard let timings = end(id).map(\.timings) else { return }
+        guard let ended = end(id) else { return }
         switch result {
-        case .success(let stream): attempt(id, didOpen: stream)
+        case .success(let stream):
+            if let proxy = route.proxy { session.proxyDidConnect(proxy) }
+            attempt(id, didOpen: stream)
         case .failure(let error):
-            let failure = ConnectFailure(error: (error as? ProxyError).map(LoadFailure.init) ?? error, timings: timings)
-            run(pool.attemptDidFail(id, HTTPConnectionPool.AttemptFailure(error), now: loop.now), failure)
+            let reason = HTTPConnectionPool.AttemptFailure(error, hasAnotherWay: ended.hasAnotherWay)
+            run(pool.attemptDidFail(id, reason, now: loop.now), ConnectFailure(error: error, timings: ended.timings))
+            wayDidFail(error)
+        }
+    }
+
+    /// What else waits for this way goes another one, too, where it has one.
+    private func wayDidFail(_ error: any Error) {
+        guard LoadFailure.isOfWay(error) else { return }
+        if let proxy = route.proxy, let error = error as? ProxyError, error.cause != .silent {
+            session.proxyDidFail(proxy)
+        }
+        guard connections.isEmpty else { return }
+        let waiting = exchanges.ids.compactMap { exchanges[$0]?.exchange }.filter(\.hasAnotherWay)
+        for exchange in waiting.sorted(by: { $0.number < $1.number }) {
+            withdraw(exchange)
+            exchange.failedToConnect(error, nil)
         }
     }
 
@@ -431,13 +451,14 @@ extension HTTPConnectionPool.Configuration {
 }
 
 extension HTTPConnectionPool.AttemptFailure {
-    fileprivate init(_ error: any Error) {
+    /// - Parameter hasAnotherWay: whether the attempt had but a part of a request's time, which is not over yet.
+    fileprivate init(_ error: any Error, hasAnotherWay: Bool) {
         guard let error = error as? TransportError else {
             self = .other
             return
         }
         if error.cause == .timedOut {
-            self = .timedOut
+            self = hasAnotherWay ? .other : .timedOut
         } else if case .alert(let alert, _) = error.cause, alert.isAboutProtocols {
             self = .speaksNoneOffered
         } else {

@@ -21,7 +21,7 @@ final class HTTPSession: SessionResource {
     @exclusivity(unchecked) private var exchangeCount: UInt64 = 0
     let requestFields: RequestFields
     private let proxies: ProxyRules
-    private let hasProxies: Bool
+    private let proxySource: ProxySource
     private var sweepTimer: LoopTimer?
     @exclusivity(unchecked) private var isClosed = false
 
@@ -31,9 +31,11 @@ final class HTTPSession: SessionResource {
         settings = core.settings
         use = NetworkUse(core.settings)
         requestFields = RequestFields(core.settings)
+        // A resolver stands in for the environment.
         proxies = ProxyRules(
-            core.settings.connectionProxyDictionary, environment: ProcessInfo.processInfo.environment)
-        hasProxies = !proxies.isEmpty
+            core.settings.connectionProxyDictionary,
+            environment: core.settings.proxyResolver == nil ? ProcessInfo.processInfo.environment : [:])
+        proxySource = ProxySource(core, proxies)
         authentication = AuthenticationMemory(core.settings.credentialStorage)
         authenticationSchemes =
             core.settings.authenticationSchemes + [
@@ -55,18 +57,39 @@ final class HTTPSession: SessionResource {
 
     /// - Parameter delegate: the task's own, where it may decide in the TLS handshake.
     func route(
-        to origin: OriginRecord, for request: URLRequest, switching: Route.Switching, decidedBy delegate: AnyObject?
+        to origin: OriginRecord, through proxy: Proxy?, for request: URLRequest, switching: Route.Switching,
+        decidedBy delegate: AnyObject?
     ) -> RouteRecord {
         origin.route(
-            over: use.narrowed(by: request), switching: switching, decidedBy: delegate, proxies: proxies)
+            over: use.narrowed(by: request), switching: switching, decidedBy: delegate, through: proxy)
     }
+
+    /// What is to be asked for the ways to an origin; nil where ``proxy(for:)`` knows.
+    func proxyLookup(for origin: OriginRecord) throws(LoadFailure) -> ProxyLookup? {
+        if case .rules = proxySource { return nil }
+        if origin.socket != nil || proxies.isExcepted(origin.origin) { return nil }
+        return try proxySource.lookup
+    }
+
+    /// The proxy by the configuration's rules, or the environment's.
+    func proxy(for origin: OriginRecord) -> Proxy? { origin.proxy(by: proxies) }
+
+    /// The exchange waits no longer for what it may have asked.
+    func withdrawLookup(of exchange: HTTPExchange) { proxySource.usable?.withdraw(exchange.number) }
+
+    /// A proxy could not be reached.
+    func proxyDidFail(_ proxy: Proxy) { proxySource.usable?.proxyDidFail(proxy) }
+
+    func proxyDidConnect(_ proxy: Proxy) { proxySource.usable?.proxyDidConnect(proxy) }
 
     /// Whether requests may be sent with credentials that they do not have themselves.
     var mayAddCredentials: Bool { requestFields.addsCredentials || !authentication.isEmpty }
 
     /// Whether a delegate may have a say in how a connection to an origin is made: whether the server is trusted, and who
     /// the client is to it and to a proxy.
-    func mayAskDelegates(about origin: Origin) -> Bool { origin.isSecure || hasProxies }
+    func mayAskDelegates(about origin: Origin) -> Bool {
+        origin.isSecure || !proxies.isEmpty || proxySource.usable != nil
+    }
 
     func makeExchangeNumber() -> UInt64 {
         exchangeCount &+= 1
@@ -155,7 +178,7 @@ final class HTTPSession: SessionResource {
     // MARK: Connections
 
     func connect(
-        _ route: Route, offersHTTP2: Bool, for owner: any TunnelOwner & TLSDecider,
+        _ route: Route, offersHTTP2: Bool, in time: ConnectTime, for owner: any TunnelOwner & TLSDecider,
         _ completion: @escaping (Result<ByteStream, any Error>) -> Void
     ) -> (any PendingConnection)? {
         let origin = route.origin
@@ -166,14 +189,13 @@ final class HTTPSession: SessionResource {
                     proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context,
                     decider: owner)
                 let attempt = ProxiedConnect(
-                    route, proxy, connector, security, for: owner, timeout: settings.connectTimeout,
-                    completion: completion)
+                    route, proxy, connector, security, for: owner, time: time, completion: completion)
                 attempt.start()
                 return attempt
             }
             let secure = context.map { (context: $0, serverName: route.serverName) }
             return connector.connect(
-                to: route.endpoint, tls: secure, asking: owner, over: route.use, timeout: settings.connectTimeout
+                to: route.endpoint, tls: secure, asking: owner, over: route.use, timeout: time.limit
             ) { result in
                 completion(result.mapError { $0 as any Error })
             }
@@ -212,6 +234,7 @@ final class HTTPSession: SessionResource {
 
     func reset() {
         forget()
+        proxySource.usable?.forget()
         for driver in origins.drivers { driver.closeAllIdle() }
     }
 
@@ -225,11 +248,54 @@ final class HTTPSession: SessionResource {
         isClosed = true
         sweepTimer?.cancel()
         forget()
+        proxySource.usable?.end()
         var drivers = origins.drivers
         loop.executeInShares {
             drivers.popLast()?.sessionDidEnd()
             return !drivers.isEmpty
         }
+    }
+}
+
+/// What knows the ways to servers.
+private enum ProxySource {
+    case rules
+    case resolver(ProxyLookup)
+    /// A script is to find the proxies, and nothing runs it.
+    case unusable(LoadFailure)
+
+    init(_ core: SessionCore, _ rules: ProxyRules) {
+        let resolver = core.settings.proxyResolver
+        switch (rules.script, resolver) {
+        case (.failure(let failure), _): self = .unusable(failure)
+        case (.success(let script), let resolver?): self = .resolver(ProxyLookup(core, resolver, script))
+        case (.success, nil): self = .unusable(.noScriptRunner)
+        case (nil, let resolver?) where core.settings.connectionProxyDictionary == nil:
+            self = .resolver(ProxyLookup(core, resolver, nil))
+        case (nil, _): self = .rules
+        }
+    }
+
+    var usable: ProxyLookup? { if case .resolver(let lookup) = self { lookup } else { nil } }
+
+    var lookup: ProxyLookup? {
+        get throws(LoadFailure) {
+            switch self {
+            case .rules: return nil
+            case .resolver(let lookup): return lookup
+            case .unusable(let failure): throw failure
+            }
+        }
+    }
+}
+
+extension LoadFailure {
+    fileprivate static var noScriptRunner: LoadFailure {
+        LoadFailure(
+            .cannotConnectToHost,
+            "connectionProxyDictionary names a script that finds the proxies (kCFNetworkProxiesProxyAutoConfigEnable), and "
+                + "configuration.proxyResolver, which runs it, is nil: set it, for example to SystemProxies() of the plugin "
+                + "LoadingKitSystemProxies")
     }
 }
 

@@ -20,6 +20,8 @@ final class OriginRecord {
     /// What the servers at the ends of the routes have shown, whatever delegate decides about the connections.
     private var servers: [Route: ServerRecord] = [:]
     private var fields = FieldMemory()
+    /// What the session's rules say; nil before they were asked.
+    private var ruledProxy: Proxy??
 
     init(_ target: RequestTarget, _ settings: SessionSettings) {
         origin = target.origin
@@ -40,17 +42,24 @@ final class OriginRecord {
 
     // MARK: Routes
 
+    /// The proxy by rules that never change. A socket is reached without one.
+    func proxy(by rules: ProxyRules) -> Proxy? {
+        if let ruledProxy { return ruledProxy }
+        let proxy = socket == nil ? rules.proxy(for: origin) : nil
+        ruledProxy = .some(proxy)
+        return proxy
+    }
+
     /// The route of requests over some networks.
     ///
     /// - Parameter delegate: the task's own, where it may decide in the TLS handshake.
     func route(
-        over use: NetworkUse, switching: Route.Switching, decidedBy delegate: AnyObject?, proxies: ProxyRules
+        over use: NetworkUse, switching: Route.Switching, decidedBy delegate: AnyObject?, through proxy: Proxy?
     ) -> RouteRecord {
         let known = self.routes(of: delegate.map { ObjectIdentifier($0) })
-        if let known = known.first(where: { $0.route.isFor(use, switching, delegate) }) { return known }
+        if let known = known.first(where: { $0.route.isFor(use, switching, delegate, proxy) }) { return known }
         let route = Route(
-            origin: origin, socket: socket, proxy: socket == nil ? proxies.proxy(for: origin) : nil, use: use,
-            switching: switching,
+            origin: origin, socket: socket, proxy: proxy, use: use, switching: switching,
             decider: delegate.map(Route.Decider.init))
         return add(route)
     }
@@ -75,6 +84,7 @@ final class OriginRecord {
     }
 
     private func add(_ route: Route) -> RouteRecord {
+        forgetFormerWays()
         let undecided = route.undecided
         let server = servers[undecided] ?? ServerRecord()
         servers[undecided] = server
@@ -82,6 +92,16 @@ final class OriginRecord {
         keep(record)
         return record
     }
+
+    /// A resolver may name other proxies each time.
+    private func forgetFormerWays() {
+        if undecidedRoutes.count >= Self.mostUnusedWays { undecidedRoutes.removeAll { $0.driver == nil } }
+        guard servers.count >= 2 * Self.mostUnusedWays else { return }
+        let used = Set(routes.map(\.route.undecided))
+        servers = servers.filter { used.contains($0.key) }
+    }
+
+    private static let mostUnusedWays = 16
 
     /// A route is in use from now on.
     func keep(_ record: RouteRecord) {

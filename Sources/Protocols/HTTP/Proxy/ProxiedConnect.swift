@@ -26,7 +26,8 @@ final class ProxiedConnect: PendingConnection {
     private let proxy: Proxy
     private let connector: Connector
     private let security: Security
-    private let timeout: UInt64?
+    private let time: ConnectTime
+    private var timeout: UInt64? { time.limit }
     private weak var owner: (any TunnelOwner)?
     private var handshake: AuthenticationHandshake?
     private var state = State.connecting(nil)
@@ -34,18 +35,18 @@ final class ProxiedConnect: PendingConnection {
     private var completion: ((Result<ByteStream, any Error>) -> Void)?
 
     /// - Parameters:
-    ///   - timeout: nanoseconds for each step; nil for no limit.
+    ///   - time: for each step.
     ///   - completion: called once, after ``start(on:)`` has returned, unless the attempt is cancelled.
     init(
         _ route: Route, _ proxy: Proxy, _ connector: Connector, _ security: Security, for owner: any TunnelOwner,
-        timeout: UInt64?, completion: @escaping (Result<ByteStream, any Error>) -> Void
+        time: ConnectTime, completion: @escaping (Result<ByteStream, any Error>) -> Void
     ) {
         self.route = route
         self.proxy = proxy
         self.connector = connector
         self.security = security
         self.owner = owner
-        self.timeout = timeout
+        self.time = time
         self.completion = completion
     }
 
@@ -70,7 +71,7 @@ final class ProxiedConnect: PendingConnection {
         ) { [self] result in
             switch result {
             case .success(let stream): didConnect(stream)
-            case .failure(let error) where error.cause == .timedOut: end(.failure(error))
+            case .failure(let error) where error.cause == .timedOut && !time.hasAnotherWay: end(.failure(error))
             case .failure(let error): fail(.unreachable(error.description))
             }
         }
@@ -117,6 +118,7 @@ final class ProxiedConnect: PendingConnection {
     private func tunnelTimedOut() {
         guard case .tunnelling(let driver) = state else { return }
         driver.cancel()
+        if time.hasAnotherWay { return fail(.silent) }
         end(.failure(TransportError(.connect, destination, .timedOut)))
     }
 
@@ -203,6 +205,22 @@ final class ProxiedConnect: PendingConnection {
         case .ended: break
         }
         state = .ended
+    }
+}
+
+/// How long making a connection may take.
+struct ConnectTime {
+    /// In nanoseconds; nil for no limit.
+    let limit: UInt64?
+    /// Whether the request has another way to go, and gets only a part of its own time for this one.
+    let hasAnotherWay: Bool
+
+    /// - Parameters:
+    ///   - request: how long a request may wait, in nanoseconds.
+    ///   - way: the part of it for a way that has another one behind it.
+    init(_ request: UInt64?, ofWay way: UInt64?) {
+        limit = way.map { min($0, request ?? .max) } ?? request
+        hasAnotherWay = way != nil
     }
 }
 

@@ -5,6 +5,8 @@ struct ProxyError: Error, Hashable, CustomStringConvertible {
     enum Cause: Error, Hashable {
         /// The proxy cannot be reached, for this reason.
         case unreachable(String)
+        /// The proxy does not answer in the time that it has, while there is another way.
+        case silent
         /// An HTTP proxy's status for `CONNECT`, and its reason phrase.
         case status(Int, String)
         /// A SOCKS proxy's reply, in the words of the specification.
@@ -38,6 +40,7 @@ extension ProxyError.Cause {
     fileprivate var text: String {
         switch self {
         case .unreachable(let reason): reason
+        case .silent: "it does not answer"
         case .status(let status, let reason): "it answered \(status)\(reason.isEmpty ? "" : " \(reason)")"
         case .refused(let reply): reply
         case .authentication:

@@ -7,6 +7,9 @@ struct ProxyRules: Sendable {
     private var http: Proxy?
     private var https: Proxy?
     private var exceptions = ProxyExceptions([])
+    /// What finds the proxies of all hosts but the exceptions; why it cannot be used, where the dictionary names none that
+    /// can.
+    private(set) var script: Result<ProxyScript, LoadFailure>?
 
     /// The rules of a configuration's dictionary; where that is nil, those of the environment. With an empty dictionary
     /// there is no proxy. The environment is read only when it is needed, as reading copies all of it.
@@ -15,7 +18,10 @@ struct ProxyRules: Sendable {
     }
 
     /// Whether there is no proxy.
-    var isEmpty: Bool { http == nil && https == nil }
+    var isEmpty: Bool { http == nil && https == nil && script == nil }
+
+    /// Whether a host is reached without a proxy, whatever the proxies are.
+    func isExcepted(_ origin: Origin) -> Bool { exceptions.contains(origin.host) }
 
     /// The proxy for an origin; nil where the origin is reached directly.
     func proxy(for origin: Origin) -> Proxy? {
@@ -66,6 +72,25 @@ struct ProxyRules: Sendable {
         https = Self.proxy(dictionary, .https, .http, 80) ?? socks
         exceptions = ProxyExceptions(dictionary[kCFNetworkProxiesExceptionsList] as? [String] ?? [])
         exceptions.includesSimpleNames = Self.number(dictionary[kCFNetworkProxiesExcludeSimpleHostnames]) ?? 0 != 0
+        if Self.number(dictionary[kCFNetworkProxiesProxyAutoConfigEnable]) ?? 0 != 0 {
+            script = Self.script(dictionary)
+        }
+    }
+
+    private static func script(_ dictionary: [AnyHashable: Any]) -> Result<ProxyScript, LoadFailure> {
+        if let text = dictionary[kCFNetworkProxiesProxyAutoConfigJavaScript] as? String {
+            return .success(.javaScript(text))
+        }
+        let value = dictionary[kCFNetworkProxiesProxyAutoConfigURLString]
+        if let url = value as? URL ?? (value as? String).flatMap({ URL(string: $0) }), url.scheme != nil {
+            return .success(.url(url))
+        }
+        return .failure(
+            LoadFailure(
+                .cannotConnectToHost,
+                "connectionProxyDictionary says that a script finds the proxies, and names none: give its URL "
+                    + "(kCFNetworkProxiesProxyAutoConfigURLString) or its text "
+                    + "(kCFNetworkProxiesProxyAutoConfigJavaScript) as a string"))
     }
 
     private static func proxy(

@@ -59,8 +59,8 @@ final class Route: Sendable {
     /// The task's delegate; nil also when it no longer exists.
     var decidingDelegate: AnyObject? { decider?.delegate }
 
-    func isFor(_ use: NetworkUse, _ switching: Switching, _ delegate: AnyObject?) -> Bool {
-        self.switching == switching && isDecided(by: delegate) && self.use == use
+    func isFor(_ use: NetworkUse, _ switching: Switching, _ delegate: AnyObject?, _ proxy: Proxy?) -> Bool {
+        self.switching == switching && isDecided(by: delegate) && self.use == use && self.proxy == proxy
     }
 
     private func isDecided(by delegate: AnyObject?) -> Bool {
