@@ -70,6 +70,7 @@ let package = Package(
         .library(name: "LoadingKitUnixSockets", targets: ["LoadingKitUnixSockets"]),
         .library(name: "LoadingKitArchives", targets: ["LoadingKitArchives"]),
         .library(name: "LoadingKitS3", targets: ["LoadingKitS3"]),
+        .library(name: "LoadingKitSystemProxies", targets: ["LoadingKitSystemProxies"]),
         .library(name: "LoadingKitHTTPTypes", targets: ["LoadingKitHTTPTypes"]),
         .library(name: "LoadingKitTelemetry", targets: ["LoadingKitTelemetry"]),
         .executable(name: "loadkit", targets: ["loadkit"]),
@@ -199,6 +200,7 @@ let package = Package(
         plugin("LoadingKitUnixSockets", at: "UnixSockets"),
         plugin("LoadingKitArchives", at: "Archives", ["CLoadingKitZlib"]),
         plugin("LoadingKitS3", at: "S3", ["CLoadingKitOpenSSL"]),
+        plugin("LoadingKitSystemProxies", at: "SystemProxies"),
         plugin(
             "LoadingKitHTTPTypes", at: "HTTPTypes",
             [.product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"]))]),
@@ -349,6 +351,7 @@ let package = Package(
         tests("LoadingKitEventsTests", ["LoadingKit", "LoadingKitEvents"]),
         tests("LoadingKitResilienceTests", ["LoadingKit", "LoadingKitResilience", "LoadingKitTesting"]),
         tests("LoadingKitUnixSocketsTests", ["LoadingKit", "LoadingKitUnixSockets", "LoadingKitTesting"]),
+        tests("LoadingKitSystemProxiesTests", ["LoadingKit", "LoadingKitSystemProxies"]),
         tests("LoadingKitArchivesTests", ["LoadingKit", "LoadingKitArchives", "LoadingKitTesting"]),
         tests("LoadingKitS3Tests", ["LoadingKit", "LoadingKitS3", "LoadingKitTesting"]),
         tests(

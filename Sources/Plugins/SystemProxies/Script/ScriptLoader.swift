@@ -1,0 +1,78 @@
+import Foundation
+import LoadingKit
+
+/// Loads scripts by their URLs, each once for all that ask for it, and keeps them for a while.
+actor ScriptLoader {
+    private enum Entry {
+        case loading(Task<String, any Error>)
+        case loaded(String, until: ContinuousClock.Instant)
+    }
+
+    private let options: SystemProxies.Options
+    /// Made for the first script. It uses no proxy, as the script is to find them.
+    private lazy var session: URLSession = {
+        let configuration = URLSessionConfiguration.ephemeral
+        configuration.connectionProxyDictionary = [:]
+        configuration.urlCache = nil
+        configuration.httpCookieStorage = nil
+        configuration.timeoutIntervalForResource = options.timeLimit
+        configuration.maximumCollectedBodySize = options.maximumScriptSize
+        options.configureScriptSession?(configuration)
+        return URLSession(configuration: configuration)
+    }()
+    private var entries: [URL: Entry] = [:]
+
+    /// More scripts than this are not kept.
+    private static let mostKept = 16
+
+    init(_ options: SystemProxies.Options) { self.options = options }
+
+    func load(_ url: URL) async throws -> String {
+        switch entries[url] {
+        case .loaded(let script, let until) where .now < until: return script
+        case .loading(let task): return try await task.value
+        case .loaded, nil: break
+        }
+        if entries.count >= Self.mostKept {
+            entries = entries.filter { if case .loading = $0.value { true } else { false } }
+        }
+        let (session, options) = (session, options)
+        // Its own task: it goes on for the others when the first that asked is cancelled, and has a limit of its own.
+        let task = Task { try await Self.load(url, session, options) }
+        entries[url] = .loading(task)
+        do {
+            let script = try await task.value
+            entries[url] = .loaded(script, until: .now.advanced(by: .seconds(max(0, options.scriptLifetime))))
+            return script
+        } catch {
+            entries[url] = nil
+            throw error
+        }
+    }
+
+    private static func load(
+        _ url: URL, _ session: URLSession, _ options: SystemProxies.Options
+    ) async throws -> String {
+        do {
+            let (data, response) = try await session.data(from: url)
+            if let response = response as? HTTPURLResponse, response.statusCode != 200 {
+                throw SystemProxyError.scriptStatus(response.statusCode, url: shown(url))
+            }
+            guard data.count <= options.maximumScriptSize else {
+                throw SystemProxyError.scriptTooLong(maximum: options.maximumScriptSize)
+            }
+            // Old ones are in Latin-1.
+            return String(data: data, encoding: .utf8) ?? String(decoding: data.map(UInt16.init), as: UTF16.self)
+        } catch let error as URLError where error.code == .dataLengthExceedsMaximum {
+            throw SystemProxyError.scriptTooLong(maximum: options.maximumScriptSize)
+        }
+    }
+
+    /// A URL for messages, without a credential.
+    private static func shown(_ url: URL) -> String {
+        var parts = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        parts?.user = nil
+        parts?.password = nil
+        return parts?.string ?? ""
+    }
+}

@@ -1,0 +1,85 @@
+import Foundation
+
+/// What libproxy runs for a script: it calls the script's `FindProxyForURL`, and gives what that returned, or the error that it
+/// threw, as the name of a proxy.
+///
+/// libproxy by itself says `direct://` for a script that fails, and also where it has nothing that runs scripts: then requests
+/// would go past the proxies unnoticed. It knows no proxies over TLS, either.
+struct ScriptProgram {
+    let text: String
+
+    /// - Parameter url: the server's, without a path.
+    init(_ script: String, for url: URL) {
+        let host = url.host ?? ""
+        text = """
+            var loadingKitScript = \(Self.literal(script)), loadingKitURL = \(Self.literal(Self.plain(url))), \
+            loadingKitHost = \(Self.literal(host)), loadingKitRuns = false;
+            function FindProxyForURL() {
+                if (loadingKitRuns) throw new Error("it has no function FindProxyForURL");
+                loadingKitRuns = true;
+                var text, coded = "";
+                try {
+                    var find = new Function(loadingKitScript + "\\n;return FindProxyForURL;")();
+                    text = "=" + String(find(loadingKitURL, loadingKitHost)).substring(0, \(Self.longestAnswer));
+                    text = encodeURIComponent(text);
+                } catch (error) {
+                    text = encodeURIComponent("!" + String(error).substring(0, 500).replace(/[^ -~]/g, "?"));
+                }
+                for (var i = 0; i < text.length; i++) coded += (256 + text.charCodeAt(i)).toString(16).substring(1);
+                return "PROXY \(Self.mark)" + coded + ":1";
+            }
+
+            """
+    }
+
+    /// Characters of an answer that are looked at.
+    private static let longestAnswer = 16_384
+    private static let mark = "loadingkit"
+
+    /// What the script returned.
+    func answer(in output: CommandOutput) throws -> String {
+        let lines = output.text.split(whereSeparator: \.isWhitespace)
+        let prefix = "http://\(Self.mark)"
+        guard let word = lines.first(where: { $0.hasPrefix(prefix) }),
+            let text = Self.decode(word.dropFirst(prefix.count).prefix { $0 != ":" })
+        else {
+            if output.errors.contains("Unable to find a required pacrunner!") { throw SystemProxyError.noScriptRunner }
+            throw SystemProxyError.unusableAnswer(output.problem)
+        }
+        switch text.first {
+        case "=": return String(text.dropFirst())
+        case "!": throw SystemProxyError.scriptFailed(String(text.dropFirst()))
+        case _: throw SystemProxyError.unusableAnswer(text)
+        }
+    }
+
+    private static func decode(_ hexadecimal: Substring) -> String? {
+        let digits = hexadecimal.compactMap(\.hexDigitValue)
+        guard digits.count.isMultiple(of: 2), digits.count == hexadecimal.count else { return nil }
+        let bytes = stride(from: 0, to: digits.count, by: 2).map { UInt8(digits[$0] * 16 + digits[$0 + 1]) }
+        return String(decoding: bytes, as: UTF8.self).removingPercentEncoding
+    }
+
+    /// As a browser gives it: with a path, and without the scheme's own port.
+    private static func plain(_ url: URL) -> String {
+        var parts = URLComponents(url: url, resolvingAgainstBaseURL: true) ?? URLComponents()
+        if parts.port == (parts.scheme == "https" ? 443 : 80) { parts.port = nil }
+        parts.path = "/"
+        return parts.string ?? url.absoluteString
+    }
+
+    /// A JavaScript string literal, in ASCII alone.
+    private static func literal(_ text: String) -> String {
+        var literal: [UInt8] = [UInt8(ascii: "\"")]
+        for unit in text.utf16 {
+            if unit >= 0x20, unit < 0x7f, unit != 0x22, unit != 0x5c {
+                literal.append(UInt8(unit))
+            } else {
+                let digits = String(unit, radix: 16)
+                literal += Array("\\u\(String(repeating: "0", count: 4 - digits.count))\(digits)".utf8)
+            }
+        }
+        literal.append(UInt8(ascii: "\""))
+        return String(decoding: literal, as: UTF8.self)
+    }
+}
