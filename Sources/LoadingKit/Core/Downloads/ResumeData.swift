@@ -17,7 +17,8 @@ package struct ResumeData: Equatable {
     }
 
     private static let version = 1
-    private static let keptFields = ["Accept", "Accept-Language", "User-Agent"]
+    /// The last two are those of `ftp` URLs that say how the server is reached: a protected download stays one.
+    private static let keptFields = ["Accept", "Accept-Language", "User-Agent", "FTP-TLS", "FTP-Path"]
 
     var url: URL
     /// What the download was made for, before it was redirected (``URLSessionTask/firstURL``).

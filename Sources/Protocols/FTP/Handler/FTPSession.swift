@@ -17,6 +17,14 @@ struct FTPConnectionKey: Hashable {
     let decider: ObjectIdentifier?
 }
 
+/// As whom a file was read.
+struct FTPReader {
+    let server: FTPServer
+    let file: FTPPath
+    let user: String
+    let password: String
+}
+
 /// What the loads of a session share: control connections, TLS contexts, and credentials that servers have accepted. Confined
 /// to the session's loop.
 final class FTPSession: SessionResource {
@@ -31,6 +39,8 @@ final class FTPSession: SessionResource {
     private var tlsContexts: [TLSOptions: TLSContext] = [:]
     /// What servers have accepted that programs were asked for.
     private var accepted: [FTPServer: URLCredential] = [:]
+    /// As whom files were read whose URLs named the user, the last one at the end. Resume data has no credentials.
+    private var readers: [FTPReader] = []
     private var idle: [FTPConnectionKey: [FTPConnection]] = [:]
     /// Open connections and those that are being made, by server.
     private var connections: [FTPServer: [ObjectIdentifier: FTPConnection]] = [:]
@@ -73,6 +83,20 @@ final class FTPSession: SessionResource {
     func serverDidRefuse(_ user: String, _ password: String?, _ server: FTPServer) {
         guard let known = accepted[server], known.user == user, known.password == password else { return }
         accepted[server] = nil
+    }
+
+    /// The files that are remembered with their readers.
+    private static let maximumReaders = 100
+
+    func didRead(_ file: FTPPath, _ server: FTPServer, as user: String, _ password: String) {
+        readers.removeAll { $0.server == server && $0.file == file }
+        readers.append(FTPReader(server: server, file: file, user: user, password: password))
+        if readers.count > Self.maximumReaders { readers.removeFirst() }
+    }
+
+    /// As whom the session has read a file that a resumed download asks for.
+    func reader(of file: FTPPath, _ server: FTPServer) -> FTPReader? {
+        readers.last { $0.server == server && $0.file == file }
     }
 
     // MARK: Connections
@@ -171,14 +195,14 @@ final class FTPSession: SessionResource {
     // MARK: SessionResource
 
     func reset() {
-        accepted = [:]
+        (accepted, readers) = ([:], [])
         closeIdle()
     }
 
     func close() {
         isClosed = true
         sweepTimer?.cancel()
-        accepted = [:]
+        (accepted, readers) = ([:], [])
         closeIdle()
     }
 }
