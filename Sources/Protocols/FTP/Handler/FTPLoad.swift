@@ -38,6 +38,9 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     /// The receiver takes no bytes now.
     private var isBlocked = false
     private var isDataOver = false
+    /// What came while the receiver took nothing: no response may be given then.
+    private var heldBeginning: FTPClientStateMachine.Beginning?
+    private var heldEnd: FTPFacts?
 
     init(_ request: URLRequest, _ resources: LoadResources) {
         urlRequest = request
@@ -88,6 +91,8 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
     func receiverDidBecomeReady() {
         isBlocked = false
+        if let beginning = heldBeginning.take() { transferDidBegin(beginning) }
+        if let facts = heldEnd.take() { complete(facts) }
         readData()
         sendData()
     }
@@ -249,6 +254,10 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
     private func transferDidBegin(_ beginning: FTPClientStateMachine.Beginning) {
         guard let request, let receiver else { return }
+        if isBlocked {
+            heldBeginning = beginning
+            return
+        }
         self.beginning = beginning
         timings.requestEnd = loop.now
         switch request.transfer.operation {
@@ -284,9 +293,21 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     }
 
     private func transferDidFinish(_ facts: FTPFacts, _ connection: FTPConnection) {
-        guard let request else { return }
         stopTransfer()
         release(connection)
+        complete(facts)
+    }
+
+    private func complete(_ facts: FTPFacts) {
+        guard let request else { return }
+        switch request.transfer.operation {
+        case .retrieve: break
+        case .list, .inspect, .store, .append, .makeDirectory:
+            guard !isBlocked else {
+                heldEnd = facts
+                return
+            }
+        }
         switch request.transfer.operation {
         case .retrieve:
             if let expected = expectedCount, received < expected {
