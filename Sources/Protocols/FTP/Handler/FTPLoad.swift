@@ -180,8 +180,11 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         case .begin(let beginning): transferDidBegin(beginning)
         case .finish(let facts): transferDidFinish(facts, connection)
         case .fail(let refusal):
+            // Some servers say on the control connection, too, that TLS of a data connection came to nothing: the next
+            // command would take that for its answer.
+            let mayHaveMore = data != nil && connection.key.server.security != .none
             stopTransfer()
-            release(connection)
+            if !mayHaveMore { release(connection) }
             fail(LoadFailure(refusal))
         case .wait, .send, .startTLS, .close: break
         }
