@@ -84,6 +84,13 @@ func verifyReplies(
         verifyReplies("220 a\r\n", [.error(.lineTooLong(limit: 0))], limits: limits)
     }
 
+    @Test func whatFollowsAReplyInTheSameBytes() throws {
+        var parser = FTPReplyParser()
+        let replies = try Array("150 a\r\n000 x\r\n226 b\r\n".utf8).withUnsafeBytes { try parser.receive($0) }
+        #expect(replies.map(\.code) == [150])
+        #expect(parser.failure == .malformedReply(Array("000 x".utf8)))
+    }
+
     @Test func betweenReplies() throws {
         var parser = FTPReplyParser()
         #expect(parser.isBetweenReplies)

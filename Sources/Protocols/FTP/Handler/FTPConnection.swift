@@ -219,6 +219,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
                 }
                 perform(action)
             }
+            if let failure = parser.failure { throw failure }
             return true
         } catch {
             fail(error)

@@ -34,7 +34,16 @@ public struct FTPReplyParser: Sendable {
         }
     }
 
-    /// Takes bytes, and gives the replies that they complete. After an error each call throws it again.
+    /// What ended the reading: the replies that came before it in the same bytes were given first. Nil while all is well.
+    public var failure: FTPError? {
+        switch state {
+        case .failed(let error): error
+        case .betweenReplies, .inReply: nil
+        }
+    }
+
+    /// Takes bytes, and gives the replies that they complete; ``failure`` says whether something else follows them. After an
+    /// error each call throws it again.
     public mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(FTPError) -> [FTPReply] {
         if case .failed(let error) = state { throw error }
         var replies: [FTPReply] = []
