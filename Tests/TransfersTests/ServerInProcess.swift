@@ -74,6 +74,8 @@ final class PlainProgram: @unchecked Sendable {  // the reader is used by one th
     private let descriptor: Int32
     private var reader = MessageReader()
     private var messages: [String] = []
+    /// So many bytes at most have waited for the rest of their message.
+    private(set) var mostPending = 0
 
     init(_ place: DaemonPlace) throws {
         descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue | SOCK_CLOEXEC.rawValue), 0)
@@ -87,6 +89,9 @@ final class PlainProgram: @unchecked Sendable {  // the reader is used by one th
         }
         guard code == 0 else { throw POSIXError(.ECONNREFUSED) }
     }
+
+    /// - Parameter descriptor: Of a socket that is connected.
+    init(descriptor: Int32) { self.descriptor = descriptor }
 
     deinit { Glibc.close(descriptor) }
 
@@ -107,6 +112,7 @@ final class PlainProgram: @unchecked Sendable {  // the reader is used by one th
             let count = recv(descriptor, &bytes, bytes.count, 0)
             guard count > 0 else { return nil }
             var reading = WireReading()
+            mostPending = max(mostPending, reader.pendingCount)
             reading.read(bytes[..<count], &reader)
             messages += reading.messages
         }

@@ -127,7 +127,7 @@ final class DaemonDialer: SocketLinkOwner, @unchecked Sendable {  // confined to
                 guard !isOver else { return }
                 switch result {
                 case .success:
-                    lastProblem = "it was started, and does not listen"
+                    lastProblem = "it was started, and does not listen; loadkit background log may say why"
                     attemptLater()
                 case .failure(let error): finish(.failure(error))
                 }
@@ -144,7 +144,8 @@ final class DaemonDialer: SocketLinkOwner, @unchecked Sendable {  // confined to
     // MARK: Greeting
 
     private func greet(_ socket: LocalSocket) {
-        let link = SocketLink(socket)
+        // A command may be longer than what may wait for a program, and is kept until the daemon has answered it anyway.
+        let link = SocketLink(socket, waitingLimit: .max)
         self.link = link
         link.owner = self
         try? link.send(.hello(access.hello))

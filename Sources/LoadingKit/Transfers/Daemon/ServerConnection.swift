@@ -17,6 +17,9 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
     private var timer: LoopTimer?
     /// How many commands are not yet performed.
     private var commandCount = 0
+    /// The ends that a session has had when it was attached, while they come. They are sent as a list: there may be more of them
+    /// than may wait for a program.
+    private var earlierEnds: [TransferEvent]?
 
     init(_ socket: LocalSocket, _ server: DaemonServer) {
         link = SocketLink(socket, waitingLimit: server.limits.maximumWaiting)
@@ -136,11 +139,17 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
 
     private func deliver(_ event: TransferEvent) {
         guard case .attached = state else { return }
+        if case .ended = event, earlierEnds != nil {
+            earlierEnds?.append(event)
+            return
+        }
+        sendEarlierEnds()
         switch event {
         case .attached(let attached):
             var parts = SnapshotParts(attached.transfers)
             link.send(parts: { parts.next() })
             send(.event(.attached(SessionState(nextIdentifier: attached.nextIdentifier, transfers: []))))
+            earlierEnds = []
         case .detached:
             send(.event(event))
             close()
@@ -148,6 +157,13 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
             .deliveredEarlierEvents:
             send(.event(event))
         }
+    }
+
+    private func sendEarlierEnds() {
+        guard let ends = earlierEnds else { return }
+        earlierEnds = nil
+        var parts = EventParts(ends)
+        link.send(parts: { parts.next() })
     }
 
     private func perform(

@@ -10,13 +10,15 @@ struct OutgoingQueue {
     private enum Item {
         case frame(MessageFrame, [OwnedDescriptor])
         case parts(() -> MessageFrame?)
+        /// A message of the list behind it.
+        case part(MessageFrame)
     }
 
     private var items: Deque<Item> = []
     private var progress: [Int: TransferProgress] = [:]
     /// How much of the first frame was sent.
     private var offset = 0
-    /// How many bytes wait, without what is not yet written.
+    /// How many bytes wait. Those of lists are not counted: of a list there is one message at a time.
     private(set) var byteCount = 0
 
     var isEmpty: Bool { items.isEmpty && progress.isEmpty }
@@ -49,23 +51,30 @@ struct OutgoingQueue {
                 return frame.bytes.withUnsafeBytes { bytes in
                     body(UnsafeRawBufferPointer(rebasing: bytes[offset...]), offset == 0 ? descriptors : [])
                 }
+            case .part(let frame):
+                return frame.bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[offset...]), []) }
             case .parts(let next):
                 guard let frame = next() else {
                     items.removeFirst()
                     continue
                 }
-                byteCount += frame.bytes.count
-                items.prepend(.frame(frame, []))
+                items.prepend(.part(frame))
             }
         }
     }
 
     /// So many bytes of the first message were sent.
     mutating func didSend(_ count: Int) {
-        guard case .frame(let frame, _)? = items.first else { return }
+        let length: Int
+        let counted: Int
+        switch items.first {
+        case .frame(let frame, _)?: (length, counted) = (frame.bytes.count, frame.bytes.count)
+        case .part(let frame)?: (length, counted) = (frame.bytes.count, 0)
+        case .parts?, nil: return
+        }
         offset += count
-        guard offset >= frame.bytes.count else { return }
-        byteCount -= frame.bytes.count
+        guard offset >= length else { return }
+        byteCount -= counted
         offset = 0
         items.removeFirst()
     }

@@ -31,7 +31,7 @@ package protocol SocketLinkOwner: AnyObject {
 
 /// Messages over a socket between a program and the daemon, in both directions. Confined to its loop.
 package final class SocketLink {
-    /// A peer for which more bytes wait is cut off.
+    /// A program for which more bytes wait is cut off.
     package static let maximumWaiting = 64 << 20
     /// So many reads are made before other things on the loop have their turn.
     private static let readsInTurn = 16

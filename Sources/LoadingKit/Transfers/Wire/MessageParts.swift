@@ -27,6 +27,21 @@ struct SnapshotParts {
     }
 }
 
+/// Events, of which each becomes a message when the one before it was sent. One that cannot be written is left out.
+struct EventParts {
+    /// The last first.
+    private var events: [TransferEvent]
+
+    init(_ events: [TransferEvent]) { self.events = events.reversed() }
+
+    mutating func next() -> MessageFrame? {
+        while let event = events.popLast() {
+            if let frame = try? MessageFrame(.event(event)) { return frame }
+        }
+        return nil
+    }
+}
+
 /// All sessions for a person's eyes, as messages with some transfers each: without the bodies and fields of requests.
 struct OverviewParts {
     private static let transfersInPart = 100
