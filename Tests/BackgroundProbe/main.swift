@@ -11,8 +11,10 @@ import LoadingKit
 //                           all events          urlSessionDidFinishEvents
 //                           tasks NAME...       those that there were at the beginning
 //                           invalid CODE        the session has ended
+//                           because TEXT        before an end or an invalid that has an error
 //
-// `PROBE_LAUNCH` is the launch command, its words between `|`; `PROBE_DOWNLOADS` the folder of downloads.
+// `PROBE_LAUNCH` is the launch command, its words between `|`; `PROBE_DOWNLOADS` the folder of downloads; `PROBE_IDENTITY` the
+// file of a client's certificate and key, and `PROBE_ROOTS` that of the certificates that are trusted.
 // Downloads go to FOLDER/NAME; each end is a line of FOLDER/ends, too.
 
 LoadingKitBackground.runIfDaemon()
@@ -21,6 +23,10 @@ func say(_ line: String) {
     let bytes = Array((line + "\n").utf8)
     _ = write(1, bytes, bytes.count)
 }
+
+func explain(_ error: (any Error)?) { if let error { say("because \(error.localizedDescription)") } }
+
+let variables = ProcessInfo.processInfo.environment
 
 final class ProbeDelegate: NSObject, URLSessionDownloadDelegate, URLSessionDataDelegate {
     let folder: URL
@@ -56,12 +62,25 @@ final class ProbeDelegate: NSObject, URLSessionDownloadDelegate, URLSessionDataD
         let line = "\(task.taskDescription ?? "") \(error.map { ($0 as NSError).code } ?? 0)"
         let bytes = Array((line + "\n").utf8)
         _ = write(ends, bytes, bytes.count)
+        explain(error)
         say("end \(line)")
     }
 
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) { say("all events") }
 
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceive challenge: URLAuthenticationChallenge
+    ) async -> (URLSession.AuthChallengeDisposition, URLCredential?) {
+        guard challenge.protectionSpace.authenticationMethod == NSURLAuthenticationMethodClientCertificate,
+            let path = variables["PROBE_IDENTITY"], let text = try? String(contentsOfFile: path, encoding: .utf8),
+            let identity = try? ClientIdentity(pemRepresentation: text)
+        else { return (.performDefaultHandling, nil) }
+        say("identity")
+        return (.useCredential, URLCredential(identity: identity, certificates: nil, persistence: .forSession))
+    }
+
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        explain(error)
         say("invalid \(error.map { ($0 as NSError).code } ?? 0)")
         exit(0)
     }
@@ -75,10 +94,10 @@ guard arguments.count >= 3 else {
 let configuration = URLSessionConfiguration.background(withIdentifier: arguments[1])
 configuration.runsInProcess = arguments.count > 3
 configuration.timeoutIntervalForRequest = 5
-let variables = ProcessInfo.processInfo.environment
 configuration.backgroundLaunchCommand = variables["PROBE_LAUNCH"].map { $0.split(separator: "|").map(String.init) }
 configuration.backgroundDownloadFolder = variables["PROBE_DOWNLOADS"].map { URL(fileURLWithPath: $0) }
 configuration.httpMaximumConnectionsPerHost = 6
+if let path = variables["PROBE_ROOTS"] { configuration.tlsTrustRoots = .file(path: path) }
 let folder = URL(fileURLWithPath: arguments[2], isDirectory: true)
 let session = URLSession(
     configuration: configuration, delegate: ProbeDelegate(folder: folder), delegateQueue: nil)

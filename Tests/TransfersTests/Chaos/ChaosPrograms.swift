@@ -32,12 +32,16 @@ final class ChaosPrograms: Sendable {
 
     deinit { for process in processes { kill(process, SIGKILL) } }
 
-    func start() throws -> ChaosProgram {
-        let arguments = [identifier, folder.file("got").path] + (runsInProcess ? ["in-process"] : [])
-        return try ChaosProgram(program, arguments, environment)
+    /// - Parameters:
+    ///   - other: The identifier of the session, where it is another one.
+    ///   - command: What runs the program, which is its last arguments.
+    func start(_ other: String? = nil, by command: [String] = []) throws -> ChaosProgram {
+        let words =
+            command + [program, other ?? identifier, folder.file("got").path] + (runsInProcess ? ["in-process"] : [])
+        return try ChaosProgram(words[0], Array(words.dropFirst()), environment)
     }
 
-    private var environment: [String: String] {
+    var environment: [String: String] {
         variables.merging([
             "XDG_RUNTIME_DIR": folder.file("run").path, "XDG_STATE_HOME": folder.file("state").path,
             "XDG_DATA_HOME": folder.file("data").path, "XDG_CACHE_HOME": folder.file("cache").path,

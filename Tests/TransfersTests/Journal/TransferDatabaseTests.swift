@@ -112,6 +112,30 @@
             #expect(contents.sessions.isEmpty && contents.transfers.isEmpty)
         }
 
+        @Test("without its key a session's number is not given to another one")
+        func numberOfLostSession() throws {
+            try journal().commit([.session(session(7)), .begin(try transfer(1))])
+            try FileManager.default.removeItem(at: folder.file("state").appendingPathComponent("Transfers.key"))
+            let contents = try journal().load()
+            #expect(contents.sessions.isEmpty)
+            #expect(contents.highestSession == 7)
+        }
+
+        @Test("an end that is damaged is an end with an error, and the others are as they were")
+        func damagedEnd() throws {
+            let journal = try journal()
+            try journal.commit([.session(session(1)), .begin(try transfer(1)), .begin(try transfer(2))])
+            let end = TransferEnd(error: nil, response: nil, progress: TransferProgress(), file: "/f", metrics: nil)
+            try journal.commit([.end(try transfer(1).summary.key, number: 1, end)])
+            try journal.commit([.end(try transfer(2).summary.key, number: 2, end)])
+            try journal.database.write { connection in
+                try connection.run("UPDATE content SET ending = x'00112233' WHERE identifier = 1")
+            }
+            let damaged = try #require(try journal.end(of: try transfer(1).summary.key))
+            #expect(damaged.file == nil && damaged.error?.code == URLError.cannotOpenFile.rawValue)
+            #expect(try journal.end(of: try transfer(2).summary.key)?.file == "/f")
+        }
+
         @Test("a contents that was put into another row is not taken for its own")
         func swapped() throws {
             let journal = try journal()

@@ -22,7 +22,9 @@ import Testing
 
             func load() throws -> JournalContents { try journal.load() }
             func transfer(_ key: TransferKey) throws -> JournaledTransfer? { try journal.transfer(key) }
-            func transfers(of session: Int64) throws -> [JournaledTransfer] { try journal.transfers(of: session) }
+            func transfers<Value: Sendable>(
+                of session: Int64, _ transform: (JournaledTransfer) throws -> Value
+            ) throws -> [Value] { try journal.transfers(of: session, transform) }
             func end(of key: TransferKey) throws -> TransferEnd? { try journal.end(of: key) }
 
             func commit(_ changes: [JournalChange]) throws {

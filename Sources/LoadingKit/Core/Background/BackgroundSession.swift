@@ -188,6 +188,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         case .detached, .closed: return
         }
         phase = .attached(deliversEarlierEnds: false)
+        endLostTasks(but: Set(state.transfers.map(\.transfer.identifier)))
         for snapshot in state.transfers {
             if let runner = runners[snapshot.transfer.identifier] {
                 runner.didAttachAgain(isSuspended: snapshot.isSuspended)
@@ -196,6 +197,14 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
             }
         }
         for work in waiting { work() }
+    }
+
+    /// Tasks that were handed over, and of which nothing is known any more: the journal was damaged, or removed.
+    private func endLostTasks(but known: Set<Int>) {
+        for runner in runners.values.sorted(by: { $0.identifier < $1.identifier })
+        where !known.contains(runner.identifier) {
+            runner.didLoseTransfer()
+        }
     }
 
     private func restore(_ snapshot: TransferSnapshot) {

@@ -73,6 +73,13 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         passOnState()
     }
 
+    /// The daemon was started anew, and knows nothing of the transfer.
+    func didLoseTransfer() {
+        guard case .begun = stage else { return }
+        let text = "the transfer is lost: the journal of background sessions was damaged or removed"
+        end(with: LoadFailure(.backgroundSessionWasDisconnected, text))
+    }
+
     private func passOnState() {
         switch task.state {
         case .canceling: cancel()

@@ -11,7 +11,7 @@ package struct TransferError: Codable, Hashable, Sendable {
     package var resumeData: Data?
 
     package init(_ error: any Error) {
-        let error = error as NSError
+        let error = (error is LoadFailure ? URLError(error, url: nil) : error) as NSError
         let underlying = error.userInfo[NSUnderlyingErrorKey] as? any Error
         let description = underlying.map { String(describing: $0) }
         domain = error.domain

@@ -12,11 +12,17 @@ package protocol TransferJournal: Sendable {
     /// All of a transfer; nil where there is none.
     func transfer(_ key: TransferKey) throws -> JournaledTransfer?
 
-    /// All transfers of a session, in the order of their identifiers. Those that cannot be read are passed over.
-    func transfers(of session: Int64) throws -> [JournaledTransfer]
+    /// What is made of each transfer of a session, in the order of their identifiers. Those that cannot be read are passed over.
+    func transfers<Value: Sendable>(
+        of session: Int64, _ transform: (JournaledTransfer) throws -> Value
+    ) throws -> [Value]
 
     /// How a transfer has ended; nil where it has not.
     func end(of key: TransferKey) throws -> TransferEnd?
+}
+
+extension TransferJournal {
+    package func transfers(of session: Int64) throws -> [JournaledTransfer] { try transfers(of: session) { $0 } }
 }
 
 /// Distinguishes a transfer from those of all sessions.
@@ -35,6 +41,8 @@ package struct TransferKey: Hashable, Sendable {
 package struct JournalContents: Sendable {
     package var sessions: [JournaledSession]
     package var transfers: [TransferSummary]
+    /// The highest number of a session, also of one that cannot be read: it is not given to another.
+    package var highestSession: Int64 = 0
 
     package init(sessions: [JournaledSession] = [], transfers: [TransferSummary] = []) {
         self.sessions = sessions

@@ -44,6 +44,11 @@
             return [SQLITE_CORRUPT, SQLITE_NOTADB, SQLITE_ERROR, SQLITE_FORMAT].contains(error.primaryCode)
         }
 
+        /// Whether something is not what was encrypted with the key.
+        static func isWrongKey(_ error: any Error) -> Bool {
+            if case .wrongKey? = error as? StoreFailure { true } else { false }
+        }
+
         /// Whether another process holds the file, so that it is worth to try again.
         static func isBusy(_ error: any Error) -> Bool {
             guard let error = error as? SQLiteError else { return false }

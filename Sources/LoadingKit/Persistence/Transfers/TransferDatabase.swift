@@ -60,7 +60,9 @@
                     FROM transfer
                     """
                 ) { row in TransferSummary(row).flatMap { known.contains($0.key.session) ? $0 : nil } }
-                return (JournalContents(sessions: sessions, transfers: transfers), unreadable)
+                var contents = JournalContents(sessions: sessions, transfers: transfers)
+                contents.highestSession = try connection.first(Int64.self, "SELECT max(number) FROM session") ?? 0
+                return (contents, unreadable)
             }
             guard let (contents, unreadable) = contents else { return JournalContents() }
             if unreadable > 0 {
@@ -71,17 +73,21 @@
         }
 
         package func transfer(_ key: TransferKey) throws -> JournaledTransfer? {
-            try transfers("transfer.session = ? AND transfer.identifier = ?", [key.session, key.identifier]).first
+            try transfers("transfer.session = ? AND transfer.identifier = ?", [key.session, key.identifier]) { $0 }
+                .first
         }
 
-        package func transfers(of session: Int64) throws -> [JournaledTransfer] {
-            try transfers("transfer.session = ? ORDER BY transfer.identifier", [session])
+        package func transfers<Value: Sendable>(
+            of session: Int64, _ transform: (JournaledTransfer) throws -> Value
+        ) throws -> [Value] {
+            try transfers("transfer.session = ? ORDER BY transfer.identifier", [session], transform)
         }
 
         /// - Parameter condition: One of the texts above.
-        private func transfers(_ condition: String, _ values: [any SQLiteValue & Sendable]) throws
-            -> [JournaledTransfer]
-        {
+        private func transfers<Value: Sendable>(
+            _ condition: String, _ values: [any SQLiteValue & Sendable],
+            _ transform: (JournaledTransfer) throws -> Value
+        ) throws -> [Value] {
             let sealing = sealing
             return try database.read { connection in
                 try connection.rows(
@@ -97,7 +103,8 @@
                             TransferDescription.self, description, .description(summary.key)),
                         let standing = try? sealing.open(TransferStanding.self, standing, .standing(summary.key))
                     else { return nil }
-                    return JournaledTransfer(summary: summary, description: description, standing: standing)
+                    return try transform(
+                        JournaledTransfer(summary: summary, description: description, standing: standing))
                 }
             } ?? []
         }
@@ -108,15 +115,28 @@
                     Data.self, "SELECT ending FROM content WHERE session = ? AND identifier = ?",
                     [key.session, key.identifier])
             }
-            return try sealed?.flatMap { try sealing.open(TransferEnd.self, $0, .end(key)) }
+            do {
+                return try sealed?.flatMap { try sealing.open(TransferEnd.self, $0, .end(key)) }
+            } catch let error where error is DecodingError || StoreFailure.isWrongKey(error) {
+                // The others of the session can be told.
+                let text = "what the journal of background sessions has of the transfer's end cannot be read: \(error)"
+                return TransferEnd(
+                    error: TransferError(.cannotOpenFile, text), response: nil, progress: TransferProgress(), file: nil,
+                    metrics: nil)
+            }
         }
 
         package func commit(_ changes: [JournalChange]) throws {
             guard !changes.isEmpty else { return }
-            // Encrypted before the file is locked.
-            let statements = try changes.flatMap { try sealing.statements(for: $0) }
-            try database.write { connection in
-                for statement in statements { try connection.run(statement.text, statement.values) }
+            do {
+                // Encrypted before the file is locked.
+                let statements = try changes.flatMap { try sealing.statements(for: $0) }
+                try database.write { connection in
+                    for statement in statements { try connection.run(statement.text, statement.values) }
+                }
+            } catch {
+                throw LoadFailure(
+                    .cannotWriteToFile, "the journal of background sessions cannot be written: \(error)")
             }
         }
     }

@@ -110,9 +110,11 @@ final class JournalWriter {
         return try journal.transfer(key)
     }
 
-    func transfers(of session: Int64) throws -> [JournaledTransfer] {
+    func transfers<Value: Sendable>(
+        of session: Int64, _ transform: (JournaledTransfer) throws -> Value
+    ) throws -> [Value] {
         flush()
-        return try journal.transfers(of: session)
+        return try journal.transfers(of: session, transform)
     }
 
     func end(of key: TransferKey) throws -> TransferEnd? {

@@ -65,9 +65,12 @@ extension TransferService {
             ends = try session.ended.sorted { $0.value < $1.value }.compactMap { identifier, _ in
                 try journal.end(of: session.key(identifier)).map { (identifier, $0) }
             }
-            state = SessionState(
-                nextIdentifier: session.record.nextIdentifier,
-                transfers: try snapshots(of: session, Dictionary(ends) { first, _ in first }).map(\.snapshot))
+            let endsByIdentifier = Dictionary(ends) { first, _ in first }
+            // One by one: there may be very many.
+            let transfers = try journal.transfers(of: session.number) { transfer in
+                overview(of: transfer, session, endsByIdentifier).snapshot
+            }
+            state = SessionState(nextIdentifier: session.record.nextIdentifier, transfers: transfers)
         } catch {
             return refuse(channel, session, error)
         }
@@ -125,9 +128,10 @@ extension TransferService {
                 for identifier in session.ended.keys {
                     ends[identifier] = try? journal.end(of: session.key(identifier))
                 }
+                let transfers = try? journal.transfers(of: session.number) { overview(of: $0, session, ends) }
                 return SessionOverview(
                     identifier: session.description.identifier, program: session.description.program,
-                    isAttached: session.client != nil, transfers: (try? snapshots(of: session, ends)) ?? [])
+                    isAttached: session.client != nil, transfers: transfers ?? [])
             }
             completion(overviews.sorted { ($0.identifier, $0.program) < ($1.identifier, $1.program) })
         }
@@ -158,22 +162,22 @@ extension TransferService {
         }
     }
 
-    private func snapshots(of session: ServiceSession, _ ends: [Int: TransferEnd]) throws -> [TransferOverview] {
-        try journal.transfers(of: session.number).map { transfer in
-            let identifier = transfer.description.identifier
-            guard let entry = session.transfers[identifier] else {
-                let end = ends[identifier]
-                let snapshot = TransferSnapshot(
-                    transfer.description, progress: end?.progress ?? transfer.standing.progress,
-                    currentRequest: end?.currentRequest, response: end?.response)
-                return TransferOverview(
-                    snapshot: snapshot, state: end?.error == nil ? .ended : .failed, lastError: end?.error)
-            }
-            let live = session.live[identifier] ?? LiveTransfer(transfer)
+    private func overview(
+        of transfer: JournaledTransfer, _ session: ServiceSession, _ ends: [Int: TransferEnd]
+    ) -> TransferOverview {
+        let identifier = transfer.description.identifier
+        guard let entry = session.transfers[identifier] else {
+            let end = ends[identifier]
+            let snapshot = TransferSnapshot(
+                transfer.description, progress: end?.progress ?? transfer.standing.progress,
+                currentRequest: end?.currentRequest, response: end?.response)
             return TransferOverview(
-                snapshot: live.snapshot(isSuspended: entry.state.isSuspended), state: entry.shownState,
-                lastError: live.standing.lastError)
+                snapshot: snapshot, state: end?.error == nil ? .ended : .failed, lastError: end?.error)
         }
+        let live = session.live[identifier] ?? LiveTransfer(transfer)
+        return TransferOverview(
+            snapshot: live.snapshot(isSuspended: entry.state.isSuspended), state: entry.shownState,
+            lastError: live.standing.lastError)
     }
 }
 

@@ -89,6 +89,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     }
 
     private func takeUp(_ contents: JournalContents) {
+        lastSession = contents.highestSession
         for record in contents.sessions { _ = try? add(record) }
         let (now, wall) = (loop.now, environment.wallClock.now)
         for summary in contents.transfers {
