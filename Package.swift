@@ -238,6 +238,8 @@ let package = Package(
 
         // Gives the tests' process folders of its own for what it keeps on disk, before anything else runs.
         .target(name: "CTestFolders", path: "Tests/TestFolders"),
+        // Does what another user would.
+        .target(name: "CTestUsers", path: "Tests/TestUsers"),
         // Makes the bodies that the decoder undoes; no product needs it.
         .systemLibrary(
             name: "CBrotliEncoder", path: "Tests/CBrotliEncoder", pkgConfig: "libbrotlienc",
@@ -284,7 +286,7 @@ let package = Package(
             "TransfersTests",
             [
                 "LoadingKitTransfers", "LoadingKitPersistence", "LoadingKitCore", "LoadingKitTransport", "LoadingKit",
-                "LoadingKitPrimitives", "BackgroundProbe", "DaemonProbe", "loadkitd",
+                "LoadingKitPrimitives", "BackgroundProbe", "DaemonProbe", "loadkitd", "loadkit", "CTestUsers",
             ]),
         // What the tests run in a network namespace of its own.
         .target(name: "CTestNetworks", path: "Tests/CTestNetworks"),

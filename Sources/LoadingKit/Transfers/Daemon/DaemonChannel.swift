@@ -26,6 +26,8 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
     /// Of the ``TransferEvent/attached(_:)`` to come.
     private var snapshots: [TransferSnapshot] = []
     private var losses = 0
+    /// What the daemon has said before the last connection ended.
+    private var farewell: String?
     /// When to give up, unless the session is attached by then.
     private var deadline: MonotonicTime?
 
@@ -103,6 +105,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
 
     private func attach(_ link: SocketLink) {
         snapshots = []
+        farewell = nil
         state = .linked(link)
         link.owner = self
         do throws(WireError) {
@@ -148,7 +151,8 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
             receive(.attached(attached))
         case .event(.detached(let error)): disconnect(error)
         case .event(let event): receive(event)
-        case .hello, .goodbye, .attach, .command, .overviewRequest, .control, .overview, .overviewEnd: break
+        case .goodbye(let goodbye): farewell = goodbye.error?.text
+        case .hello, .attach, .command, .overviewRequest, .control, .overview, .overviewEnd: break
         }
     }
 
@@ -156,7 +160,8 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         guard case .linked(let current) = state, current === link else { return }
         losses += 1
         guard losses <= Self.maximumLosses else {
-            return disconnect(DaemonError("the connection to the daemon ends again and again: \(end)").transferError)
+            let reason = farewell ?? "\(end)"
+            return disconnect(DaemonError("the connection to the daemon ends again and again: \(reason)").transferError)
         }
         state = .idle
         // At once after a first loss.

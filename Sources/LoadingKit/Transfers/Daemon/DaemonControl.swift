@@ -99,7 +99,9 @@ private final class ControlQuestion: SocketLinkOwner, @unchecked Sendable {  // 
         case .performed(_, nil): finish(.success(nil))
         case .overview(_, let part): OverviewParts.join(part, to: &sessions)
         case .overviewEnd: finish(.success(sessions))
-        case .hello, .goodbye, .attach, .command, .overviewRequest, .control, .event, .snapshots: break
+        case .goodbye(let goodbye):
+            if let error = goodbye.error { finish(.failure(error.error)) }
+        case .hello, .attach, .command, .overviewRequest, .control, .event, .snapshots: break
         }
     }
 

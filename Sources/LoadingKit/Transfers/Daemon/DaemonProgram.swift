@@ -42,13 +42,15 @@ package struct DaemonProgram: Hashable, Sendable {
     }
 
     /// So long the daemon may take until it accepts connections, in milliseconds.
-    private static let startTime: Int32 = 10_000
+    package static let startTime: Int32 = 10_000
 
-    /// Starts it, and returns when it accepts connections, or has ended. Blocks.
+    /// Starts it, and returns when it accepts connections, or has ended, or takes longer than usual. Blocks.
     ///
-    /// - Parameter environment: What the daemon's is made of.
+    /// - Parameters:
+    ///   - environment: What the daemon's is made of.
+    ///   - time: How long to wait, in milliseconds.
     package func start(
-        _ environment: [String: String] = ProcessInfo.processInfo.environment
+        _ environment: [String: String] = ProcessInfo.processInfo.environment, time: Int32 = DaemonProgram.startTime
     ) throws(DaemonError) {
         var ends: (reading: Int32, writing: Int32) = (-1, -1)
         let result = SystemCalls.pipe(reading: &ends.reading, writing: &ends.writing)
@@ -57,17 +59,21 @@ package struct DaemonProgram: Hashable, Sendable {
             throw DaemonError("the daemon cannot be started: \(reason)")
         }
         let reading = OwnedDescriptor(ends.reading)
-        try startDetached(environment, readiness: OwnedDescriptor(ends.writing))
+        let starter = try spawn(environment, readiness: OwnedDescriptor(ends.writing))
         var event = pollfd(fd: reading.number, events: Int16(POLLIN), revents: 0)
-        while poll(&event, 1, Self.startTime) < 0, errno == EINTR {}
+        var count: Int32
+        repeat { count = poll(&event, 1, time) } while count < 0 && errno == EINTR
+        // The daemon is nobody's child, and what has started it has ended. Another program would be waited for without end.
+        if count == 0 { kill(starter, SIGKILL) }
+        guard DetachedProcess.wait(for: starter) != SIGKILL else {
+            let problem = "it was started, and does not go into the background"
+            throw DaemonError("\(path) is not a daemon of LoadingKit: \(problem)")
+        }
     }
 
     /// - Parameter readiness: Closed here when this returns, so that the daemon alone holds it.
-    private func startDetached(
-        _ environment: [String: String], readiness: OwnedDescriptor
-    ) throws(DaemonError) {
-        let starter = try DetachedProcess.start(
+    private func spawn(_ environment: [String: String], readiness: OwnedDescriptor) throws(DaemonError) -> pid_t {
+        try DetachedProcess.start(
             path, name: "loadkitd", environment: DaemonStage.start.environment(environment), kept: readiness.number)
-        DetachedProcess.wait(for: starter)
     }
 }

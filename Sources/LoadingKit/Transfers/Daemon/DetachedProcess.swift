@@ -46,10 +46,11 @@ enum DetachedProcess {
         return process
     }
 
-    /// Waits until a process that was started has ended.
-    static func wait(for process: pid_t) {
+    /// Waits until a process that was started has ended. Gives the signal that has ended it; 0 where it has ended by itself.
+    static func wait(for process: pid_t) -> Int32 {
         var status: Int32 = 0
         while waitpid(process, &status, 0) < 0, errno == EINTR {}
+        return status & 0x7F
     }
 
     private static func openDescriptors() -> [Int32] {
