@@ -15,7 +15,7 @@ enum DestinationFile {
         if isSame(copy, destination) { return [part, copy] }
         _ = SystemCalls.unlink(copy)
         do {
-            try FileManager.default.copyItem(atPath: part, toPath: copy)
+            try copyFile(part, to: copy)
             try synchronize(copy)
             let placed = SystemCalls.link(copy, destination)
             if placed == 0 { return [part, copy] }
@@ -35,6 +35,16 @@ enum DestinationFile {
             !isSame(destination + ".loadkit-" + (part as NSString).lastPathComponent, destination)
         else { return }
         throw taken(destination)
+    }
+
+    private static func copyFile(_ part: String, to copy: String) throws {
+        do {
+            try FileManager.default.copyItem(atPath: part, toPath: copy)
+        } catch let error as CocoaError {
+            let reason = (error.underlying as? POSIXError)?.code.rawValue
+            let code = reason ?? (error.code == .fileWriteOutOfSpace ? ENOSPC : EIO)
+            throw PartFailure(.cannotWriteToFile, "the download cannot be copied to \(copy)", -Int(code))
+        }
     }
 
     private static func placeWithoutLinks(_ copy: String, _ destination: String) throws {

@@ -31,11 +31,14 @@ enum LaunchedProgram {
         defer { posix_spawnattr_destroy(&attributes) }
         guard posix_spawn_file_actions_init(&files) == 0 else { return nil }
         defer { posix_spawn_file_actions_destroy(&files) }
-        var signals = sigset_t()
-        sigemptyset(&signals)
-        posix_spawnattr_setsigmask(&attributes, &signals)
+        var (none, all) = (sigset_t(), sigset_t())
+        sigemptyset(&none)
+        sigfillset(&all)
+        posix_spawnattr_setsigmask(&attributes, &none)
+        // What this process ignores, as the daemon does SIGPIPE, a program would ignore, too.
+        posix_spawnattr_setsigdefault(&attributes, &all)
         // POSIX_SPAWN_SETSID, which the system's module has in some versions alone.
-        let flags = Int32(POSIX_SPAWN_SETSIGMASK) | 0x80
+        let flags = Int32(POSIX_SPAWN_SETSIGMASK) | Int32(POSIX_SPAWN_SETSIGDEF) | 0x80
         posix_spawnattr_setflags(&attributes, Int16(flags))
         for descriptor in [STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO] {
             posix_spawn_file_actions_addopen(&files, descriptor, "/dev/null", O_RDWR, 0)
