@@ -71,6 +71,40 @@ import Testing
         #expect(lines.count == 4)
         for line in lines { #expect(line.count <= 79) }
         #expect(TransferTable([]).text(width: 79) == "No background transfers.\n")
+        for width in [0, 1, 10, 30, 40, 60] {
+            let lines = TransferTable(try Self.sessions()).text(width: width).split(
+                separator: "\n", omittingEmptySubsequences: false)
+            #expect(lines.count == 5)
+            for line in lines { #expect(line.count <= width) }
+        }
+        // Of long names and states something of what is loaded is left.
+        let long = SessionOverview(
+            identifier: String(repeating: "s", count: 80), program: "/p", isAttached: false,
+            transfers: [try Self.overview(1, .waitingForProgram)])
+        let line = TransferTable([long]).text(width: 79).split(separator: "\n").last
+        #expect(line?.count == 79 && line?.contains("https:") == true)
+    }
+
+    @Test func linesAreNoMoreThanTheTerminalHas() throws {
+        let sessions = [
+            SessionOverview(
+                identifier: "loadkit", program: "/p", isAttached: false,
+                transfers: try (1...10).map { try Self.overview($0, .queued) })
+        ]
+        for height in [11, 100] {
+            #expect(TransferTable(sessions).text(width: 79, height: height).count { $0 == "\n" } == 11)
+        }
+        let some = TransferTable(sessions).text(width: 79, height: 10).split(separator: "\n")
+        #expect(some.count == 10 && some.last == "and 2 more")
+        #expect(TransferTable(sessions).text(width: 79, height: 0).split(separator: "\n").last == "and 10 more")
+    }
+
+    /// Each picture begins where the one before did.
+    @Test func picturesReplaceEachOther() {
+        var picture = TerminalPicture()
+        #expect(picture.replace(by: "a\nb\n") == "\u{1b}[?7la\nb\n\u{1b}[?7h")
+        #expect(picture.replace(by: "c\n") == "\r\u{1b}[2A\u{1b}[J\u{1b}[?7lc\n\u{1b}[?7h")
+        #expect(picture.replace(by: "").hasPrefix("\r\u{1b}[1A"))
     }
 
     @Test func sharesAreRoundedDown() throws {
@@ -117,7 +151,7 @@ import Testing
 
     @Test func unitsNameTheDaemonAndTheSocket() throws {
         let units = UnitFiles(daemon: "/opt/a b/load%kit$d\"")
-        #expect(units.service.contains(#"ExecStart="/opt/a b/load%%kit$$d\"""# + "\n"))
+        #expect(units.service.contains(#"ExecStart="/opt/a b/load%%kit$d\"""# + "\n"))
         #expect(units.service.contains("Requires=loadkitd.socket\n"))
         #expect(units.socket.contains("ListenStream=%t/loadkit/daemon.socket\n"))
         #expect(units.socket.contains("DirectoryMode=0700\n"))
@@ -161,6 +195,45 @@ import Testing
         }
     }
 
+    @Test func theListIsShownAnewUntilItIsInterrupted() async throws {
+        let run = try DaemonOfTool()
+        #expect(try await run.tool(["background", "add", "http://localhost:1/a"]).status == 0)
+        let terminal = try PseudoTerminal()
+        terminal.setSize(columns: 40, lines: 4)
+        let process = try ChildProcess(
+            try ProgramRun.executable("loadkit"), ["background", "list", "--watch"],
+            environment: try run.environment, streams: .init(output: terminal.far.fileDescriptor))
+        let first = try await onThread { try terminal.read(until: "\u{1b}[?7h") }
+        // The file's name is at the end of a line, which is shortened in the middle.
+        #expect(first.hasPrefix("\u{1b}[?7l") && first.contains("TRANSFER"))
+        for line in first.split(whereSeparator: \.isNewline) {
+            #expect(line.replacing("\u{1b}[?7l", with: "").count < 40)
+        }
+        for number in 1...5 {
+            #expect(try await run.tool(["background", "add", "http://localhost:1/\(number)"]).status == 0)
+        }
+        let next = try await onThread { try terminal.read(until: "and 5 more") }
+        #expect(next.contains("\r\u{1b}[2A\u{1b}[J\u{1b}[?7lTRANSFER"))
+        process.interrupt()
+        #expect(try await onThread { process.waitForExit() } == 128 + SIGINT)
+    }
+
+    @Test func theListOfAPipeEndsWithItsReader() async throws {
+        let run = try DaemonOfTool()
+        let pipe = Pipe()
+        let process = try ChildProcess(
+            try ProgramRun.executable("loadkit"), ["background", "list", "--watch", "--json"],
+            environment: try run.environment, streams: .init(output: pipe.fileHandleForWriting.fileDescriptor))
+        try pipe.fileHandleForWriting.close()
+        let shown = try await onThread {
+            var bytes = [UInt8](repeating: 0, count: 4096)
+            return read(pipe.fileHandleForReading.fileDescriptor, &bytes, bytes.count)
+        }
+        #expect(shown > 0)
+        try pipe.fileHandleForReading.close()
+        #expect(try await onThread { process.waitForExit() } == 0)
+    }
+
     @Test func theToolSaysThatThereIsNoDaemon() async throws {
         let environment = ["LOADKITD": "/there/is/none", "XDG_RUNTIME_DIR": "/there/is/none"]
         let run = try await ToolRun(["background"], environment: environment)
@@ -170,13 +243,40 @@ import Testing
 
     @Test func theToolInstallsUnits() async throws {
         let run = try DaemonOfTool()
-        let installed = try await run.tool(["background", "install"], ["PATH": "/nowhere"])
-        #expect(installed.status == 0)
-        #expect(installed.errors.contains("  systemctl --user daemon-reload\n"))
-        let unit = try String(contentsOf: run.folder.file("config/systemd/user/loadkitd.service"), encoding: .utf8)
-        #expect(unit.contains("DaemonProbe"))
-        #expect(try await run.tool(["background", "uninstall"], ["PATH": "/nowhere"]).status == 0)
-        #expect(try await run.tool(["background", "uninstall"], ["PATH": "/nowhere"]).status == 37)
+        // The second time over those of the first; the third time where there is none any more.
+        for round in 1...3 {
+            let installed = try await run.tool(["background", "install"], ["PATH": "/nowhere"])
+            #expect(installed.status == 0)
+            #expect(installed.errors.contains("  systemctl --user daemon-reload\n"))
+            let unit = try String(
+                contentsOf: run.folder.file("config/systemd/user/loadkitd.service"), encoding: .utf8)
+            #expect(unit.contains("DaemonProbe"))
+            guard round > 1 else { continue }
+            #expect(try await run.tool(["background", "uninstall"], ["PATH": "/nowhere"]).status == 0)
+            #expect(try await run.tool(["background", "uninstall"], ["PATH": "/nowhere"]).status == 37)
+            #expect(try FileManager.default.contentsOfDirectory(atPath: run.folder.path + "/config/systemd/user") == [])
+        }
+    }
+
+    /// With `systemctl` in the path, it is told what to do, in this order.
+    @Test func theToolTellsSystemd() async throws {
+        let run = try DaemonOfTool()
+        let script = try run.folder.write("#!/bin/sh\necho \"$@\" >> \"$0.log\"\n", to: "bin/systemctl")
+        #expect(chmod(script.path, 0o755) == 0)
+        let path = ["PATH": script.deletingLastPathComponent().path]
+        let installed = try await run.tool(["background", "install"], path)
+        #expect(installed.status == 0 && installed.errors.isEmpty)
+        #expect(try await run.tool(["background", "uninstall"], path).status == 0)
+        let log = try String(contentsOfFile: script.path + ".log", encoding: .utf8)
+        #expect(
+            log == """
+                --user --quiet daemon-reload
+                --user --quiet enable loadkitd.service loadkitd.socket
+                --user --quiet restart loadkitd.socket loadkitd.service
+                --user --quiet disable --now loadkitd.socket loadkitd.service
+                --user --quiet daemon-reload
+
+                """)
     }
 }
 
@@ -197,12 +297,17 @@ private final class DaemonOfTool: Sendable {
         }
     }
 
-    func tool(_ arguments: [String], _ environment: [String: String] = [:]) async throws -> ToolRun {
-        let own = [
-            "XDG_RUNTIME_DIR": folder.path, "XDG_STATE_HOME": folder.path + "/state",
-            "XDG_CONFIG_HOME": folder.path + "/config", "DAEMON_PROBE_FOLDER": folder.path + "/kept",
-            "LOADKITD": try ProgramRun.executable("DaemonProbe"),
-        ]
-        return try await ToolRun(arguments, folder: folder, environment: own.merging(environment) { $1 })
+    var environment: [String: String] {
+        get throws {
+            [
+                "XDG_RUNTIME_DIR": folder.path, "XDG_STATE_HOME": folder.path + "/state",
+                "XDG_CONFIG_HOME": folder.path + "/config", "DAEMON_PROBE_FOLDER": folder.path + "/kept",
+                "LOADKITD": try ProgramRun.executable("DaemonProbe"),
+            ]
+        }
+    }
+
+    func tool(_ arguments: [String], _ other: [String: String] = [:]) async throws -> ToolRun {
+        try await ToolRun(arguments, folder: folder, environment: environment.merging(other) { $1 })
     }
 }

@@ -22,6 +22,11 @@ final class PseudoTerminal: Sendable {
 
     deinit { close(near) }
 
+    func setSize(columns: UInt16, lines: UInt16) {
+        var size = winsize(ws_row: lines, ws_col: columns, ws_xpixel: 0, ws_ypixel: 0)
+        _ = ioctl(near, UInt(TIOCSWINSZ), &size)
+    }
+
     /// Blocks until the program has shown this; gives all that it has shown.
     func read(until text: String) throws -> String {
         var shown = Data()

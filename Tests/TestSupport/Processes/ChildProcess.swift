@@ -128,6 +128,13 @@ package final class ChildProcess: Sendable {
         }
     }
 
+    /// As a person does at a terminal.
+    package func interrupt() {
+        state.withLock { state in
+            if case .running = state { Glibc.kill(identifier, SIGINT) }
+        }
+    }
+
     /// Asks the process to end, and ends its whole group by force if it takes longer than so many seconds. Returns when
     /// it has ended.
     package func stop(after seconds: Double) {

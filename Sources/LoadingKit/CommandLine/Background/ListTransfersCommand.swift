@@ -16,15 +16,18 @@
 
         func run() async throws {
             let control = DaemonControl()
-            let terminal = Terminal(STDOUT_FILENO)
-            var lineCount = 0
+            var picture = TerminalPicture()
             while true {
                 let sessions = try await reportingDaemon { try await control.overview() }
-                let text = json ? TransferList(sessions).json : TransferTable(sessions).text(width: terminal.width - 1)
-                // Over what was shown before.
-                let isReplaced = terminal.isTerminal && !json && lineCount > 0
-                guard write((isReplaced ? "\u{1b}[\(lineCount)A\u{1b}[J" : "") + text), watch else { return }
-                lineCount = text.count { $0 == "\n" }
+                // Its size may have changed.
+                let terminal = Terminal(STDOUT_FILENO)
+                let isPicture = watch && !json && terminal.isTerminal
+                let height = isPicture ? terminal.height.map { $0 - 1 } : nil
+                let text =
+                    json
+                    ? TransferList(sessions).json
+                    : TransferTable(sessions).text(width: terminal.width - 1, height: height)
+                guard write(isPicture ? picture.replace(by: text) : text), watch else { return }
                 try await Task.sleep(for: .seconds(1))
             }
         }

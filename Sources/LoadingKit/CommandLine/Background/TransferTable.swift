@@ -21,20 +21,30 @@ struct TransferTable {
     }
 
     /// Lines of at most so many characters, with a heading; one line where there is no transfer.
-    func text(width: Int) -> String {
-        guard !rows.isEmpty else { return "No background transfers.\n" }
+    ///
+    /// - Parameter height: So many lines at most; nil for all. The last one says how many transfers are not shown.
+    func text(width: Int, height: Int? = nil) -> String {
+        guard !rows.isEmpty else { return Self.line("No background transfers.", width) }
+        let limit = height.map { rows.count < $0 ? rows.count : max($0 - 2, 0) } ?? rows.count
+        let shown = rows.prefix(limit)
         let heading = Row(name: "TRANSFER", state: "STATE", done: "DONE", size: "SIZE", place: "WHAT")
-        let all = [heading] + rows
-        let name = min(all.map(\.name.count).max() ?? 0, 32)
+        let all = [heading] + shown
         let state = all.map(\.state.count).max() ?? 0
-        return all.map { row in
+        // The other columns, each two spaces from the one before, and a little of what is loaded.
+        let others = state + 5 + 6 + 12 + 4 * 2
+        let name = min(all.map(\.name.count).max() ?? 0, max(min(width - others, 32), 8))
+        let lines = all.map { row in
             let start = [
                 Self.left(PlainText.shortened(row.name, to: name), name), Self.left(row.state, state),
                 Self.right(row.done, 5), Self.right(row.size, 6),
             ].joined(separator: "  ")
-            return start + "  " + PlainText.shortened(row.place, to: max(width - start.count - 2, 12)) + "\n"
-        }.joined()
+            return Self.line(start + "  " + PlainText.shortened(row.place, to: width - start.count - 2), width)
+        }
+        let left = rows.count - shown.count
+        return lines.joined() + (left > 0 ? Self.line("and \(left) more", width) : "")
     }
+
+    private static func line(_ text: String, _ width: Int) -> String { String(text.prefix(max(width, 0))) + "\n" }
 
     private static func row(_ session: String, _ transfer: TransferOverview) -> Row {
         let description = transfer.snapshot.transfer

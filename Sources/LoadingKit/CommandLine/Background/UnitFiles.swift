@@ -45,14 +45,14 @@ struct UnitFiles: Hashable {
         """
     }
 
-    /// A word of a command (systemd.service(5), "Command lines").
+    /// The program of a command (systemd.service(5), "Command lines"): variables are replaced in its arguments alone, so that a
+    /// dollar sign stands for itself.
     static func quoted(_ word: String) -> String {
         var text = ""
         for scalar in word.unicodeScalars {
             switch scalar {
             case "\"", "\\": text += "\\\(scalar)"
             case "%": text += "%%"
-            case "$": text += "$$"
             case "\n": text += "\\n"
             default: text.unicodeScalars.append(scalar)
             }

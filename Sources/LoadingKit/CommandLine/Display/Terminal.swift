@@ -7,18 +7,23 @@ struct Terminal: Sendable, Hashable {
     let isTerminal: Bool
     /// Columns.
     let width: Int
+    /// Lines; nil where there is no end of them.
+    let height: Int?
     let usesColour: Bool
 
-    init(isTerminal: Bool, width: Int = Self.defaultWidth, usesColour: Bool = false) {
+    init(isTerminal: Bool, width: Int = Self.defaultWidth, height: Int? = nil, usesColour: Bool = false) {
         self.isTerminal = isTerminal
         self.width = width
+        self.height = height
         self.usesColour = usesColour
     }
 
     init(_ descriptor: Int32, _ environment: [String: String] = ProcessInfo.processInfo.environment) {
         let isTerminal = isatty(descriptor) == 1
+        let size = isTerminal ? Self.size(descriptor) : winsize()
         self.init(
-            isTerminal: isTerminal, width: isTerminal ? Self.columns(descriptor) : Self.defaultWidth,
+            isTerminal: isTerminal, width: size.ws_col > 0 ? Int(size.ws_col) : Self.defaultWidth,
+            height: size.ws_row > 0 ? Int(size.ws_row) : nil,
             usesColour: isTerminal && Self.allowsColour(environment))
     }
 
@@ -27,10 +32,10 @@ struct Terminal: Sendable, Hashable {
         (environment["NO_COLOR"] ?? "").isEmpty && environment["TERM"] != "dumb"
     }
 
-    private static func columns(_ descriptor: Int32) -> Int {
+    /// In which 0 is not known.
+    private static func size(_ descriptor: Int32) -> winsize {
         var size = winsize()
-        guard ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0, size.ws_col > 0 else { return defaultWidth }
-        return Int(size.ws_col)
+        return ioctl(descriptor, UInt(TIOCGWINSZ), &size) == 0 ? size : winsize()
     }
 
     /// A colour or weight of ECMA-48's SGR.
