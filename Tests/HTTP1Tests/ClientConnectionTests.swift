@@ -150,6 +150,24 @@ import Testing
         #expect(transcript.error?.kind == .closedEarly(.beforeFinalResponse))
     }
 
+    /// A server that takes an upload tells of its progress in them.
+    @Test(arguments: [(RequestBodyFraming.length(100_000), 4096, 24), (.chunked, 50_000, 2), (.length(100_000), 0, 0)])
+    func interimResponsesForWhatIsSent(_ framing: RequestBodyFraming, _ bytes: Int, _ more: Int) throws {
+        var limits = HTTP1Limits()
+        (limits.interimResponses, limits.bytesForInterimResponse) = (2, bytes)
+        let interim = "HTTP/1.1 104 Upload Resumption Supported\r\n\r\n"
+        for isSent in [true, false] {
+            var connection = ClientConnection(limits: limits)
+            _ = try sent(&connection, "POST", framing)
+            var (before, after): ([UInt8], [UInt8]) = ([], [])
+            if isSent { try connection.sendBody(100_000, before: &before, after: &after) }
+            let most = 2 + (isSent ? more : 0)
+            let text = String(repeating: interim, count: most)
+            #expect(verified(connection, text).error == nil)
+            #expect(verified(connection, text + interim).error?.kind == .tooManyInterimResponses)
+        }
+    }
+
     /// Known from the head on, as who takes the connection need not read on.
     @Test(arguments: [
         ("GET", "HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\n\r\n", true),

@@ -243,6 +243,19 @@ import Testing
         #expect(client.events.last == .streamFailed(stream: 1, HTTP2Error(.tooManyInterimResponses, .stream(1))))
     }
 
+    /// A server that takes an upload tells of its progress in them.
+    @Test func interimResponsesForWhatIsSent() throws {
+        var client = Peer.connected(.client)
+        let stream = try client.request("POST", endStream: false)
+        try client.machine.sendDataHeader(12_288 + 4095, on: stream, endStream: false, to: &client.output)
+        try client.machine.sendDataHeader(4096, on: stream, endStream: true, to: &client.output)
+        let interim = headersFrame(stream.rawValue, block((":status", "104")))
+        for _ in 0..<36 { client.feed(interim) }
+        #expect(client.events.count == 36)
+        client.feed(interim)
+        #expect(client.events.last == .streamFailed(stream: stream, HTTP2Error(.tooManyInterimResponses, .stream(1))))
+    }
+
     @Test func connectionFieldsAreRemoved() {
         var removed = fields(("Connection", "a"), ("A", "b"), ("TE", "gzip"), ("Upgrade", "c"), ("Keep-Alive", "5"))
         removed.removeConnectionFields()

@@ -11,6 +11,10 @@ public struct HTTP1Limits: Sendable, Equatable {
     /// Interim (1xx) responses before one final response; 32. A server sends 103 a few times and 102 every 20 seconds.
     public var interimResponses = 32
 
+    /// Bytes of the request's body for which the server may send one interim response more, once they are sent; 4,096. A
+    /// server that takes a resumable upload tells of its progress in them (104), each second or so. 0: no more of them.
+    public var bytesForInterimResponse = 4096
+
     /// Bytes of the first line; 64 KiB, eight times what RFC 9112 §3 wants every recipient to accept.
     public var startLineBytes = 64 * 1024
 

@@ -17,6 +17,10 @@ public struct HTTP2Limits: Sendable, Equatable {
     /// Interim (1xx) responses before one final response; 32.
     public var interimResponses = 32
 
+    /// Bytes of the request's body for which the server may send one interim response more, once they are sent; 4,096. A
+    /// server that takes a resumable upload tells of its progress in them (104), each second or so. 0: no more of them.
+    public var bytesForInterimResponse = 4096
+
     /// Parameters of one SETTINGS frame; 64. There are eight, and frames of 2,730 have no use.
     public var settingsPerFrame = 64
 

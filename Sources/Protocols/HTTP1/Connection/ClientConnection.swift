@@ -174,10 +174,12 @@ extension ClientConnection {
             guard UInt64(count) <= remaining else { throw HTTP1Error(.bodyTooLong) }
             let rest = remaining - UInt64(count)
             state = .exchange(rest > 0 ? .length(rest) : .sent)
+            parser.didSendBody(count)
         case .chunked:
             guard count > 0 else { return }
             ChunkWriter.writeHeader(count: count, into: &prefix)
             ChunkWriter.writeEnd(into: &suffix)
+            parser.didSendBody(count)
         case .sent:
             throw HTTP1Error(count > 0 ? .bodyTooLong : .noBodyExpected)
         }

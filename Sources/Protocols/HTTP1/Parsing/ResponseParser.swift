@@ -28,6 +28,8 @@ public struct ResponseParser: Sendable {
     private let limits: HTTP1Limits
     private var method = MethodKind.other
     private var interimCount = 0
+    /// Interim responses that are allowed beyond the limit, for what was sent of the request's body.
+    private var earnedInterims = 0
 
     /// Whether the response whose head was read last lets the connection carry another one: the version and `Connection`
     /// allow it, and its framing leaves no doubt about where it ends.
@@ -46,6 +48,11 @@ public struct ResponseParser: Sendable {
     }
 
     mutating func expect(_ method: MethodKind) { self.method = method }
+
+    /// A part of the request's body was sent.
+    mutating func didSendBody(_ count: Int) {
+        if limits.bytesForInterimResponse > 0 { earnedInterims += count / limits.bytesForInterimResponse }
+    }
 
     /// Reads on from `position`, which moves behind the bytes read.
     ///
@@ -148,6 +155,7 @@ public struct ResponseParser: Sendable {
     @inline(__always)
     private mutating func take(_ framing: ResponseFraming) {
         interimCount = 0
+        earnedInterims = 0
         allowsReuse = framing.allowsReuse
         reader.beginBody(framing.body, then: framing.sequel)
     }
@@ -155,7 +163,7 @@ public struct ResponseParser: Sendable {
     private mutating func takeInterim() throws(HTTP1Error) -> Event {
         let head = makeHead()
         interimCount += 1
-        guard interimCount <= limits.interimResponses else { throw fail(.tooManyInterimResponses) }
+        guard interimCount - earnedInterims <= limits.interimResponses else { throw fail(.tooManyInterimResponses) }
         reader.beginNextHead()
         return .interim(head)
     }

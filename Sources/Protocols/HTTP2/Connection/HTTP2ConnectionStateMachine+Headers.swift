@@ -47,7 +47,7 @@ extension HTTP2ConnectionStateMachine {
     }
 
     private mutating func receiveResponse(
-        _ interims: UInt8, at place: Int, endStream: Bool
+        _ interims: Int32, at place: Int, endStream: Bool
     ) throws(HTTP2Error.Kind) -> HTTP2Head {
         let status = try headers.list.responseStatus()
         // §8.6: 101 has no meaning here.
@@ -55,7 +55,7 @@ extension HTTP2ConnectionStateMachine {
         let fields = headers.list.fields
         if status < 200 {
             guard !endStream else { throw .interimEndsStream }
-            guard Int(interims) < min(limits.interimResponses, 255) else { throw .tooManyInterimResponses }
+            guard interims < min(limits.interimResponses, Int(Int32.max)) else { throw .tooManyInterimResponses }
             setReceiving(.head(interims: interims + 1), at: place)
             return .interim(status: status, fields)
         }

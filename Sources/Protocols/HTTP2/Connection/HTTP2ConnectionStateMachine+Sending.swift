@@ -94,6 +94,8 @@ extension HTTP2ConnectionStateMachine {
         HTTP2FrameEncoder.dataHeader(length: count, stream: stream, endStream: endStream, to: &output)
         sendWindow.take(count)
         streams[place].sendWindow.take(count)
+        let earned = limits.bytesForInterimResponse > 0 ? count / limits.bytesForInterimResponse : 0
+        if earned > 0 { streams[place].state.earnInterims(Int32(clamping: earned)) }
         // Useful work, but for frames that are small because the peer opens its window by a few bytes at a time.
         flood.refill(count < window ? 2 + count >> 8 : count >> 8)
         didSend(.body, endStream: endStream, at: place)

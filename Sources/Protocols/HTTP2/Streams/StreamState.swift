@@ -50,6 +50,17 @@ extension StreamState {
         }
     }
 
+    /// Allows so many interim responses more.
+    mutating func earnInterims(_ count: Int32) {
+        switch self {
+        case .open(let sending, .head(let interims)):
+            self = .open(sending: sending, receiving: .head(interims: max(interims, .min / 2) - count))
+        case .halfClosedLocal(.head(let interims)):
+            self = .halfClosedLocal(receiving: .head(interims: max(interims, .min / 2) - count))
+        case .open(_, .body), .halfClosedLocal(.body), .halfClosedRemote: break
+        }
+    }
+
     /// The state with the next phase of receiving; nil when the stream is closed by it.
     func received(_ next: ReceivePhase?) -> StreamState? {
         switch (self, next) {
@@ -72,8 +83,8 @@ enum SendPhase {
 
 /// What has to be received next on a stream.
 enum ReceivePhase {
-    /// Header fields; so many interim responses have come.
-    case head(interims: UInt8)
+    /// Header fields; so many interim responses have come, less those that what was sent of the body has earned.
+    case head(interims: Int32)
     /// DATA, or trailers.
     case body
 }
