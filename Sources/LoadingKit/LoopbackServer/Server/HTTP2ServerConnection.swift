@@ -15,6 +15,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
 
     private let socket: StreamSocket
     private let number: Int
+    private let options: LoopbackServer.Options
     private let requests: Recorder<ServerRequest>?
     private let route: LoopbackServer.Route
     private let exchange: ServerExchange
@@ -42,6 +43,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
     ) {
         self.socket = socket
         self.number = number
+        self.options = options
         self.requests = requests
         self.route = route
         exchange = ServerExchange(socket: socket, stopping: stopping)
@@ -129,7 +131,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
     private func handle(_ event: HTTP2Event, _ input: UnsafeRawBufferPointer) throws {
         switch event {
         case .headers(let stream, .request(let head), let endStream):
-            begin(stream, head)
+            try begin(stream, head)
             if endStream || head.connectProtocol != nil {
                 if !endStream { tunnels[stream] = Received() }
                 end(stream)
@@ -142,8 +144,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
             tunnels[stream]?.windowBytes += count
             if endStream { endedTunnels.insert(stream) }
         case .data(let stream, let range, let count, let endStream):
-            incomplete[stream]?.body += input[range]
-            incomplete[stream]?.bodyLength += UInt64(range.count)
+            try take(UnsafeRawBufferPointer(rebasing: input[range]), on: stream)
             machine.didConsume(count, on: stream)
             if endStream { end(stream) }
         case .headers(let stream, .trailers(let fields), _):
@@ -158,7 +159,16 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         }
     }
 
-    private func begin(_ stream: HTTP2StreamID, _ head: HTTP2RequestHead) {
+    private func take(_ bytes: UnsafeRawBufferPointer, on stream: HTTP2StreamID) throws {
+        incomplete[stream]?.bodyLength += UInt64(bytes.count)
+        guard let receive = options.receiveBody, let request = incomplete[stream] else {
+            incomplete[stream]?.body += bytes
+            return
+        }
+        try monitor.withoutLock { try receive(request, bytes) }
+    }
+
+    private func begin(_ stream: HTTP2StreamID, _ head: HTTP2RequestHead) throws {
         var fields = head.fields
         if let authority = head.authority, !fields.contains(.host) { fields.append(.host, authority) }
         incomplete[stream] = ServerRequest(
@@ -166,6 +176,12 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
             number: requestCount, tls: socket.tlsFacts, exchange: exchange)
         incomplete[stream]?.connectProtocol = head.connectProtocol
         requestCount += 1
+        guard let interims = options.interimResponses, let request = incomplete[stream] else { return }
+        for interim in try interims(request) {
+            try machine.sendResponse(interim.status, interim.fields, on: stream, endStream: false, to: &output)
+        }
+        // What gets the body may wait for what the client does then.
+        try flush()
     }
 
     private func end(_ stream: HTTP2StreamID) {

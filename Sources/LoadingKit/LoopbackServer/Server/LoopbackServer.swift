@@ -27,7 +27,11 @@ public final class LoopbackServer: Sendable {
         /// Called with the head, before the body is read and before an awaited `100 Continue` is sent. A response here
         /// is sent at once, and ends the connection if the request has a body.
         public var beforeBody: (@Sendable (ServerRequest) throws -> ServerResponse?)?
-        /// Gets the body's pieces as they come, instead of the request's `body`. May block: the client has to wait.
+        /// Gives the interim responses that are sent as soon as the head is there, before the body is read. Called where
+        /// `beforeBody` gives no response.
+        public var interimResponses: (@Sendable (ServerRequest) throws -> [ServerResponse.Interim])?
+        /// Gets the body's pieces as they come, instead of the request's `body`. May block: the client has to wait. An error
+        /// ends the connection.
         public var receiveBody: (@Sendable (ServerRequest, UnsafeRawBufferPointer) throws -> Void)?
 
         /// A server at an address; plain HTTP without `tls`.

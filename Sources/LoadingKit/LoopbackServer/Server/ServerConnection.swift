@@ -56,6 +56,7 @@ final class ServerConnection {
             // With no body there is only the message's end to read.
             if mayContinue { try readBody(of: &request) }
         } else {
+            for interim in try options.interimResponses?(request) ?? [] { try sender.sendInterim(interim) }
             if hasBody, request.expectsContinue { try sender.sendInterim(.init(100)) }
             try readBody(of: &request)
             requests?.append(request)
