@@ -64,6 +64,7 @@ import Testing
                 "LoadingKitCore: NSNotification.Name.NSHTTPCookieManagerCookiesChanged",
                 "LoadingKitCore: NSNotification.Name.NSURLCredentialStorageChanged",
                 "LoadingKitCore: Stream.getBoundStreams(withBufferSize:inputStream:outputStream:)",
+                "LoadingKitCore: URLError.uploadTaskResumeData",
             ])
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitCore
+import LoadingKitPrimitives
 
 /// Loads `http` and `https` URLs.
 public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @unchecked Sendable {  // stateless
@@ -12,12 +13,19 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
     package static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {
         if resources.task is URLSessionWebSocketTask { return WebSocketLoad(request, resources) }
         let request = HSTS.applied(to: request, resources)
+        return ResumableUpload(request, resources) ?? makeExchange(request, resources)
+    }
+
+    /// - Parameter fields: what goes out with the request, and is not the program's.
+    static func makeExchange(
+        _ request: URLRequest, _ resources: LoadResources, adding fields: HTTPFields = HTTPFields()
+    ) -> any LoopHandler {
         // A download is in its file; Apple's are not cached either. No stored response leaves a connection to anyone.
         guard !(resources.task is URLSessionDownloadTask), let cache = SessionCache.of(resources.core),
             !request.requestsConnection
         else {
-            return HTTPExchange(request, resources)
+            return HTTPExchange(request, resources, cacheFields: fields)
         }
-        return CachedExchange(request, resources, cache)
+        return CachedExchange(request, resources, cache, adding: fields)
     }
 }

@@ -69,6 +69,8 @@ package struct SessionDescription: Codable, Hashable, Sendable {
     package var launchCommand: [String]?
     /// Where downloads are put together; nil: in the folder of the journal.
     package var downloadFolder: String?
+    /// Nil: as where nothing is set.
+    package var attemptsResumableUploads: Bool?
 
     /// - Parameters:
     ///   - program: The running program's path.
@@ -100,6 +102,7 @@ package struct SessionDescription: Codable, Hashable, Sendable {
         proxyEnvironment = ProcessInfo.processInfo.environment.filter { Self.proxyVariables.contains($0.key) }
         launchCommand = settings.sessionSendsLaunchEvents ? settings.backgroundLaunchCommand : nil
         downloadFolder = settings.backgroundDownloadFolder?.path
+        attemptsResumableUploads = settings.attemptsResumableUploads ? nil : false
     }
 
     private static let proxyVariables: Set<String> = [
@@ -133,6 +136,7 @@ package struct SessionDescription: Codable, Hashable, Sendable {
         settings.allowsExpensiveNetworkAccess = allowsExpensiveAccess
         settings.allowsConstrainedNetworkAccess = allowsConstrainedAccess
         settings.waitsForConnectivity = true
+        settings.attemptsResumableUploads = attemptsResumableUploads ?? true
         settings.tlsMinimumVersion = tls_protocol_version_t(rawValue: tls.minimumVersion) ?? .TLSv12
         settings.tlsMaximumVersion = tls_protocol_version_t(rawValue: tls.maximumVersion) ?? .TLSv13
         settings.trustRoots = tls.roots.roots

@@ -3,7 +3,8 @@ import LoadingKitTransport
 
 /// The methods that a program may implement in either of two forms: with a completion handler, or asynchronously.
 enum TwoFormMethod: Int, CaseIterable {
-    case sessionChallenge, taskChallenge, delayedRequest, redirection, newBodyStream, response, caching, taskCookies
+    case sessionChallenge, taskChallenge, delayedRequest, redirection, newBodyStream, newBodyStreamFromOffset, response,
+        caching, taskCookies
 }
 
 /// Calls the asynchronous form of a method whose form with a completion handler the program does not implement.

@@ -181,6 +181,14 @@ final class TaskDelegates: Sendable {
         delegate.urlSession(session, task: task, needNewBodyStream: give)
     }
 
+    func needNewBodyStream(
+        from offset: Int64, _ session: URLSession, _ task: URLSessionTask,
+        _ give: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        guard let delegate = self.task else { return give(nil) }
+        delegate.urlSession(session, task: task, needNewBodyStreamFrom: offset, completionHandler: give)
+    }
+
     func didSend(_ session: URLSession, _ task: URLSessionTask, _ count: Int64, total: Int64, expected: Int64) {
         self.task?.urlSession(
             session, task: task, didSendBodyData: count, totalBytesSent: total, totalBytesExpectedToSend: expected)

@@ -59,6 +59,17 @@ public protocol URLSessionTaskDelegate: URLSessionDelegate {
     /// The asynchronous form of ``urlSession(_:task:needNewBodyStream:)``.
     func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask) async -> InputStream?
 
+    /// An upload from a stream goes on: give a stream whose first byte is that at `offset` of the body, or nil to fail the
+    /// task. See <doc:ResumableUploads>.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
+        completionHandler: @escaping @Sendable (InputStream?) -> Void)
+
+    /// The asynchronous form of ``urlSession(_:task:needNewBodyStreamFrom:completionHandler:)``.
+    func urlSession(
+        _ session: URLSession, needNewBodyStreamForTask task: URLSessionTask, from offset: Int64
+    ) async -> InputStream?
+
     /// Bytes of the request's body were sent; the expected total is -1 when it is not known.
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
@@ -196,6 +207,32 @@ extension URLSessionTaskDelegate {
     ) async -> InputStream? {
         await AsynchronousForm.byDefault(.newBodyStream, of: self, placeholder: nil) {
             urlSession(session, task: task, needNewBodyStream: $0)
+        }
+    }
+
+    /// Asks by the asynchronous form. Without that, asks the session's delegate; without one, there is no stream.
+    public func urlSession(
+        _ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64,
+        completionHandler: @escaping @Sendable (InputStream?) -> Void
+    ) {
+        @Sendable func passOn() {
+            guard let next = session.delegate(after: self) else { return completionHandler(nil) }
+            next.urlSession(
+                session, task: task, needNewBodyStreamFrom: offset, completionHandler: completionHandler)
+        }
+        guard AsynchronousForm.mayExist(.newBodyStreamFromOffset, of: self) else { return passOn() }
+        requestAnswer(
+            .newBodyStreamFromOffset, session,
+            { await self.urlSession(session, needNewBodyStreamForTask: task, from: offset) },
+            answer: completionHandler, otherwise: passOn)
+    }
+
+    /// Answers as ``urlSession(_:task:needNewBodyStreamFrom:completionHandler:)`` does.
+    public func urlSession(
+        _ session: URLSession, needNewBodyStreamForTask task: URLSessionTask, from offset: Int64
+    ) async -> InputStream? {
+        await AsynchronousForm.byDefault(.newBodyStreamFromOffset, of: self, placeholder: nil) {
+            urlSession(session, task: task, needNewBodyStreamFrom: offset, completionHandler: $0)
         }
     }
 

@@ -8,11 +8,14 @@ package final class OpenFile: Sendable {
 
     /// Bytes, as the system said when the file was opened.
     package let size: Int64
+    /// When it had been changed last, in nanoseconds since 1970.
+    let modified: Int64
     private let descriptor: Int32
 
-    private init(_ descriptor: Int32, size: Int64) {
+    private init(_ descriptor: Int32, _ status: stat) {
         self.descriptor = descriptor
-        self.size = size
+        size = Int64(status.st_size)
+        modified = Int64(status.st_mtim.tv_sec) &* 1_000_000_000 &+ Int64(status.st_mtim.tv_nsec)
     }
 
     deinit { SystemCalls.close(descriptor) }
@@ -35,7 +38,7 @@ package final class OpenFile: Sendable {
             SystemCalls.close(descriptor)
             throw error
         }
-        return OpenFile(descriptor, size: Int64(status.st_size))
+        return OpenFile(descriptor, status)
     }
 
     /// Devices and pipes may never end, or never begin.

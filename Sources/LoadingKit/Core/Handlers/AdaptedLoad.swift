@@ -128,6 +128,10 @@ extension AdaptedLoad: LoadReceiver {
 
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) { receiver?.requestNewBodyStream(give) }
 
+    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
+        receiver?.requestNewBodyStream(from: offset, give)
+    }
+
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         if let receiver { receiver.willCache(response, decide: decide) } else { decide(response) }
     }

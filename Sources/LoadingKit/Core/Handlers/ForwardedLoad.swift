@@ -244,6 +244,11 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
         outer.withReceiver { $0.requestNewBodyStream(give.value) }
     }
 
+    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
+        let give = LoopTransfer(give)
+        outer.withReceiver { $0.requestNewBodyStream(from: offset, give.value) }
+    }
+
     /// What a handler makes of the response is not what was received: the delegate is asked only where the session receives it
     /// as it came.
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {

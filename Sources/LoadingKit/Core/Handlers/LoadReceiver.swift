@@ -43,6 +43,8 @@ package protocol LoadReceiver: AnyObject {
     func withdraw(_ challenge: URLAuthenticationChallenge)
     /// Asks for a fresh body stream, as the one given was read from.
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void)
+    /// Asks for a body stream whose first byte is that at `offset` of the body, as an upload goes on from there.
+    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void)
 
     /// Asks what to store of a response that was received whole, before `finish`. `decide` gets what to store, or nil, once, on
     /// any thread, and stores it before it returns; it may be called after the load is over.

@@ -34,6 +34,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var allowsHTTP2 = true
     package var assumesHTTP2 = false
     package var retriesUnansweredRequests = true
+    package var attemptsResumableUploads = true
     package var maximumDecompressionRatio = 200
     package var maximumCollectedBodySize: Int?
     package var unixSocket: (@Sendable (_ host: String) -> UnixSocket?)?

@@ -73,6 +73,43 @@ extension URLSession {
         makeUpload(request.sending(fileURL), .delegateAndFile(file))
     }
 
+    // MARK: Uploads that go on
+
+    /// A task that goes on with an upload that broke or was cancelled, for the delegate.
+    ///
+    /// It asks the server how much it has, and sends the rest. A file must not have changed since the upload was begun; of an
+    /// upload from a stream, the delegate's method `needNewBodyStreamFrom` gives the rest. With data that is not an upload's
+    /// resume data, the task fails with `URLError.cannotDecodeRawData`. See <doc:ResumableUploads>.
+    public func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
+        requireForeground(BackgroundRules.uploadFromResumeData)
+        return remember(makeUpload(resumeData, .delegate))
+    }
+
+    /// A task that goes on with an upload that broke or was cancelled, for a completion handler, which is called once, on
+    /// the delegate queue; see ``uploadTask(withResumeData:)``.
+    public func uploadTask(
+        withResumeData resumeData: Data,
+        completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void
+    ) -> URLSessionUploadTask {
+        remember(makeUpload(resumeData, .completion(completionHandler)))
+    }
+
+    /// Goes on with an upload that broke or was cancelled, and gives the response whole; see
+    /// ``uploadTask(withResumeData:)``.
+    ///
+    /// Cancelling the calling task cancels the load, which then throws `URLError.cancelled`.
+    /// - Parameter delegate: a delegate for this load alone. Methods that it lacks are called on the session's
+    ///   delegate.
+    public func upload(
+        resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)? = nil
+    ) async throws -> (Data, URLResponse) {
+        try await whole(makeUpload(resumeData, nil), delegate)
+    }
+
+    private func makeUpload(_ resumeData: Data, _ consumer: TaskConsumer?) -> URLSessionUploadTask {
+        URLSessionUploadTask(self, resumeData, identifier: newIdentifier(for: consumer), consumer: consumer)
+    }
+
     private func makeUpload(_ request: URLRequest, _ consumer: TaskConsumer?) -> URLSessionUploadTask {
         URLSessionUploadTask(self, request, identifier: newIdentifier(for: consumer), consumer: consumer)
     }

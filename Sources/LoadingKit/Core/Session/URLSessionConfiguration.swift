@@ -151,6 +151,16 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.retriesUnansweredRequests = newValue }
     }
 
+    /// Whether upload tasks tell the server that they can be resumed, and go on where their connection broke if it says so
+    /// with 104 (Upload Resumption Supported). Default true, as on Apple's systems.
+    ///
+    /// Each request of an upload task then has the fields `Upload-Complete` and `Upload-Draft-Interop-Version`. Set to
+    /// false for servers, or programs before them, that refuse fields which they do not know. See <doc:ResumableUploads>.
+    open var attemptsResumableUploads: Bool {
+        get { settings.attemptsResumableUploads }
+        set { settings.attemptsResumableUploads = newValue }
+    }
+
     /// How many bytes a response's body may decode to, for each byte that was received of it, where it has a content
     /// coding (gzip, deflate, br, zstd). Default 200; `Int.max`: any number.
     ///

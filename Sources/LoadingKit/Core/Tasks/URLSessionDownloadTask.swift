@@ -6,11 +6,11 @@ import LoadingKitTransport
 ///
 /// The file is private (mode 0600) and temporary: it is deleted when the delegate's `didFinishDownloadingTo` or the
 /// completion handler returns, unless it was moved by then. An asynchronous caller gets it to keep.
-open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as its superclass; `waiting` has its mutex
+open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as its superclass
     /// What the download goes on from; an error where the resume data was none.
     let resumption: Result<ResumeData, any Error>?
     /// The handlers that wait for the data to resume from.
-    let waiting = Guarded<[@Sendable (Data?) -> Void]>([])
+    private let waiting = ResumeDataHandlers()
 
     init(
         _ session: URLSession, _ request: URLRequest, identifier: Int, consumer: TaskConsumer?,
@@ -40,9 +40,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
     /// server that sends ranges of bytes.
     /// - Parameter completionHandler: called once, on the delegate queue.
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
-        // Apple's signature is not `@Sendable`; the handler goes to the delegate queue and nowhere else.
-        let handler = LoopTransfer(completionHandler)
-        waiting.withLock { $0.append { handler.value($0) } }
+        waiting.append(completionHandler)
         cancel()
         guard let mailbox else { return produce(nil) }
         // Behind what ends it, which may be about to produce something.
@@ -68,18 +66,10 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
         produce((error as? URLError)?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
     }
 
-    var isAskedForResumeData: Bool { waiting.withLock { !$0.isEmpty } }
+    var isAskedForResumeData: Bool { !waiting.isEmpty }
 
     /// Calls the handlers that wait for the data.
-    func produce(_ data: Data?) {
-        let handlers = waiting.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
-        }
-        for handler in handlers {
-            if let mailbox { mailbox.post { handler(data) } } else { handler(data) }
-        }
-    }
+    func produce(_ data: Data?) { waiting.produce(data, in: mailbox) }
 }
 
 /// The key in an error's `userInfo` under which a broken download's resume data is, as `Data`.

@@ -190,6 +190,12 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         return response
     }
 
+    /// Throws where the task was made with something that nothing can be loaded from.
+    func checkCanBegin() throws {}
+
+    /// The error that the load has failed with, with what the task adds to it.
+    func described(_ error: any Error) -> any Error { error }
+
     /// The load is over: what the program has asked of a task of this kind is answered.
     func loadDidEnd(_ error: (any Error)?) {}
 

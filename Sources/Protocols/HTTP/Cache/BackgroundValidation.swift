@@ -61,6 +61,7 @@ final class BackgroundValidation: LoadReceiver {
     func withdraw(_ challenge: URLAuthenticationChallenge) {}
 
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
+    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) { give(nil) }
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         decide(response)
     }

@@ -208,6 +208,10 @@ extension CachedExchange: LoadReceiver {
 
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) { receiver?.requestNewBodyStream(give) }
 
+    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
+        receiver?.requestNewBodyStream(from: offset, give)
+    }
+
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         receiver?.willCache(response, decide: decide)
     }

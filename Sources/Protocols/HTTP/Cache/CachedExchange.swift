@@ -49,6 +49,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     var state = State.new
     /// The stored response to validate, where it is known without a look-up.
     private let responseToValidate: StoredResponse?
+    /// What the load that this is a part of adds to the request.
+    private let addedFields: HTTPFields
     /// The stored response that this exchange validates, also for others that wait.
     private var ownValidation: StoredResponse?
     /// How often this exchange has waited for another one's validation that was inconclusive.
@@ -60,8 +62,9 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     init(
         _ request: URLRequest, _ resources: LoadResources, _ session: SessionCache,
-        validating stored: StoredResponse? = nil
+        validating stored: StoredResponse? = nil, adding fields: HTTPFields = HTTPFields()
     ) {
+        addedFields = fields
         self.request = request
         self.resources = resources
         self.session = session
@@ -176,6 +179,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
 
     func load(_ stored: StoredResponse?, completing partial: PartialResponse? = nil) {
         var fields = query?.directives(validating: stored != nil) ?? HTTPFields()
+        for field in addedFields { fields.append(name: field.name, value: field.value) }
         for field in partial?.requestFields ?? stored.map(RequestConditions.validators) ?? HTTPFields() {
             fields.append(name: field.name, value: field.value)
         }

@@ -6,7 +6,10 @@ import LoadingKitTransport
 
 /// What an exchange does with the response that its stream receives.
 extension HTTPExchange {
-    func receive(interim head: ResponseHead) { receiver?.receive(informational: HTTPURLResponse(head, to: request)) }
+    func receive(interim head: ResponseHead) {
+        if head.status == 104 { replays.uploadDidBegin() }
+        receiver?.receive(informational: HTTPURLResponse(head, to: request))
+    }
 
     func receive(_ head: ResponseHead, hasBody: Bool) -> Flow {
         guard case .active(let stream) = state else { return .wait }

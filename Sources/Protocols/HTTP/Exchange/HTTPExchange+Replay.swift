@@ -12,10 +12,13 @@ struct ReplayCount {
 
     private var unanswered = 0
     private var unprocessed = 0
+    /// Whether the server has begun an upload, which goes on where it ended (104).
+    private var hasBegun = false
 
     /// Whether the request may be sent anew.
     func allows(_ processing: StreamFailure.Processing, isIdempotent: Bool, maySendUnsafe: Bool) -> Bool {
-        switch processing {
+        if hasBegun { return false }
+        return switch processing {
         case .notSent: unprocessed < Self.mostUnprocessed
         case .unknown where isIdempotent: unanswered < Self.mostUnanswered
         case .unknown: unanswered < Self.mostUnsafe && maySendUnsafe
@@ -23,6 +26,8 @@ struct ReplayCount {
         case .begun: false
         }
     }
+
+    mutating func uploadDidBegin() { hasBegun = true }
 
     mutating func count(_ processing: StreamFailure.Processing) {
         if processing == .notSent { unprocessed += 1 } else { unanswered += 1 }

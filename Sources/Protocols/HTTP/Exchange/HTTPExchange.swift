@@ -57,7 +57,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     /// The exchange's number among the session's, in the order in which they were made.
     let number: UInt64
     private let purpose: Purpose
-    /// What the cache adds to the request: conditions, another range, and directives for other caches.
+    /// What the cache adds to the request: conditions, another range, and directives for other caches; and an upload.
     private let cacheFields: HTTPFields
     // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
     // object: the check costs more than what it guards.

@@ -180,6 +180,7 @@ extension WebSocketLoad: LoadReceiver {
 
     func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) { give(nil) }
+    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) { give(nil) }
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void) {
         decide(nil)
     }

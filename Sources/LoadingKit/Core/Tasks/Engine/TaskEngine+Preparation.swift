@@ -5,6 +5,7 @@ import LoadingKitTransport
 extension TaskEngine {
     /// Loads the request when that is known; or ends the task.
     func prepare(_ request: URLRequest) {
+        do { try task.checkCanBegin() } catch { return end(with: error) }
         if task.requestsBodyStream {
             prepareStream(request)
         } else if let file = request.bodyFile {

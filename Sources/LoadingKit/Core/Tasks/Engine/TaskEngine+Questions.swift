@@ -87,4 +87,12 @@ extension TaskEngine {
         let answer = questions.open(give)
         core.mailbox.post(for: task) { [session, task] in delegates.needNewBodyStream(session, task, answer) }
     }
+
+    func requestNewBodyStream(from offset: Int64, _ give: @escaping (InputStream?) -> Void) {
+        guard let delegates else { return give(nil) }
+        let answer = questions.open(give)
+        core.mailbox.post(for: task) { [session, task] in
+            delegates.needNewBodyStream(from: offset, session, task, answer)
+        }
+    }
 }

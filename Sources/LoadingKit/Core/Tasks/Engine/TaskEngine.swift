@@ -325,7 +325,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
             let error = HandlerError.unwrapped(error, url: task.currentRequest?.url)
             loadEnd = reason ?? .failed(error)
             stop()
-            sink.settle(error, for: self) { [self] in sink.reportEnd($0, for: self) }
+            sink.settle(task.described(error), for: self) { [self] in sink.reportEnd($0, for: self) }
         }
     }
 

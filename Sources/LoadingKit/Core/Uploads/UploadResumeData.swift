@@ -1,0 +1,141 @@
+import Foundation
+
+/// What an upload is resumed from: the resource that the server has made for it, and the body.
+///
+/// It travels as a property list. A body of data is in it. Of a file there is the path, with the size and the time by which
+/// it is known again; of a stream nothing. None of the program's credentials are in it: of the request's fields those stay
+/// that ask for a form of the response, and the user name and password in a URL are left out. The resource's URL is the
+/// server's, which may take it for a permission to go on with the upload.
+struct UploadResumeData: Equatable {
+    enum Content: Equatable {
+        case data(Data)
+        case file(BodyFile)
+        case stream
+    }
+
+    private enum Key {
+        static let version = "LoadingKitUploadResumeDataVersion"
+        static let url = "URL"
+        static let firstURL = "FirstURL"
+        static let method = "Method"
+        static let fields = "RequestFields"
+        static let resource = "UploadResource"
+        static let data = "Body"
+        static let file = "BodyFile"
+        static let fileSize = "BodyFileSize"
+        static let fileModified = "BodyFileModified"
+    }
+
+    private static let version = 1
+    private static let keptFields = ["Accept", "Accept-Language", "User-Agent"]
+
+    let url: URL
+    let firstURL: URL
+    let method: String
+    let fields: [String: String]
+    let resource: URL
+    let content: Content
+
+    /// Nil where the request has no URL, or a file that was not looked at.
+    init?(_ resumption: UploadResumption) {
+        let request = resumption.request
+        guard let url = request.url else { return nil }
+        if let data = request.httpBody {
+            content = .data(data)
+        } else if let file = request.bodyFile {
+            guard file.size != nil, file.modified != nil else { return nil }
+            content = .file(file)
+        } else {
+            content = .stream
+        }
+        self.url = url.withoutCredentials
+        firstURL = resumption.firstURL.withoutCredentials
+        method = request.httpMethod ?? "POST"
+        var fields: [String: String] = [:]
+        for name in Self.keptFields { fields[name] = request.value(forHTTPHeaderField: name) }
+        self.fields = fields
+        resource = resumption.resource
+    }
+
+    /// Reads what ``encoded`` made. Throws when it is anything else.
+    init(_ data: Data) throws {
+        guard let list = try? PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any] else {
+            throw Self.invalid("it is no property list")
+        }
+        guard let version = list[Key.version] as? Int else {
+            let isDownload = (try? ResumeData(data)) != nil
+            throw Self.invalid(isDownload ? "it is a download's" : "it says no version")
+        }
+        guard version == Self.version else { throw Self.invalid("it is of version \(version), not \(Self.version)") }
+        url = try Self.url(list[Key.url], "the URL of the request")
+        firstURL = list[Key.firstURL] == nil ? url : try Self.url(list[Key.firstURL], "the URL of the task")
+        resource = try Self.url(list[Key.resource], "the URL of the upload")
+        guard Self.origin(resource) == Self.origin(url) else {
+            throw Self.invalid("the upload is on another server than the request")
+        }
+        guard let method = list[Key.method] as? String, !method.isEmpty,
+            method.utf8.allSatisfy({ $0 > 0x20 && $0 < 0x7F })
+        else { throw Self.invalid("it names no method") }
+        self.method = method
+        let fields = list[Key.fields] as? [String: String] ?? [:]
+        self.fields = fields.filter { Self.keptFields.contains($0.key) }
+        content = try Self.content(list)
+    }
+
+    private static func url(_ value: Any?, _ name: String) throws -> URL {
+        guard let text = value as? String, let url = URL(string: text), url.host != nil,
+            url.hasScheme("http") || url.hasScheme("https")
+        else { throw invalid("\(name) is none of http or https") }
+        return url
+    }
+
+    /// Scheme, host and port (RFC 9110 §4.3.1).
+    private static func origin(_ url: URL) -> [String] {
+        let isSecure = url.hasScheme("https")
+        return [isSecure ? "https" : "http", url.host?.lowercased() ?? "", "\(url.port ?? (isSecure ? 443 : 80))"]
+    }
+
+    private static func content(_ list: [String: Any]) throws -> Content {
+        if let data = list[Key.data] as? Data { return .data(data) }
+        guard let path = list[Key.file] as? String else { return .stream }
+        guard path.hasPrefix("/"), let size = (list[Key.fileSize] as? NSNumber)?.int64Value, size >= 0,
+            let modified = (list[Key.fileModified] as? NSNumber)?.int64Value
+        else { throw invalid("it does not say which file is sent") }
+        return .file(BodyFile(URL(fileURLWithPath: path), size: size, modified: modified))
+    }
+
+    private static func invalid(_ reason: String) -> LoadFailure {
+        LoadFailure(.cannotDecodeRawData, "the resume data cannot be used: \(reason)")
+    }
+
+    /// As a property list; nil never happens for what the initializers let through.
+    var encoded: Data? {
+        var list: [String: Any] = [
+            Key.version: Self.version, Key.url: url.absoluteString, Key.method: method, Key.fields: fields,
+            Key.resource: resource.absoluteString,
+        ]
+        if firstURL != url { list[Key.firstURL] = firstURL.absoluteString }
+        switch content {
+        case .data(let data): list[Key.data] = data
+        case .file(let file):
+            list[Key.file] = file.url.path
+            list[Key.fileSize] = file.size
+            list[Key.fileModified] = file.modified
+        case .stream: break
+        }
+        return try? PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+    }
+
+    /// The request that the upload was begun with, but for the fields that are not kept. A stream's has no body.
+    var request: URLRequest {
+        var request = URLRequest(url: url)
+        request.httpMethod = method
+        for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        switch content {
+        case .data(let data): request.httpBody = data
+        case .file(let file): request.bodyFile = file
+        case .stream: break
+        }
+        return request
+    }
+}

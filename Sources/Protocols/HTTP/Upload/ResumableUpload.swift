@@ -1,0 +1,345 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// Loads an upload task's request so that it goes on where its connection breaks, if the server supports that: it stands
+/// between the task and the exchanges for the request, for the questions how much the server has, and for the rest of the body.
+final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to `resources.loop`
+    /// Bytes of a response's body that are read for the sake of the connection, though nobody wants them.
+    private static let mostDiscarded = 64 * 1024
+
+    let request: URLRequest
+    let resources: LoadResources
+    let task: URLSessionUploadTask
+    var state: UploadState
+    private(set) var receiver: (any LoadReceiver)?
+    /// The exchange under way; nil between two of them.
+    private var exchange: (any LoopHandler)?
+    /// What that one sends.
+    private var exchangeRequest: URLRequest
+    /// Bytes of the body that the exchange has sent, and has to send where that is known.
+    private var sent: Int64 = 0
+    private var expected: Int64?
+    private var timer: LoopTimer?
+    /// What follows a response that nobody gets.
+    private var actionAfterResponse: UploadState.Action?
+    private var discarded = 0
+    /// What waits until the receiver is ready: a suspended task sends no requests.
+    private var postponed: UploadState.Action?
+    private var isReceiverBusy = false
+    /// Whether something has replaced the body that the resume data is for.
+    private let isAltered: Bool
+
+    /// Nil for what is no upload of a body, and for a program that speaks such a protocol itself, or wants none.
+    init?(_ request: URLRequest, _ resources: LoadResources) {
+        guard let task = resources.task as? URLSessionUploadTask,
+            resources.core.settings.attemptsResumableUploads
+                || task.resumption?.isFromResumeData == true
+        else { return nil }
+        if let resumption = task.resumption {
+            // Another load of the task goes on with it.
+            if resumption.isInUse { return nil }
+            isAltered = !resumption.continues(with: request) && resumption.isFromResumeData
+            if !resumption.continues(with: request), !isAltered { task.resumption = nil }
+        } else {
+            isAltered = false
+        }
+        guard task.resumption != nil || Self.canBegin(request) else { return nil }
+        self.request = request
+        self.resources = resources
+        self.task = task
+        exchangeRequest = request
+        state = UploadState(
+            total: Self.length(of: request), isDivisible: request.httpBody != nil || request.bodyFile != nil,
+            resumption: task.resumption)
+    }
+
+    private static func canBegin(_ request: URLRequest) -> Bool {
+        switch request.httpMethod ?? "GET" {
+        case "GET", "HEAD", "CONNECT", "TRACE", "OPTIONS", "DELETE": false
+        case _: request.hasBody && length(of: request) != 0 && !UploadField.areUsed(in: request.fields)
+        }
+    }
+
+    private static func length(of request: URLRequest) -> Int64? {
+        let count = RequestBody(request).expectedCount
+        return request.hasBody && count >= 0 ? count : nil
+    }
+
+    // MARK: LoopHandler
+
+    func begin(_ receiver: any LoadReceiver) {
+        self.receiver = receiver
+        guard !isAltered else { return receiver.fail(LoadFailure.altered) }
+        task.resumption?.isInUse = true
+        perform(state.begin())
+    }
+
+    func end() {
+        receiver = nil
+        timer?.cancel()
+        exchange?.end()
+        exchange = nil
+        task.resumption?.isInUse = false
+    }
+
+    func receiverDidBlock() {
+        isReceiverBusy = true
+        exchange?.receiverDidBlock()
+    }
+
+    func receiverDidBecomeReady() {
+        isReceiverBusy = false
+        if let action = postponed.take() { return perform(action) }
+        exchange?.receiverDidBecomeReady()
+    }
+
+    // MARK: What is next
+
+    func perform(_ action: UploadState.Action) {
+        guard receiver != nil else { return }
+        if isReceiverBusy, action.sendsRequest {
+            endExchange()
+            postponed = action
+            return
+        }
+        switch action {
+        case .nothing: break
+        case .create:
+            send(request, HTTPProtocolHandler.makeExchange(request, resources, adding: creationFields), of: nil)
+        case .retrieve:
+            endExchange()
+            let question = makeQuestion()
+            send(question, HTTPExchange(question, resources), of: nil)
+        case .append(let part): append(part)
+        case .pause(let seconds):
+            endExchange()
+            timer = resources.loop.schedule(at: resources.loop.now.advanced(bySeconds: seconds)) { [weak self] in
+                guard let self else { return }
+                timer = nil
+                perform(state.pauseDidEnd())
+            }
+        case .fail(let error):
+            noteResource()
+            receiver?.fail(error)
+        }
+    }
+
+    private func append(_ part: UploadState.Part) {
+        endExchange()
+        guard request.httpBody == nil, request.bodyFile == nil else { return send(part, request.part(part)) }
+        receiver?.requestNewBodyStream(from: part.offset) { [weak self] stream in
+            guard let self, receiver != nil, state.step == .appending(part) else { return }
+            guard let stream else {
+                return perform(state.requestDidFail(LoadFailure.withoutStream(part.offset), isInterruption: false))
+            }
+            var next = request
+            next.httpBodyStream = stream
+            if let count = part.count { next.fields.set(.contentLength, "\(count)") }
+            send(part, next)
+        }
+    }
+
+    private func send(_ part: UploadState.Part, _ request: URLRequest) {
+        task.bodyGoesOn(at: part.offset, of: state.total)
+        guard let resource = state.resource else { return }
+        let next = request.appending(part, to: resource)
+        let exchange = HTTPExchange(next, resources)
+        // Where it is lost, the server is asked what it has.
+        exchange.replays.uploadDidBegin()
+        send(next, exchange, of: part)
+    }
+
+    private func send(_ request: URLRequest, _ next: any LoopHandler, of part: UploadState.Part?) {
+        exchangeRequest = request
+        exchange = next
+        (sent, expected) = (0, part == nil ? state.total : part?.count)
+        discarded = 0
+        next.begin(self)
+        if isReceiverBusy { exchange?.receiverDidBlock() }
+    }
+
+    private func endExchange() {
+        exchange?.end()
+        exchange = nil
+    }
+
+    private func makeQuestion() -> URLRequest {
+        var question = request.withoutContent
+        question.httpMethod = "HEAD"
+        question.url = state.resource
+        question.setValue("\(UploadField.spokenVersion)", forHTTPHeaderField: UploadField.interopVersion)
+        return question
+    }
+
+    private var creationFields: HTTPFields {
+        var fields = HTTPFields()
+        fields.append(name: UploadField.complete, value: "?1")
+        fields.append(name: UploadField.interopVersion, value: "\(UploadField.spokenVersion)")
+        return fields
+    }
+
+    /// Tells the task where the upload is, if anywhere.
+    private func noteResource() {
+        guard let resource = state.resource else {
+            task.resumption = nil
+            return
+        }
+        if task.resumption == nil {
+            task.resumption = UploadResumption(request, firstURL: task.firstURL, at: resource)
+        }
+        task.resumption?.resource = resource
+    }
+
+    // MARK: From the exchange
+
+    func receiveInterim(_ response: HTTPURLResponse) {
+        guard response.statusCode == 104 else { return }
+        let action = state.receive(interim: UploadAnswer(response, to: exchangeRequest))
+        noteResource()
+        // The exchange is in the middle of what it received.
+        if case .nothing = action { return }
+        let current = exchange
+        resources.loop.executeLater { [self] in if exchange === current { perform(action) } }
+    }
+
+    /// Gives whether the program gets the response.
+    func delivers(_ response: HTTPURLResponse) -> Bool {
+        let isSent = expected.map { sent >= $0 } ?? false
+        switch state.receive(UploadAnswer(response, to: exchangeRequest), isSent: isSent) {
+        case .deliver:
+            if state.step == .delivering, exchangeRequest.url != request.url { removeStored(response) }
+            noteResource()
+            return true
+        case .discard(let action):
+            noteResource()
+            actionAfterResponse = action
+            return false
+        }
+    }
+
+    /// What is stored of the request's URL may not hold any more (RFC 9111 §4.4): the exchanges have another URL.
+    private func removeStored(_ response: HTTPURLResponse) {
+        guard 200..<400 ~= response.statusCode, let url = request.url else { return }
+        resources.core.settings.urlCache?.removeCachedResponse(for: URLRequest(url: url))
+    }
+
+    /// A part of a response's body has come that nobody gets.
+    func discard(_ count: Int) -> Flow {
+        discarded += count
+        guard discarded > Self.mostDiscarded, actionAfterResponse != nil else { return .more }
+        let current = exchange
+        resources.loop.executeLater { [self] in if exchange === current { responseDidEnd() } }
+        return .wait
+    }
+
+    /// False where the response was not for the upload alone.
+    @discardableResult
+    func responseDidEnd() -> Bool {
+        guard let action = actionAfterResponse.take() else { return false }
+        perform(action)
+        return true
+    }
+
+    func exchangeDidFail(_ error: any Error) {
+        if responseDidEnd() { return }
+        let action = state.requestDidFail(error, isInterruption: Self.isInterruption(error))
+        noteResource()
+        perform(action)
+    }
+
+    private static func isInterruption(_ error: any Error) -> Bool {
+        switch URLError(error, url: nil).code {
+        case .networkConnectionLost, .timedOut, .cannotConnectToHost, .notConnectedToInternet, .cannotFindHost,
+            .dnsLookupFailed:
+            true
+        case _: false
+        }
+    }
+
+    func didSend(_ count: Int) {
+        sent += Int64(count)
+        let expected = state.total ?? self.expected.map { state.offset + $0 }
+        receiver?.didSendBody(count, expected: expected ?? NSURLSessionTransferSizeUnknown)
+    }
+
+    /// The program's own request may be sent elsewhere. The others are for the server that has the upload.
+    func redirect(
+        _ next: URLRequest, _ refusal: LoadFailure?, _ response: URLResponse, _ decide: @escaping (Bool) -> Void
+    ) {
+        guard case .creating = state.step else { return resources.loop.executeLater { decide(false) } }
+        receiver?.redirect(to: next, refusal: refusal, response: response) { [weak self] follows in
+            if follows { self?.task.resumption = nil }
+            decide(follows)
+        }
+    }
+}
+
+extension UploadState.Action {
+    var sendsRequest: Bool {
+        switch self {
+        case .create, .retrieve, .append: true
+        case .nothing, .pause, .fail: false
+        }
+    }
+}
+
+extension URLRequest {
+    /// A part of the body, of data or of a file.
+    fileprivate func part(_ part: UploadState.Part) -> URLRequest {
+        var request = self
+        let count = part.count ?? 0
+        if let data = httpBody {
+            let start = data.startIndex + Int(clamping: part.offset)
+            request.httpBody = data.subdata(in: start..<start + Int(clamping: count))
+        } else {
+            request.bodyFile = bodyFile?.part(from: part.offset, count: count)
+        }
+        return request
+    }
+
+    fileprivate func appending(_ part: UploadState.Part, to resource: URL) -> URLRequest {
+        var request = withoutContentFields
+        request.url = resource
+        request.httpMethod = "PATCH"
+        request.setValue(UploadField.partType, forHTTPHeaderField: "Content-Type")
+        request.setValue("\(part.offset)", forHTTPHeaderField: UploadField.offset)
+        request.setValue(part.isLast ? "?1" : "?0", forHTTPHeaderField: UploadField.complete)
+        request.setValue("\(UploadField.spokenVersion)", forHTTPHeaderField: UploadField.interopVersion)
+        return request
+    }
+
+    fileprivate var withoutContent: URLRequest {
+        var request = withoutContentFields
+        request.httpBody = nil
+        request.httpBodyStream = nil
+        request.fields.remove(.contentLength)
+        return request
+    }
+
+    /// Without the fields that describe the body, or hold for the first request alone.
+    private var withoutContentFields: URLRequest {
+        var request = self
+        for name in request.fields.map(\.name) {
+            let folded = name.lowercased()
+            let isOfContent = folded.hasPrefix("content-") && folded != "content-length"
+            let isOfFirst = ["expect", "range", "repr-digest", "digest", "idempotency-key"].contains(folded)
+            if isOfContent || isOfFirst || folded.hasPrefix("if-") { request.setValue(nil, forHTTPHeaderField: name) }
+        }
+        return request
+    }
+}
+
+extension LoadFailure {
+    fileprivate static var altered: LoadFailure {
+        LoadFailure(
+            .cannotDecodeRawData, "the resume data cannot be used: an interceptor has replaced the request or its body")
+    }
+
+    fileprivate static func withoutStream(_ offset: Int64) -> LoadFailure {
+        LoadFailure(
+            .requestBodyStreamExhausted,
+            "the upload goes on at byte \(offset), and the delegate gave no stream from there (needNewBodyStreamFrom)")
+    }
+}

@@ -1,0 +1,308 @@
+import Foundation
+import LoadingKitCore
+
+/// How far a resumable upload has come, and what is to be done next (draft-ietf-httpbis-resumable-upload). The load does what
+/// the methods return, when the value is consistent.
+///
+/// ```
+///   creating ──broken──▶ pausing ──▶ retrieving ──offset──▶ appending ──▶ delivering
+///      │                    ▲            │                     │
+///      │                    └── broken ──┴──────── broken ─────┘
+///      └──▶ delivering: the server has answered the request
+/// ```
+struct UploadState {
+    /// A part of the body that is appended.
+    struct Part: Equatable {
+        let offset: Int64
+        /// Nil: to the end of a stream, whose length is not known.
+        let count: Int64?
+        /// Whether the body ends with it.
+        let isLast: Bool
+    }
+
+    enum Step: Equatable {
+        case new
+        /// The program's request is under way, with the whole body.
+        case creating
+        /// The server is asked what it has.
+        case retrieving
+        case appending(Part)
+        case pausing
+        /// The response is the program's.
+        case delivering
+        case over
+    }
+
+    enum Action {
+        case nothing
+        /// Sends the program's request.
+        case create
+        /// Asks the server what it has, by HEAD.
+        case retrieve
+        /// Sends a part, by PATCH.
+        case append(Part)
+        /// Does nothing for so many seconds.
+        case pause(Double)
+        case fail(any Error)
+    }
+
+    enum Verdict {
+        /// The response is the program's.
+        case deliver
+        /// The response is for the upload alone; the action follows when it has ended.
+        case discard(Action)
+    }
+
+    /// Pauses before the server is asked again, in seconds; when all were made, and the upload has not gone on, it fails.
+    static let pauses: [Double] = [0, 0.5, 1, 2]
+    /// Longest pause that a server may ask for.
+    static let longestPause = 60.0
+    /// Bytes by which an upload must have gone on for the pauses to begin anew: a server that takes a few bytes of each request
+    /// is not asked forever.
+    static let leastProgress: Int64 = 16 * 1024
+    /// Most parts that a body is sent in: a server that takes parts of a few bytes is sent the body at once.
+    static let mostParts: Int64 = 10_000
+
+    private(set) var step = Step.new
+    /// The body's size; nil for a stream that does not say it.
+    let total: Int64?
+    /// Whether the body can be sent in parts that end before it does. A stream is sent to its end.
+    private let isDivisible: Bool
+    /// Where the upload goes on; nil until the server has said so.
+    private(set) var resource: URL?
+    private var largestPart: Int64?
+    private var failures = 0
+    /// Where the upload was when the pauses began anew.
+    private var progress: Int64 = 0
+    /// What the server has, when it was last asked.
+    private var lastOffset: Int64?
+    /// What has interrupted the upload first.
+    private var cause: (any Error)?
+
+    init(total: Int64?, isDivisible: Bool, resumption: UploadResumption?) {
+        self.total = total
+        self.isDivisible = isDivisible
+        resource = resumption?.resource
+    }
+
+    /// Where the part that is sent begins in the body.
+    var offset: Int64 { if case .appending(let part) = step { part.offset } else { 0 } }
+
+    // MARK: Inputs
+
+    mutating func begin() -> Action {
+        guard case .new = step else { return .nothing }
+        return resource == nil ? move(to: .creating, .create) : move(to: .retrieving, .retrieve)
+    }
+
+    /// 104 was received.
+    mutating func receive(interim answer: UploadAnswer) -> Action {
+        guard answer.status == 104, step == .creating, answer.interopVersion.map({ 6...8 ~= $0 }) ?? true else {
+            return .nothing
+        }
+        switch answer.location {
+        case .resource(let url): resource = url
+        case .elsewhere: resource = nil
+        case nil: break
+        }
+        guard let limits = answer.limits else { return .nothing }
+        if let most = limits.maxSize, let total, total > most { return giveUp(LoadFailure.tooLarge(total, most)) }
+        // What was begun is more than the server takes at once.
+        guard resource != nil, note(limits), let total, let largestPart, total > largestPart else { return .nothing }
+        return move(to: .retrieving, .retrieve)
+    }
+
+    /// - Parameter isSent: whether all that the request has was sent by then.
+    mutating func receive(_ answer: UploadAnswer, isSent: Bool) -> Verdict {
+        switch step {
+        case .creating: receiveCreated(answer, isSent: isSent)
+        case .retrieving: receiveRetrieved(answer)
+        case .appending(let part): receiveAppended(answer, part)
+        case .new, .pausing, .delivering, .over: .deliver
+        }
+    }
+
+    /// - Parameter isInterruption: whether the network, or the server's end of a connection, was the reason.
+    mutating func requestDidFail(_ error: any Error, isInterruption: Bool) -> Action {
+        switch step {
+        case .creating where resource != nil && isInterruption: return interrupt(error)
+        case .retrieving where isInterruption, .appending where isInterruption: return interrupt(error)
+        case .new, .creating, .retrieving, .appending, .pausing, .delivering: return fail(error)
+        case .over: return .nothing
+        }
+    }
+
+    mutating func pauseDidEnd() -> Action {
+        guard case .pausing = step else { return .nothing }
+        return move(to: .retrieving, .retrieve)
+    }
+
+    // MARK: Responses
+
+    /// The program gets every response but one that says, by the draft's rules, that the upload was interrupted.
+    private mutating func receiveCreated(_ answer: UploadAnswer, isSent: Bool) -> Verdict {
+        guard resource != nil, answer.isComplete != true else { return deliver() }
+        switch answer.status {
+        // What the server made of all of the body is the program's; a gateway's answer says nothing of that.
+        case 502...504: return discard(interrupt(answer))
+        case 500...599 where !isSent: return discard(interrupt(answer))
+        case 200..<300 where answer.isComplete == false: return discard(retrieve())
+        case 413 where noteLowerLimit(answer): return discard(interrupt(answer))
+        case _: return deliver()
+        }
+    }
+
+    private mutating func receiveRetrieved(_ answer: UploadAnswer) -> Verdict {
+        switch answer.status {
+        case 200..<300: break
+        case 408, 409, 423, 425, 429, 500...599: return discard(interrupt(answer))
+        case 401, 407: return discard(fail(LoadFailure.refused(answer.status)))
+        case _: return discard(giveUp(cause ?? LoadFailure.forgotten(answer.status)))
+        }
+        if let length = answer.length, let total, length != total {
+            return discard(giveUp(LoadFailure.wrongLength(length, total)))
+        }
+        // The response to the body was lost.
+        if answer.isComplete == true {
+            guard let offset = answer.offset, let total, offset != total else { return deliver() }
+            return discard(giveUp(LoadFailure.wrongLength(offset, total)))
+        }
+        guard let offset = answer.offset else { return discard(giveUp(LoadFailure.withoutOffset)) }
+        // How much of it has left this machine is not known: what was not reported as sent may have been.
+        if let total, offset > total { return discard(giveUp(LoadFailure.ahead(offset, total))) }
+        guard offset >= lastOffset ?? 0 else { return discard(giveUp(LoadFailure.behind(offset, lastOffset ?? 0))) }
+        if let limits = answer.limits {
+            if let most = limits.maxSize, let total, total > most {
+                return discard(giveUp(LoadFailure.tooLarge(total, most)))
+            }
+            _ = note(limits)
+        }
+        noteProgress(offset)
+        return discard(append(from: offset))
+    }
+
+    private mutating func receiveAppended(_ answer: UploadAnswer, _ part: Part) -> Verdict {
+        if answer.isComplete == true { return deliver() }
+        switch answer.status {
+        case 200..<300 where !part.isLast:
+            let end = part.offset + (part.count ?? 0)
+            noteProgress(end)
+            return discard(append(from: end))
+        case 200..<300 where answer.isComplete == nil: return deliver()
+        case 413 where noteLowerLimit(answer): return discard(interrupt(answer))
+        case 200..<300, 408, 409, 423, 425, 429, 500...599: return discard(interrupt(answer))
+        case _: return deliver()
+        }
+    }
+
+    private mutating func deliver() -> Verdict {
+        step = .delivering
+        resource = nil
+        return .deliver
+    }
+
+    private func discard(_ action: Action) -> Verdict { .discard(action) }
+
+    // MARK: What is next
+
+    private mutating func move(to next: Step, _ action: Action) -> Action {
+        step = next
+        return action
+    }
+
+    private mutating func fail(_ error: any Error) -> Action { move(to: .over, .fail(error)) }
+
+    /// Fails, where another task could not go on with the upload either.
+    private mutating func giveUp(_ error: any Error) -> Action {
+        resource = nil
+        return fail(error)
+    }
+
+    private mutating func retrieve() -> Action { move(to: .retrieving, .retrieve) }
+
+    private mutating func append(from offset: Int64) -> Action {
+        lastOffset = offset
+        let rest = total.map { $0 - offset }
+        let count = isDivisible ? rest.map { min($0, largestPart ?? .max) } : rest
+        let part = Part(offset: offset, count: count, isLast: count == rest)
+        return move(to: .appending(part), .append(part))
+    }
+
+    private mutating func interrupt(_ answer: UploadAnswer) -> Action {
+        interrupt(LoadFailure.interrupted(answer.status), after: answer.retryAfter)
+    }
+
+    private mutating func interrupt(_ error: any Error, after wanted: Double? = nil) -> Action {
+        if cause == nil { cause = error }
+        guard failures < Self.pauses.count, wanted ?? 0 <= Self.longestPause else { return fail(error) }
+        let pause = max(Self.pauses[failures], wanted ?? 0)
+        failures += 1
+        return pause > 0 ? move(to: .pausing, .pause(pause)) : retrieve()
+    }
+
+    private mutating func noteProgress(_ offset: Int64) {
+        guard offset - progress >= Self.leastProgress else { return }
+        progress = offset
+        failures = 0
+        cause = nil
+    }
+
+    // MARK: Limits
+
+    /// Gives whether there is a limit to parts now.
+    private mutating func note(_ limits: UploadLimits) -> Bool {
+        guard isDivisible, let total, let most = limits.maxAppendSize, most > 0, total / most < Self.mostParts else {
+            return false
+        }
+        largestPart = most
+        return true
+    }
+
+    /// Takes a limit by which the server has refused a part. Gives whether it was not known.
+    private mutating func noteLowerLimit(_ answer: UploadAnswer) -> Bool {
+        let old = largestPart
+        guard let limits = answer.limits, note(limits), let largestPart else { return false }
+        return largestPart < old ?? total ?? 0
+    }
+}
+
+/// Why an upload does not go on.
+extension LoadFailure {
+    static func forgotten(_ status: Int) -> LoadFailure {
+        LoadFailure(.resourceUnavailable, "the server does not go on with the upload (status \(status))")
+    }
+
+    static func interrupted(_ status: Int) -> LoadFailure {
+        LoadFailure(.badServerResponse, "the server has interrupted the upload (status \(status))")
+    }
+
+    static func refused(_ status: Int) -> LoadFailure {
+        LoadFailure(
+            .userAuthenticationRequired,
+            "the server requires credentials to say how much it has of the upload (status \(status))")
+    }
+
+    static func tooLarge(_ size: Int64, _ most: Int64) -> LoadFailure {
+        LoadFailure(
+            .dataLengthExceedsMaximum,
+            "the body has \(size) bytes, and the server takes \(most) at most (Upload-Limit)")
+    }
+
+    static func wrongLength(_ length: Int64, _ total: Int64) -> LoadFailure {
+        LoadFailure(.badServerResponse, "the server has an upload of \(length) bytes, where the body has \(total)")
+    }
+
+    static var withoutOffset: LoadFailure {
+        LoadFailure(.badServerResponse, "the server does not say how much it has of the upload (Upload-Offset)")
+    }
+
+    static func ahead(_ offset: Int64, _ total: Int64) -> LoadFailure {
+        LoadFailure(
+            .badServerResponse, "the server says that it has \(offset) bytes of the upload, and there are \(total)")
+    }
+
+    static func behind(_ offset: Int64, _ before: Int64) -> LoadFailure {
+        LoadFailure(
+            .badServerResponse, "the server has lost a part of the upload: it had \(before) bytes, and has \(offset)")
+    }
+}

@@ -1,0 +1,224 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+@Suite("Resumable uploads")
+struct ResumableUploadTests {
+    static let body = Data(RangedResource.bytes(3_000_000))
+
+    static func faults(_ change: (inout UploadPeer.Faults) -> Void) -> UploadPeer.Faults {
+        var faults = UploadPeer.Faults()
+        change(&faults)
+        return faults
+    }
+
+    @Test("go on by themselves where their connections break", arguments: BothVersions.all, ["data", "file", "stream"])
+    func goOn(_ version: String, _ source: String) async throws {
+        let folder = try TemporaryFolder()
+        let file = try folder.write(Self.body, to: "body")
+        try await UploadSite.with(version, Self.faults { $0.breaks = [1_000_000, 1_000_001, 2_500_000] }) { site in
+            let observer = site.observer(stream: Self.body)
+            let task =
+                switch source {
+                case "data": site.session.uploadTask(with: try site.request(), from: Self.body)
+                case "file": site.session.uploadTask(with: try site.request(), fromFile: file)
+                case _: site.session.uploadTask(withStreamedRequest: try site.request())
+                }
+            task.delegate = observer
+            task.resume()
+            #expect(await observer.errors.count(reaches: 1) == [nil])
+            #expect((task.response as? HTTPURLResponse)?.statusCode == 200)
+            #expect(
+                site.methods == [
+                    "HEAD", "HEAD", "HEAD", "PATCH 2500000",
+                ], "only those whose bodies came are recorded")
+            #expect(site.has(Self.body))
+            #expect(observer.interims.snapshot.count { $0 == 104 } == 1)
+            let total: Int64 = source == "stream" ? -1 : 3_000_000
+            #expect(observer.sent.last?[1...] == [3_000_000, total])
+            #expect(task.countOfBytesSent == 3_000_000)
+            #expect(observer.offsets.snapshot == (source == "stream" ? [1_000_000, 1_000_001, 2_500_000] : []))
+            #expect(observer.metrics.last?.transactionMetrics.count == 7)
+        }
+    }
+
+    @Test("say so in the first request, and not in others", arguments: BothVersions.all)
+    func fields(_ version: String) async throws {
+        try await UploadSite.with(version, Self.faults { $0.isCapable = false }) { site in
+            func names(_ index: Int) throws -> [String] {
+                try #require(site.server.requests[index]).fields.map { $0.name.lowercased() }.filter {
+                    $0.hasPrefix("upload")
+                }
+            }
+            let text = try await site.upload(Self.body).get()
+            #expect(text == "took 3000000")
+            #expect(try names(0) == ["upload-complete", "upload-draft-interop-version"])
+            var request = try site.request()
+            request.httpBody = Self.body
+            _ = try await site.session.data(for: request)
+            #expect(try names(1) == [])
+            request.setValue("?0", forHTTPHeaderField: "Upload-Complete")
+            _ = try await site.session.upload(for: request, from: Self.body)
+            #expect(try names(2) == ["upload-complete"], "the program's own")
+            _ = try await site.session.upload(for: try site.request(), from: Data())
+            #expect(try names(3) == [], "there is nothing to go on with")
+        }
+        try await UploadSite.with(version, UploadPeer.Faults(), { $0.attemptsResumableUploads = false }) { site in
+            let text = try await site.upload(Self.body).get()
+            #expect(text == "took 3000000")
+            let first = try #require(site.server.requests[0])
+            #expect(!first.fields.contains(name: "Upload-Complete"))
+        }
+    }
+
+    @Test(
+        "fail as others do where the server does not support them, or names a place elsewhere",
+        arguments: BothVersions.all,
+        ["https://elsewhere.example/PATH", "//127.0.0.1:1PATH", "http:PATH", "ftp:PATH", "none"])
+    func elsewhere(_ version: String, _ location: String) async throws {
+        let faults = Self.faults {
+            $0.breaks = [100_000]
+            $0.location = location
+            if location == "none" { $0.isCapable = false }
+        }
+        try await UploadSite.with(version, faults) { site in
+            if location == "none" { site.peer.interimSeen.fire() }
+            guard case .failure(let error) = try await site.upload(Self.body) else { return #expect(Bool(false)) }
+            #expect(error.code == .networkConnectionLost && error.uploadTaskResumeData == nil)
+            #expect(site.methods == [])
+        }
+    }
+
+    @Test("are over when the server has all, also where its response was lost", arguments: BothVersions.all)
+    func responseLost(_ version: String) async throws {
+        try await UploadSite.with(version, Self.faults { $0.lostResponses = 1 }) { site in
+            let text = try await site.upload(Self.body).get()
+            #expect(text == "204")
+            #expect(site.methods == ["POST", "HEAD"])
+            #expect(site.has(Self.body))
+        }
+    }
+
+    @Test("go on where a part was refused or interrupted", arguments: BothVersions.all, [409, 500, 503, 429])
+    func refusedParts(_ version: String, _ status: Int) async throws {
+        let faults = Self.faults {
+            $0.breaks = [1_000_000]
+            $0.appends = [ServerResponse(status)]
+        }
+        try await UploadSite.with(version, faults) { site in
+            let text = try await site.upload(Self.body).get()
+            #expect(text == "took 3000000")
+            #expect(site.methods.suffix(4) == ["HEAD", "PATCH 1000000", "HEAD", "PATCH 1000000"])
+            #expect(site.has(Self.body))
+        }
+    }
+
+    @Test("give the program what the server answers to a part", arguments: BothVersions.all)
+    func answeredParts(_ version: String) async throws {
+        let faults = Self.faults {
+            $0.breaks = [1_000_000]
+            $0.appends = [ServerResponse(422)]
+        }
+        try await UploadSite.with(version, faults) { site in
+            let text = try await site.upload(Self.body).get()
+            #expect(text == "422")
+        }
+    }
+
+    @Test(
+        "fail with the interruption where the server has forgotten them", arguments: BothVersions.all, [404, 410, 403])
+    func forgotten(_ version: String, _ status: Int) async throws {
+        let faults = Self.faults {
+            $0.breaks = [1_000_000]
+            $0.retrievals = [ServerResponse(status)]
+        }
+        try await UploadSite.with(version, faults) { site in
+            guard case .failure(let error) = try await site.upload(Self.body) else { return #expect(Bool(false)) }
+            #expect(error.code == .networkConnectionLost && error.uploadTaskResumeData == nil)
+            #expect(site.methods == ["HEAD"])
+        }
+    }
+
+    @Test(
+        "fail where the server does not say how much it has, or cannot have it", arguments: BothVersions.all,
+        ["-1", "9999999999999999", "3000001", "2.0", "x", "1, 2", "?1", ""])
+    func badOffsets(_ version: String, _ offset: String) async throws {
+        let faults = Self.faults {
+            $0.breaks = [1_000_000]
+            $0.retrievals = [ServerResponse(204).adding("Upload-Offset", offset).adding("Upload-Complete", "?0")]
+        }
+        try await UploadSite.with(version, faults) { site in
+            guard case .failure(let error) = try await site.upload(Self.body) else { return #expect(Bool(false)) }
+            #expect(error.code == .badServerResponse && error.uploadTaskResumeData == nil)
+            #expect(site.methods == ["HEAD"])
+        }
+    }
+
+    @Test("are sent in parts where the server takes no more at once", arguments: BothVersions.all)
+    func limits(_ version: String) async throws {
+        // More than the sockets hold, so that the first request does not bring all of it.
+        let body = Data(RangedResource.bytes(20_000_000))
+        try await UploadSite.with(version, Self.faults { $0.limit = "max-append-size=6000000, max-age=60;x" }) { site in
+            let text = try await site.upload(body).get()
+            #expect(text == "took 20000000")
+            let methods = site.methods
+            #expect(methods.first == "HEAD" && methods.count > 2, "\(methods)")
+            let parts = site.server.requests.snapshot.filter { $0.method == "PATCH" }
+            #expect(parts.dropLast().allSatisfy { $0.bodyLength == 6_000_000 })
+            #expect(site.has(body))
+        }
+        try await UploadSite.with(version, Self.faults { $0.limit = "max-size=2999999" }) { site in
+            guard case .failure(let error) = try await site.upload(Self.body) else { return #expect(Bool(false)) }
+            #expect(error.code == .dataLengthExceedsMaximum && error.uploadTaskResumeData == nil)
+        }
+    }
+
+    @Test("take as many 104 as what they have sent allows, and no more", arguments: BothVersions.all)
+    func flood(_ version: String) async throws {
+        try await UploadSite.with(version, Self.faults { $0.interims = 10_000 }) { site in
+            guard case .failure(let error) = try await site.upload(Data("short".utf8)) else {
+                return #expect(Bool(false))
+            }
+            #expect(
+                [.cannotParseResponse, .badServerResponse, .dataLengthExceedsMaximum].contains(error.code), "\(error)")
+        }
+    }
+
+    @Test("follow a redirect of the first request", arguments: BothVersions.all)
+    func redirected(_ version: String) async throws {
+        let route: @Sendable (ServerRequest) throws -> ServerResponse? = { request in
+            request.path == "/moved" ? .redirect(to: "/form", status: 307) : nil
+        }
+        try await UploadSite.with(version, route: route) { site in
+            let observer = site.observer()
+            let (data, _) = try await site.session.upload(
+                for: try site.request("/moved"), from: Self.body, delegate: observer)
+            #expect(String(decoding: data, as: UTF8.self) == "took 3000000")
+        }
+    }
+
+    @Test("answer challenges amid", arguments: BothVersions.all)
+    func challenged(_ version: String) async throws {
+        let wanted = Recorder<String>()
+        let route: @Sendable (ServerRequest) throws -> ServerResponse? = { request in
+            guard request.method == "HEAD" || request.method == "PATCH",
+                request.fields[.authorization] != "Basic dXNlcjpzZWNyZXQ="
+            else { return nil }
+            wanted.append(request.method)
+            return ServerResponse(401).adding("WWW-Authenticate", "Basic realm=\"uploads\"")
+        }
+        try await UploadSite.with(version, Self.faults { $0.breaks = [1_000_000] }, route: route) { site in
+            let space = URLProtectionSpace(
+                host: "localhost", port: Int(site.server.address.port ?? 0), protocol: "https", realm: "uploads",
+                authenticationMethod: NSURLAuthenticationMethodHTTPBasic)
+            site.session.configuration.urlCredentialStorage?.setDefaultCredential(
+                URLCredential(user: "user", password: "secret", persistence: .forSession), for: space)
+            let text = try await site.upload(Self.body).get()
+            #expect(text == "took 3000000")
+            #expect(wanted.snapshot.first == "HEAD" && site.has(Self.body))
+        }
+    }
+}

@@ -1,0 +1,244 @@
+import Foundation
+import LoadingKitCore
+import TestSupport
+import Testing
+
+@testable import LoadingKitHTTP
+
+/// Inputs in each state, and random ones.
+@Suite("An upload's state")
+struct UploadStateTests {
+    private static let resource = URL(string: "https://example.org/uploads/1") ?? URL(fileURLWithPath: "/")
+
+    private struct Broken: Error {}
+
+    private static func state(total: Int64? = 100_000) -> UploadState {
+        var state = UploadState(total: total, isDivisible: total != nil, resumption: nil)
+        _ = state.begin()
+        var offer = UploadAnswer(status: 104)
+        offer.location = .resource(resource)
+        _ = state.receive(interim: offer)
+        return state
+    }
+
+    private static func answer(
+        _ status: Int, offset: Int64? = nil, isComplete: Bool? = nil, limits: UploadLimits? = nil
+    ) -> UploadAnswer {
+        var answer = UploadAnswer(status: status)
+        (answer.offset, answer.isComplete, answer.limits) = (offset, isComplete, limits)
+        return answer
+    }
+
+    private static func retrieving() -> UploadState {
+        var state = state()
+        _ = state.requestDidFail(Broken(), isInterruption: true)
+        return state
+    }
+
+    private static func appending(limits: UploadLimits? = nil) -> UploadState {
+        var state = retrieving()
+        _ = state.receive(answer(204, offset: 20_000, isComplete: false, limits: limits), isSent: true)
+        return state
+    }
+
+    /// What follows a response, in a word.
+    private static func text(_ verdict: UploadState.Verdict) -> String {
+        switch verdict {
+        case .deliver: "deliver"
+        case .discard(let action): text(action)
+        }
+    }
+
+    private static func text(_ action: UploadState.Action) -> String {
+        switch action {
+        case .nothing: "nothing"
+        case .create: "create"
+        case .retrieve: "retrieve"
+        case .append(let part): "append \(part.offset)+\(part.count.map { "\($0)" } ?? "?")\(part.isLast ? "." : "")"
+        case .pause(let seconds): "pause \(seconds)"
+        case .fail(let error): (error as? LoadFailure).map { "fail \($0.code.rawValue)" } ?? "fail"
+        }
+    }
+
+    @Test(
+        "gives the program what the server made of the body",
+        arguments: [
+            (200, nil, true, "deliver"), (404, nil, false, "deliver"), (500, nil, true, "deliver"),
+            (500, nil, false, "retrieve"), (503, nil, true, "retrieve"), (503, true, true, "deliver"),
+            (200, false, true, "retrieve"), (413, nil, false, "deliver"),
+        ] as [(Int, Bool?, Bool, String)])
+    func created(_ status: Int, _ isComplete: Bool?, _ isSent: Bool, _ next: String) {
+        var state = Self.state()
+        let verdict = state.receive(Self.answer(status, isComplete: isComplete), isSent: isSent)
+        #expect(Self.text(verdict) == next)
+        #expect((state.resource == nil) == (next == "deliver"))
+        var plain = UploadState(total: 5, isDivisible: true, resumption: nil)
+        _ = plain.begin()
+        #expect(Self.text(plain.receive(Self.answer(status), isSent: isSent)) == "deliver", "no 104 was received")
+    }
+
+    @Test(
+        "goes on from what the server has",
+        arguments: [
+            (204, 0, false, "append 0+100000."), (204, 50_000, nil, "append 50000+50000."),
+            (204, 100_001, false, "fail -1011"),
+            (204, nil, false, "fail -1011"), (204, 100_000, true, "deliver"), (204, nil, true, "deliver"),
+            (200, 99_999, true, "fail -1011"), (404, nil, nil, "fail"), (308, nil, nil, "fail"),
+            (401, nil, nil, "fail -1013"),
+            (503, nil, nil, "pause 0.5"), (409, nil, nil, "pause 0.5"),
+        ] as [(Int, Int64?, Bool?, String)])
+    func retrieved(_ status: Int, _ offset: Int64?, _ isComplete: Bool?, _ next: String) {
+        var state = Self.retrieving()
+        #expect(
+            Self.text(state.receive(Self.answer(status, offset: offset, isComplete: isComplete), isSent: true)) == next)
+    }
+
+    @Test(
+        "ends with the response to the last part",
+        arguments: [
+            (200, nil, "deliver"), (200, true, "deliver"), (500, true, "deliver"), (422, nil, "deliver"),
+            (404, nil, "deliver"), (200, false, "pause 0.5"), (409, nil, "pause 0.5"), (503, nil, "pause 0.5"),
+        ] as [(Int, Bool?, String)])
+    func appended(_ status: Int, _ isComplete: Bool?, _ next: String) {
+        var state = Self.appending()
+        // Twenty thousand bytes are progress, and the pauses began anew.
+        _ = state.requestDidFail(Broken(), isInterruption: true)
+        _ = state.receive(Self.answer(204, offset: 20_000), isSent: true)
+        #expect(Self.text(state.receive(Self.answer(status, isComplete: isComplete), isSent: true)) == next)
+    }
+
+    @Test("sends parts of the size that the server takes")
+    func parts() {
+        var state = Self.appending(limits: UploadLimits(maxAppendSize: 40_000))
+        #expect(state.step == .appending(.init(offset: 20_000, count: 40_000, isLast: false)))
+        #expect(Self.text(state.receive(Self.answer(204, isComplete: false), isSent: true)) == "append 60000+40000.")
+        // A smaller limit is heeded, too; not one that would make too many parts.
+        let smaller = Self.answer(413, limits: UploadLimits(maxAppendSize: 30_000))
+        #expect(Self.text(state.receive(smaller, isSent: false)) == "retrieve")
+        #expect(Self.text(state.receive(Self.answer(204, offset: 60_000), isSent: true)) == "append 60000+30000")
+        #expect(
+            Self.text(state.receive(Self.answer(413, limits: UploadLimits(maxAppendSize: 9)), isSent: false))
+                == "deliver")
+    }
+
+    @Test("heeds limits as soon as it knows them")
+    func limitsBefore() {
+        for (limits, next) in [
+            (UploadLimits(maxSize: 99_999), "fail -1103"), (UploadLimits(maxAppendSize: 99_999), "retrieve"),
+            (UploadLimits(maxSize: 100_000, maxAppendSize: 100_000), "nothing"),
+            (UploadLimits(maxAppendSize: 0), "nothing"),
+        ] {
+            var state = UploadState(total: 100_000, isDivisible: true, resumption: nil)
+            _ = state.begin()
+            var offer = Self.answer(104, limits: limits)
+            offer.location = .resource(Self.resource)
+            #expect(Self.text(state.receive(interim: offer)) == next)
+        }
+    }
+
+    @Test("heeds a 104 of versions that it speaks alone")
+    func versions() {
+        for (version, isHeeded) in [(nil, true), (6, true), (8, true), (3, false), (5, false), (9, false)]
+            as [(Int64?, Bool)]
+        {
+            var state = UploadState(total: 5, isDivisible: true, resumption: nil)
+            _ = state.begin()
+            var offer = UploadAnswer(status: 104)
+            (offer.location, offer.interopVersion) = (.resource(Self.resource), version)
+            _ = state.receive(interim: offer)
+            #expect((state.resource != nil) == isHeeded, "\(version ?? 0)")
+        }
+        var state = Self.state()
+        var elsewhere = UploadAnswer(status: 104)
+        elsewhere.location = .elsewhere
+        _ = state.receive(interim: elsewhere)
+        #expect(state.resource == nil)
+    }
+
+    @Test("gives up after four interruptions in a place, and where the server wants a long pause")
+    func interruptions() {
+        var state = Self.state()
+        let pauses = (0..<5).map { _ in
+            let text = Self.text(state.requestDidFail(Broken(), isInterruption: true))
+            _ = state.pauseDidEnd()
+            return text
+        }
+        #expect(pauses == ["retrieve", "pause 0.5", "pause 1.0", "pause 2.0", "fail"])
+        #expect(state.resource != nil, "another task may go on")
+        state = Self.retrieving()
+        var busy = Self.answer(503)
+        busy.retryAfter = 60
+        #expect(Self.text(state.receive(busy, isSent: true)) == "pause 60.0")
+        _ = state.pauseDidEnd()
+        busy.retryAfter = 61
+        #expect(Self.text(state.receive(busy, isSent: true)) == "fail -1011")
+        state = Self.state()
+        #expect(Self.text(state.requestDidFail(Broken(), isInterruption: false)) == "fail")
+    }
+
+    @Test("a server that takes few bytes of each request is not asked forever")
+    func trickle() {
+        var (state, requests) = (Self.state(total: 100_000_000), 0)
+        var action = state.requestDidFail(Broken(), isInterruption: true)
+        while requests < 1000 {
+            requests += 1
+            switch action {
+            case .retrieve:
+                _ = state.receive(Self.answer(204, offset: Int64(requests)), isSent: true)
+                action = state.requestDidFail(Broken(), isInterruption: true)
+            case .pause: action = state.pauseDidEnd()
+            case .nothing, .create, .append, .fail: return #expect(requests < 20)
+            }
+        }
+        #expect(Bool(false))
+    }
+
+    @Test("no input in any state makes it send what the server has, or what there is not")
+    func randomInputs() {
+        for seed in 0..<2000 {
+            var random = SeededGenerator(seed: UInt64(seed))
+            var state = UploadState(
+                total: Bool.random(using: &random) ? 100_000 : nil, isDivisible: Bool.random(using: &random),
+                resumption: nil)
+            var server: Int64 = 0
+            for _ in 0..<40 {
+                let before = state.step
+                let action: UploadState.Action
+                switch Int.random(in: 0..<6, using: &random) {
+                case 0: action = state.begin()
+                case 1:
+                    var offer = UploadAnswer(status: 104)
+                    offer.location = Bool.random(using: &random) ? .resource(Self.resource) : .elsewhere
+                    offer.limits =
+                        Bool.random(using: &random)
+                        ? UploadLimits(maxAppendSize: .random(in: 0...90_000, using: &random)) : nil
+                    action = state.receive(interim: offer)
+                case 2, 3:
+                    server = max(server, .random(in: 0...100_000, using: &random))
+                    let status = [200, 204, 404, 409, 413, 500, 503].randomElement(using: &random) ?? 200
+                    let verdict = state.receive(
+                        Self.answer(
+                            status, offset: Bool.random(using: &random) ? server : nil,
+                            isComplete: [nil, true, false].randomElement(using: &random) ?? nil),
+                        isSent: Bool.random(using: &random))
+                    if case .discard(let next) = verdict { action = next } else { action = .nothing }
+                case 4: action = state.requestDidFail(Broken(), isInterruption: Bool.random(using: &random))
+                case _: action = state.pauseDidEnd()
+                }
+                switch action {
+                case .append(let part):
+                    #expect(part.offset >= 0 && part.offset <= state.total ?? .max)
+                    #expect(state.step == .appending(part) && state.resource != nil)
+                    if let total = state.total { #expect(part.offset + (part.count ?? 0) <= total) }
+                    #expect(part.isLast || part.count ?? 0 > 0)
+                case .retrieve: #expect(state.step == .retrieving && state.resource != nil)
+                case .create: #expect(before == .new && state.step == .creating)
+                case .pause: #expect(state.step == .pausing)
+                case .fail: #expect(state.step == .over)
+                case .nothing: break
+                }
+                if before == .over || before == .delivering { #expect(state.step == before || state.step == .over) }
+            }
+        }
+    }
+}
