@@ -54,7 +54,8 @@ extension HTTP2Server.Program {
         case .nghttpd:
             try folder.write("", to: "files/echo")
             return [
-                "-d", folder.file("files").path, "--echo-upload", "-a", "127.0.0.1", "\(port)",
+                "-d", folder.file("files").path, "--echo-upload", "--trailer", "x-trailer: nghttpd", "-a", "127.0.0.1",
+                "\(port)",
                 folder.file("key.pem").path, folder.file("certificate.pem").path,
             ]
         case .apache:

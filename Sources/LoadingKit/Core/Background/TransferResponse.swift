@@ -7,6 +7,8 @@ package struct TransferResponse: Codable, Hashable, Sendable {
         package var statusCode: Int
         package var httpVersion: String
         package var fields: TransferFields
+        /// Nil where none have come, or in what an earlier version has written.
+        package var trailers: TransferFields?
     }
 
     package var url: String
@@ -23,7 +25,9 @@ package struct TransferResponse: Codable, Hashable, Sendable {
         mimeType = response.mimeType
         textEncodingName = response.textEncodingName
         head = (response as? HTTPURLResponse).map {
-            Head(statusCode: $0.statusCode, httpVersion: $0.httpVersion, fields: TransferFields($0.fields))
+            Head(
+                statusCode: $0.statusCode, httpVersion: $0.httpVersion, fields: TransferFields($0.fields),
+                trailers: $0.trailers.map { TransferFields($0) })
         }
     }
 
@@ -35,8 +39,10 @@ package struct TransferResponse: Codable, Hashable, Sendable {
                 url: url, mimeType: mimeType, expectedContentLength: Int(clamping: expectedContentLength),
                 textEncodingName: textEncodingName)
         }
-        return HTTPURLResponse(
+        let response = HTTPURLResponse(
             url: url, statusCode: head.statusCode, httpVersion: head.httpVersion, fields: head.fields.fields,
             expectedContentLength: expectedContentLength)
+        response.trailers = head.trailers?.fields
+        return response
     }
 }

@@ -8,7 +8,7 @@ package struct CacheEntry: Sendable {
     package let date: Date
 
     package init(response: CachedURLResponse, date: Date) {
-        self.response = response
+        self.response = response.withoutTrailers
         self.date = date
     }
 

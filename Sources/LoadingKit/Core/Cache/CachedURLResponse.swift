@@ -46,6 +46,14 @@ open class CachedURLResponse: NSObject, NSCopying, @unchecked Sendable {  // set
         self.metadata = metadata
     }
 
+    /// Itself, or a copy where the response has trailer fields, which are not stored.
+    package var withoutTrailers: CachedURLResponse {
+        guard let head = response as? HTTPURLResponse, head.trailers != nil else { return self }
+        return CachedURLResponse(
+            response: head.withoutTrailers, data: data, userInfo: userInfo, storagePolicy: storagePolicy,
+            metadata: metadata)
+    }
+
     /// The same as ``copy(with:)``.
     open override func copy() -> Any { copy(with: nil) }
 

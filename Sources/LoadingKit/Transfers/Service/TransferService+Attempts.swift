@@ -123,7 +123,11 @@ extension TransferService {
         case .challenge(let challenge, let answer): didReceive(challenge, answer, live, session)
         case .progress: didProgress(attempt, live, session)
         case .metrics(let metrics): keep(metrics, live)
-        case .ended(let failure): attemptDidEnd(failure, live, session)
+        case .ended(let failure):
+            if let response = live.task?.response as? HTTPURLResponse, response.trailers != nil {
+                live.standing.response = TransferResponse(response)
+            }
+            attemptDidEnd(failure, live, session)
         }
     }
 

@@ -82,6 +82,7 @@ extension HTTPExchange {
     func didReceiveFraming(_ count: Int) { transaction.timings.responseBodyBytesReceived += Int64(count) }
 
     func receive(trailers: HTTPFields) {
+        transaction.didReceive(trailers: trailers)
         guard transaction.checksBody, let information = authentication.server.handshake?.information(trailers) else {
             return
         }

@@ -16,6 +16,8 @@ struct HTTPTransaction {
     /// not accept it.
     private(set) var isServerUntrusted = false
     private(set) var response: HTTPURLResponse?
+    /// Over HTTP/2 they may be there before the response is made: while the program is asked about a redirect, for example.
+    private var trailers: HTTPFields?
     /// Nil where the receiver gets the content as it comes.
     private(set) var decoding: BodyDecoding?
     /// Looks at the response's content, to see that the server has proved itself.
@@ -66,7 +68,16 @@ struct HTTPTransaction {
 
     // MARK: The response
 
-    mutating func didReceive(_ response: HTTPURLResponse) { self.response = response }
+    mutating func didReceive(_ response: HTTPURLResponse) {
+        self.response = response
+        if let trailers { response.trailers = trailers }
+    }
+
+    mutating func didReceive(trailers: HTTPFields) {
+        guard !trailers.isEmpty else { return }
+        self.trailers = trailers
+        response?.trailers = trailers
+    }
 
     /// Makes what undoes the codings of the response.
     ///

@@ -83,7 +83,7 @@ extension HTTP2ConnectionStateMachine {
         guard endStream else { throw .trailersWithoutEnd }
         guard !headers.list.hasPseudoFields else { throw .malformedPseudoField }
         guard streams[place].missingBytes <= 0 else { throw .contentLengthMismatch }
-        return .trailers(headers.list.fields)
+        return .trailers(Trailers.allowed(in: headers.list.fields))
     }
 
     private mutating func setReceiving(_ phase: ReceivePhase, at place: Int) {

@@ -39,7 +39,7 @@ public enum HTTP2Head: Sendable, Equatable {
     case interim(status: Int, HTTPFields)
     /// The final response's.
     case response(status: Int, HTTPFields)
-    /// Trailer fields; the stream ends with them.
+    /// Trailer fields, without those that may not come behind a body (RFC 9110 §6.5.1); the stream ends with them.
     case trailers(HTTPFields)
 }
 

@@ -20,7 +20,7 @@ extension HTTPURLResponse {
         url: URL, statusCode: Int, httpVersion: String = "HTTP/1.1", headerFields: [(name: String, value: String)],
         expectedContentLength: Int64? = nil
     ) {
-        let fields = HTTPFields(headerFields)
+        let fields = HTTPFields(list: headerFields)
         self.init(
             url: url, statusCode: statusCode, httpVersion: httpVersion, fields: fields,
             expectedContentLength: expectedContentLength ?? Self.decodedLength(in: fields))
@@ -40,7 +40,7 @@ extension URLRequest {
     public var headerFields: [(name: String, value: String)] {
         get { fields.map { ($0.name, $0.value) } }
         set {
-            var fields = HTTPFields(newValue)
+            var fields = HTTPFields(list: newValue)
             if let host = newValue.last(where: { $0.name.equalsIgnoringASCIICase("host") }) {
                 fields.set(.host, host.value)
             }
@@ -51,7 +51,7 @@ extension URLRequest {
 
 extension HTTPFields {
     /// Those that have a name, in their order.
-    fileprivate init(_ list: [(name: String, value: String)]) {
+    init(list: [(name: String, value: String)]) {
         self.init()
         for (name, value) in list where !name.isEmpty { append(name: name, value: value) }
     }

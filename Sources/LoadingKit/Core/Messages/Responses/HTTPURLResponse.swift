@@ -15,12 +15,23 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
     /// The version of the protocol, for example `HTTP/1.1`.
     package let httpVersion: String
 
-    private let dictionary = Guarded<[String: String]?>(nil)
+    /// What is made, or received, after the response was.
+    struct Later {
+        var dictionary: [String: String]?
+        var trailers: HTTPFields?
+    }
+
+    let later = Guarded(Later())
+
+    /// The response that this one was made from, whose trailer fields are its own.
+    let origin: HTTPURLResponse?
 
     /// A response from a connection. Its other properties are computed when they are first used.
     package init(
-        url: URL, statusCode: Int, httpVersion: String, fields: HTTPFields, expectedContentLength: Int64
+        url: URL, statusCode: Int, httpVersion: String, fields: HTTPFields, expectedContentLength: Int64,
+        origin: HTTPURLResponse? = nil
     ) {
+        self.origin = origin
         self.statusCode = statusCode
         self.fields = fields
         self.httpVersion = httpVersion
@@ -42,14 +53,16 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
         self.statusCode = statusCode
         self.httpVersion = httpVersion ?? "HTTP/1.1"
         self.fields = fields
+        origin = nil
         super.init(url: url, expectedContentLength: Self.contentLength(in: fields) ?? -1)
     }
 
-    /// The same response of another URL: for handlers that load a URL by loading another one.
+    /// The same response of another URL: for handlers that load a URL by loading another one. It gets the trailer fields that
+    /// this one gets.
     public func replacingURL(by url: URL) -> HTTPURLResponse {
         HTTPURLResponse(
             url: url, statusCode: statusCode, httpVersion: httpVersion, fields: fields,
-            expectedContentLength: expectedContentLength)
+            expectedContentLength: expectedContentLength, origin: self)
     }
 
     /// The fields' names and values, both strings.
@@ -58,9 +71,9 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
     /// `X-` stay as they were received. Values of the same name are joined with commas.
     /// ``value(forHTTPHeaderField:)`` finds a field whatever its case, and is faster.
     open var allHeaderFields: [AnyHashable: Any] {
-        if let known = dictionary.withLock({ $0 }) { return known }
+        if let known = later.withLock({ $0.dictionary }) { return known }
         let made = fields.dictionary(joinedBy: ", ", spelling: Self.capitalized)
-        dictionary.withLock { $0 = made }
+        later.withLock { $0.dictionary = made }
         return made
     }
 
@@ -108,6 +121,7 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
         static let statusCode = "statusCode"
         static let httpVersion = "httpVersion"
         static let fields = "fields"
+        static let trailers = "trailers"
     }
 
     /// Decodes what ``encode(with:)`` encoded; nil when the archive is not keyed, or lacks what is needed.
@@ -119,7 +133,9 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
         statusCode = status.intValue
         httpVersion = aDecoder.decodeString(forKey: CodingKey.httpVersion) ?? "HTTP/1.1"
         self.fields = fields
+        origin = nil
         super.init(coder: aDecoder)
+        trailers = HTTPFields(coder: aDecoder, key: CodingKey.trailers)
     }
 
     /// Encodes the response into a keyed archive.
@@ -129,9 +145,10 @@ open class HTTPURLResponse: URLResponse, @unchecked Sendable {  // `let`s, and a
         aCoder.encode(NSNumber(value: statusCode), forKey: CodingKey.statusCode)
         aCoder.encodeString(httpVersion, forKey: CodingKey.httpVersion)
         fields.encode(with: aCoder, key: CodingKey.fields)
+        trailers?.encode(with: aCoder, key: CodingKey.trailers)
     }
 
-    /// Whether URL, length, status and fields are the same.
+    /// Whether URL, length, status and fields are the same; not the trailer fields, which may be still to come.
     open override func isEqual(_ value: Any?) -> Bool {
         guard super.isEqual(value), let other = value as? HTTPURLResponse else { return false }
         return statusCode == other.statusCode && fields.hasSameContent(as: other.fields)

@@ -3,7 +3,8 @@ import LoadingKitPrimitives
 
 /// What is known of a resource before its content: URL, type, length.
 ///
-/// Follows Apple's `URLResponse`. Instances do not change after they are made. Properties that are computed from others
+/// Follows Apple's `URLResponse`. Instances do not change after they are made, but for the trailer
+/// fields of an ``HTTPURLResponse``. Properties that are computed from others
 /// are computed when they are first used.
 open class URLResponse: NSObject, NSSecureCoding, NSCopying, @unchecked Sendable {  // `let`s, and a Guarded
     /// The content's type and its text encoding.
