@@ -61,6 +61,7 @@ lint:
 	swift format lint --strict --recursive --parallel --configuration .swift-format $(SOURCES)
 	@Scripts/draw.py --check
 	@Scripts/check-docs.py
+	@Scripts/apple-interface.py --check
 	@Scripts/names.py
 
 format:

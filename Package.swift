@@ -320,6 +320,10 @@ let package = Package(
             name: "GrowthProbe", dependencies: ["LoadingKit", "LoadingKitCore", "LoadingKitTransport"],
             path: "Tests/GrowthProbe", swiftSettings: settings),
         tests("GrowthTests", ["GrowthProbe"]),
+        // Uses each line of the table of Apple's interface; it sees what is public alone.
+        .testTarget(
+            name: "AppleInterfaceTests", dependencies: ["LoadingKit"], path: "Tests/AppleInterfaceTests",
+            exclude: ["AppleInterface.md"], packageAccess: false, swiftSettings: settings),
         // A program that imports LoadingKit alone, and a library that it uses beside it: they see what is public alone.
         .target(name: "CommonNames", path: "Tests/CommonNames", packageAccess: false, swiftSettings: settings),
         .target(

@@ -32,6 +32,12 @@ extension URLSessionConfiguration {
         configuration.settings.backgroundSupport = { BackgroundComposition.support($0, identifier: identifier) }
         return configuration
     }
+
+    /// The first name of ``background(withIdentifier:)``.
+    @available(*, deprecated, renamed: "background(withIdentifier:)")
+    public class func backgroundSessionConfiguration(_ identifier: String) -> URLSessionConfiguration {
+        background(withIdentifier: identifier)
+    }
 }
 
 extension URLSession {

@@ -57,6 +57,7 @@ package struct SessionDescription: Codable, Hashable, Sendable {
     package var allowsCellularAccess: Bool
     package var allowsExpensiveAccess: Bool
     package var allowsConstrainedAccess: Bool
+    package var requiresDNSSEC: Bool?
     package var isDiscretionary: Bool
     package var stores: Stores
     package var tls: TLS
@@ -90,6 +91,7 @@ package struct SessionDescription: Codable, Hashable, Sendable {
         allowsCellularAccess = settings.allowsCellularAccess
         allowsExpensiveAccess = settings.allowsExpensiveNetworkAccess
         allowsConstrainedAccess = settings.allowsConstrainedNetworkAccess
+        requiresDNSSEC = settings.requiresDNSSECValidation ? true : nil
         isDiscretionary = settings.isDiscretionary
         stores = Stores(
             folder: storeFolder, usesCookies: settings.httpCookieStorage != nil,
@@ -135,6 +137,7 @@ package struct SessionDescription: Codable, Hashable, Sendable {
         settings.allowsCellularAccess = allowsCellularAccess
         settings.allowsExpensiveNetworkAccess = allowsExpensiveAccess
         settings.allowsConstrainedNetworkAccess = allowsConstrainedAccess
+        settings.requiresDNSSECValidation = requiresDNSSEC == true
         settings.waitsForConnectivity = true
         settings.attemptsResumableUploads = attemptsResumableUploads ?? true
         settings.tlsMinimumVersion = tls_protocol_version_t(rawValue: tls.minimumVersion) ?? .TLSv12

@@ -19,6 +19,7 @@ package struct TransferRequest: Codable, Hashable, Sendable {
     package var allowsCellularAccess: Bool
     package var allowsConstrainedAccess: Bool
     package var allowsExpensiveAccess: Bool
+    package var requiresDNSSEC: Bool?
 
     /// Nil for a request without a URL. A stream or a file of the request is left out.
     package init?(_ request: URLRequest) {
@@ -35,6 +36,7 @@ package struct TransferRequest: Codable, Hashable, Sendable {
         allowsCellularAccess = request.allowsCellularAccess
         allowsConstrainedAccess = request.allowsConstrainedNetworkAccess
         allowsExpensiveAccess = request.allowsExpensiveNetworkAccess
+        requiresDNSSEC = request.requiresDNSSECValidation ? true : nil
     }
 
     /// Nil where the URL is none.
@@ -52,6 +54,7 @@ package struct TransferRequest: Codable, Hashable, Sendable {
         request.allowsCellularAccess = allowsCellularAccess
         request.allowsConstrainedNetworkAccess = allowsConstrainedAccess
         request.allowsExpensiveNetworkAccess = allowsExpensiveAccess
+        request.requiresDNSSECValidation = requiresDNSSEC == true
         return request
     }
 }

@@ -18,7 +18,7 @@ extension URLError {
         case let error as any LayerError:
             self.init(
                 error.category.urlErrorCode, text: error.description, underlying: error, url: url,
-                others: Self.unavailability(error).map { [Self.unavailabilityKey: $0] } ?? [:])
+                others: Self.unavailability(error).map { [NSURLErrorNetworkUnavailableReasonKey: $0.rawValue] } ?? [:])
         case is CancellationError:
             self.init(.cancelled, text: Self.cancelledText, underlying: error, url: url)
         case let error as HandlerError:
@@ -42,13 +42,10 @@ extension URLError {
     /// As on Apple's systems: there are programs that compare it.
     private static let cancelledText = "cancelled"
 
-    /// The key of Apple's `networkUnavailableReason`: 0 for cellular, 1 for expensive.
-    private static let unavailabilityKey = "NSURLErrorNetworkUnavailableReasonKey"
-
-    private static func unavailability(_ error: any LayerError) -> Int? {
+    private static func unavailability(_ error: any LayerError) -> NetworkUnavailableReason? {
         switch (error as? TransportError)?.cause {
-        case .notAllowed(.cellular, _): 0
-        case .notAllowed(.expensive, _): 1
+        case .notAllowed(.cellular, _): .cellular
+        case .notAllowed(.expensive, _): .expensive
         case _: nil
         }
     }

@@ -13,6 +13,10 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var allowsCellularAccess = true
     package var allowsExpensiveNetworkAccess = true
     package var allowsConstrainedNetworkAccess = true
+    package var allowsUltraConstrainedNetworkAccess = true
+    package var requiresDNSSECValidation = false
+    package var usesClassicLoadingMode = true
+    package var enablesEarlyData = false
     package var waitsForConnectivity = false
     package var isDiscretionary = false
     package var sharedContainerIdentifier: String?

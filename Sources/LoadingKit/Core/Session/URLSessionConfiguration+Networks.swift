@@ -29,6 +29,23 @@ extension URLSessionConfiguration {
         set { settings.allowsConstrainedNetworkAccess = newValue }
     }
 
+    /// Whether requests may go over networks with very little capacity, such as satellites. The property has no effect: Linux has
+    /// no such setting for interfaces. Default true.
+    public var allowsUltraConstrainedNetworkAccess: Bool {
+        get { settings.allowsUltraConstrainedNetworkAccess }
+        set { settings.allowsUltraConstrainedNetworkAccess = newValue }
+    }
+
+    /// Whether the names of hosts must be validated by DNSSEC. Default false.
+    ///
+    /// If true, requests whose host is a name fail with `URLError.dnsLookupFailed`: the system's resolver, which looks names up, does
+    /// not say whether they were validated. To load without the check all the same would ignore what the program asks for.
+    /// Addresses, `localhost` and Unix-domain sockets need no lookup, and are loaded.
+    public var requiresDNSSECValidation: Bool {
+        get { settings.requiresDNSSECValidation }
+        set { settings.requiresDNSSECValidation = newValue }
+    }
+
     /// Whether a task waits where there is no network, rather than fail. Default false.
     ///
     /// The delegate's method `taskIsWaitingForConnectivity` is called. The task fails when

@@ -44,5 +44,11 @@ extension URLSession {
 
         /// The body's lines, as UTF-8, without their ends: line feed, carriage return, both together, and Unicode's.
         public var lines: AsyncLineSequence<AsyncBytes> { AsyncLineSequence(reader: reader) }
+
+        /// The body's characters, as UTF-8. Bytes that are not UTF-8 become U+FFFD.
+        public var characters: AsyncCharacterSequence<AsyncBytes> { AsyncCharacterSequence(reader: reader) }
+
+        /// The body's Unicode scalars, as UTF-8. Bytes that are not UTF-8 become U+FFFD.
+        public var unicodeScalars: AsyncUnicodeScalarSequence<AsyncBytes> { AsyncUnicodeScalarSequence(reader: reader) }
     }
 }

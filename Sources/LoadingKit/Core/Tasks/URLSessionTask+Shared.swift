@@ -27,6 +27,8 @@ extension URLSessionTask {
         var error: (any Error)?
         var delegate: (any URLSessionTaskDelegate)?
         var priority = URLSessionTask.defaultPriority
+        /// Nil where the program has not said.
+        var prefersIncrementalDelivery: Bool?
         var taskDescription: String?
         var earliestBeginDate: Date?
         var expectedToSend = NSURLSessionTransferSizeUnknown

@@ -112,7 +112,12 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     var transferKind: TransferDescription.Kind? { nil }
 
     /// Gives the consumer to what runs the load.
-    func takeConsumer() -> TaskConsumer? { shared.withLock { $0.consumer.take() } }
+    func takeConsumer() -> TaskConsumer? {
+        shared.withLock { shared in
+            shared.prefersIncrementalDelivery = shared.prefersIncrementalDelivery ?? shared.consumer?.takesPieces
+            return shared.consumer.take()
+        }
+    }
 
     /// The task is over, and its end was reported. Releases what the task worked with, as the program may keep the task.
     /// What describes the task stays.
@@ -255,6 +260,16 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     open var delegate: (any URLSessionTaskDelegate)? {
         get { shared.withLock { $0.delegate } }
         set { shared.withLock { $0.delegate = newValue } }
+    }
+
+    /// Whether the delegate gets the body piece by piece, as it is received. Set it before the task is resumed.
+    ///
+    /// By default true for tasks whose delegate gets the body, and false for others: a completion handler and a download get it
+    /// whole in any case. If false, the delegate gets the whole body as one piece, or none when the load fails; it may have
+    /// ``URLSessionConfiguration/maximumCollectedBodySize`` bytes then. Each part of a `multipart/x-mixed-replace` body is whole.
+    public final var prefersIncrementalDelivery: Bool {
+        get { shared.withLock { $0.prefersIncrementalDelivery ?? $0.consumer?.takesPieces } ?? true }
+        set { shared.withLock { $0.prefersIncrementalDelivery = newValue } }
     }
 
     /// From 0 (lowest) to 1 (highest): which of the requests that wait for a connection goes first.

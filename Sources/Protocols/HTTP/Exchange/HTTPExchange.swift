@@ -219,6 +219,10 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
                 "cleartext http to \(record.origin.host) is not allowed by App Transport Security: use https, or allow it with "
                     + "configuration.appTransportSecurity (exceptionDomains or allowsArbitraryLoads)")
         }
+        guard record.socket == nil else { return }
+        try DNSSECRule.check(
+            record.origin.host,
+            isRequired: request.requiresDNSSECValidation || session.settings.requiresDNSSECValidation)
     }
 
     /// Makes the fields that a request has in both versions, for each request that is sent: the usual ones

@@ -59,6 +59,9 @@ extension HTTPCookiePropertyKey {
     /// Which requests of other sites the cookie goes with: an ``HTTPCookieStringPolicy`` or its text.
     public static let sameSitePolicy = HTTPCookiePropertyKey(rawValue: "SameSite")
 
+    /// Whether a script has set the cookie, which then cannot be `HttpOnly`. It has no effect: no scripts run here.
+    public static let setByJavaScript = HTTPCookiePropertyKey(rawValue: "SetInJavaScript")
+
     /// Whether scripts may not see the cookie. Apple's systems have this key too, without a public name.
     static let httpOnly = HTTPCookiePropertyKey(rawValue: "HttpOnly")
 

@@ -125,19 +125,42 @@ open class NSMutableURLRequest: NSURLRequest, @unchecked Sendable {  // used by 
         set { request.allowsExpensiveNetworkAccess = newValue }
     }
 
-    /// Whether the server is known to speak HTTP/3; false unless set.
+    /// Whether a network with very little capacity may be used, such as a satellite's; true unless set. It has no effect, as Linux
+    /// has no such setting for interfaces.
+    open override var allowsUltraConstrainedNetworkAccess: Bool {
+        get { request.allowsUltraConstrainedNetworkAccess }
+        set { request.allowsUltraConstrainedNetworkAccess = newValue }
+    }
+
+    /// Whether addresses that were found earlier may be used while the name is looked up; false unless set. It has no effect, as no
+    /// addresses are kept on disk.
+    open override var allowsPersistentDNS: Bool {
+        get { request.allowsPersistentDNS }
+        set { request.allowsPersistentDNS = newValue }
+    }
+
+    /// The site in whose pages partitioned cookies are used; nil unless set. It has no effect, as cookies are not partitioned: a
+    /// session may have a cookie storage of its own.
+    open override var cookiePartitionIdentifier: String? {
+        get { request.cookiePartitionIdentifier }
+        set { request.cookiePartitionIdentifier = newValue }
+    }
+
+    /// Whether the server is known to speak HTTP/3; false unless set. It has no effect, as there is no HTTP/3.
     open override var assumesHTTP3Capable: Bool {
         get { request.assumesHTTP3Capable }
         set { request.assumesHTTP3Capable = newValue }
     }
 
-    /// Whether the host's name must be resolved with DNSSEC; false unless set.
+    /// Whether the host's name must be validated by DNSSEC; false unless set. If true, a request whose host is a name fails: see
+    /// ``URLSessionConfiguration/requiresDNSSECValidation``.
     open override var requiresDNSSECValidation: Bool {
         get { request.requiresDNSSECValidation }
         set { request.requiresDNSSECValidation = newValue }
     }
 
-    /// Whether the program itself or its user makes the request; the developer unless set.
+    /// Whether the program itself or its user makes the request; the developer unless set. It has no effect: it is for the privacy
+    /// reports of Apple's systems.
     open override var attribution: Attribution {
         get { request.attribution }
         set { request.attribution = newValue }

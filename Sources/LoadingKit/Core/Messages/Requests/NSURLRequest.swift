@@ -112,13 +112,27 @@ open class NSURLRequest: NSObject, NSSecureCoding, NSCopying, NSMutableCopying, 
     /// Whether an expensive network may be used.
     open var allowsExpensiveNetworkAccess: Bool { request.allowsExpensiveNetworkAccess }
 
-    /// Whether the server is known to speak HTTP/3.
+    /// Whether a network with very little capacity may be used, such as a satellite's; true unless set. It has no effect, as Linux
+    /// has no such setting for interfaces.
+    open var allowsUltraConstrainedNetworkAccess: Bool { request.allowsUltraConstrainedNetworkAccess }
+
+    /// Whether addresses that were found earlier may be used while the name is looked up; false unless set. It has no effect, as no
+    /// addresses are kept on disk.
+    open var allowsPersistentDNS: Bool { request.allowsPersistentDNS }
+
+    /// The site in whose pages partitioned cookies are used; nil unless set. It has no effect, as cookies are not partitioned: a
+    /// session may have a cookie storage of its own.
+    open var cookiePartitionIdentifier: String? { request.cookiePartitionIdentifier }
+
+    /// Whether the server is known to speak HTTP/3. It has no effect, as there is no HTTP/3.
     open var assumesHTTP3Capable: Bool { request.assumesHTTP3Capable }
 
-    /// Whether the host's name must be resolved with DNSSEC.
+    /// Whether the host's name must be validated by DNSSEC. If true, a request whose host is a name fails: see
+    /// ``URLSessionConfiguration/requiresDNSSECValidation``.
     open var requiresDNSSECValidation: Bool { request.requiresDNSSECValidation }
 
-    /// Whether the program itself or its user makes the request.
+    /// Whether the program itself or its user makes the request. It has no effect: it is for the privacy reports of Apple's
+    /// systems.
     open var attribution: Attribution { request.attribution }
 }
 

@@ -19,6 +19,7 @@ final class RequestStorage: @unchecked Sendable {  // changed only while a singl
     var body = Body.none
     var timeoutInterval: TimeInterval = URLRequest.defaultTimeoutInterval
     var properties: [String: Any] = [:]
+    var cookiePartitionIdentifier: String?
     var options = Options()
 
     /// The small values, kept together so that they take few bytes.
@@ -31,6 +32,8 @@ final class RequestStorage: @unchecked Sendable {  // changed only while a singl
         var allowsCellularAccess = true
         var allowsConstrainedNetworkAccess = true
         var allowsExpensiveNetworkAccess = true
+        var allowsUltraConstrainedNetworkAccess = true
+        var allowsPersistentDNS = false
         var assumesHTTP3Capable = false
         var requiresDNSSECValidation = false
         /// Whether fields were ever set: `allHTTPHeaderFields` is nil before that.
@@ -49,6 +52,7 @@ final class RequestStorage: @unchecked Sendable {  // changed only while a singl
         body = other.body
         timeoutInterval = other.timeoutInterval
         properties = other.properties
+        cookiePartitionIdentifier = other.cookiePartitionIdentifier
         options = other.options
     }
 }
@@ -76,6 +80,7 @@ extension RequestStorage: Equatable {
         (options.1.hasSetFields, options.1.hasExplicitTimeout) = (false, false)
         return a.url == b.url && a.method == b.method && options.0 == options.1
             && a.timeoutInterval == b.timeoutInterval && a.mainDocumentURL == b.mainDocumentURL
+            && a.cookiePartitionIdentifier == b.cookiePartitionIdentifier
             && a.body == b.body && a.fields.hasSameContent(as: b.fields)
     }
 }

@@ -15,6 +15,9 @@ extension URLRequest {
         static let networkServiceType = "networkServiceType"
         static let attribution = "attribution"
         static let flags = "flags"
+        static let deniesUltraConstrained = "deniesUltraConstrainedNetworkAccess"
+        static let allowsPersistentDNS = "allowsPersistentDNS"
+        static let cookiePartition = "cookiePartitionIdentifier"
     }
 
     /// The Boolean properties. The place of each is its bit in an archive, so that new ones are added at the end.
@@ -39,6 +42,11 @@ extension URLRequest {
         var bits: UInt32 = 0
         for (index, flag) in Self.flags.enumerated() where self[keyPath: flag] { bits |= 1 << index }
         coder.encode(NSNumber(value: bits), forKey: CodingKey.flags)
+        // What earlier archives lack.
+        coder.encode(
+            NSNumber(value: !allowsUltraConstrainedNetworkAccess), forKey: CodingKey.deniesUltraConstrained)
+        coder.encode(NSNumber(value: allowsPersistentDNS), forKey: CodingKey.allowsPersistentDNS)
+        coder.encodeString(cookiePartitionIdentifier, forKey: CodingKey.cookiePartition)
     }
 
     /// Nil when the archive is not keyed; values that are absent or not valid get their defaults.
@@ -59,6 +67,10 @@ extension URLRequest {
         if let bits = coder.decodeNumber(forKey: CodingKey.flags)?.uint32Value {
             for (index, flag) in Self.flags.enumerated() { self[keyPath: flag] = bits & (1 << index) != 0 }
         }
+        allowsUltraConstrainedNetworkAccess =
+            coder.decodeNumber(forKey: CodingKey.deniesUltraConstrained)?.boolValue != true
+        allowsPersistentDNS = coder.decodeNumber(forKey: CodingKey.allowsPersistentDNS)?.boolValue == true
+        cookiePartitionIdentifier = coder.decodeString(forKey: CodingKey.cookiePartition)
         if let decoded = HTTPFields(coder: coder, key: CodingKey.fields) {
             fields = decoded
             storage.options.hasSetFields = true

@@ -209,19 +209,42 @@ public struct URLRequest: Sendable {
         set { unique.options.allowsExpensiveNetworkAccess = newValue }
     }
 
-    /// Whether the server is known to speak HTTP/3; false unless set.
+    /// Whether a network with very little capacity may be used, such as a satellite's; true unless set. It has no effect, as Linux
+    /// has no such setting for interfaces.
+    public var allowsUltraConstrainedNetworkAccess: Bool {
+        get { storage.options.allowsUltraConstrainedNetworkAccess }
+        set { unique.options.allowsUltraConstrainedNetworkAccess = newValue }
+    }
+
+    /// Whether addresses that were found earlier may be used while the name is looked up; false unless set. It has no effect, as no
+    /// addresses are kept on disk.
+    public var allowsPersistentDNS: Bool {
+        get { storage.options.allowsPersistentDNS }
+        set { unique.options.allowsPersistentDNS = newValue }
+    }
+
+    /// The site in whose pages partitioned cookies are used; nil unless set. It has no effect, as cookies are not partitioned: a
+    /// session may have a cookie storage of its own.
+    public var cookiePartitionIdentifier: String? {
+        get { storage.cookiePartitionIdentifier }
+        set { unique.cookiePartitionIdentifier = newValue }
+    }
+
+    /// Whether the server is known to speak HTTP/3; false unless set. It has no effect, as there is no HTTP/3.
     public var assumesHTTP3Capable: Bool {
         get { storage.options.assumesHTTP3Capable }
         set { unique.options.assumesHTTP3Capable = newValue }
     }
 
-    /// Whether the host's name must be resolved with DNSSEC; false unless set.
+    /// Whether the host's name must be validated by DNSSEC; false unless set. If true, a request whose host is a name fails: see
+    /// ``URLSessionConfiguration/requiresDNSSECValidation``.
     public var requiresDNSSECValidation: Bool {
         get { storage.options.requiresDNSSECValidation }
         set { unique.options.requiresDNSSECValidation = newValue }
     }
 
-    /// Whether the program itself or its user makes the request; the developer unless set.
+    /// Whether the program itself or its user makes the request; the developer unless set. It has no effect: it is for the privacy
+    /// reports of Apple's systems.
     public var attribution: Attribution {
         get { storage.options.attribution }
         set { unique.options.attribution = newValue }

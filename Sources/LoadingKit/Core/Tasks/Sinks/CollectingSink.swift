@@ -83,7 +83,7 @@ final class CollectingSink: TaskSink {
 }
 
 extension LoadFailure {
-    fileprivate static func tooLong(_ limit: Int) -> LoadFailure {
+    static func tooLong(_ limit: Int) -> LoadFailure {
         LoadFailure(
             .dataLengthExceedsMaximum,
             "the body has more than \(limit) bytes, the most that configuration.maximumCollectedBodySize allows: raise that, "

@@ -12,6 +12,10 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     @exclusivity(unchecked) var pieces: PieceBuffer
     /// Body bytes in the delegate's mailbox.
     private let postedBytes = Atomic<Int>(0)
+    /// What was received of the body, where the delegate wants it whole; nil where it takes pieces.
+    private var whole: Data?
+    /// The most bytes of a whole body; nil for no limit.
+    private let limit: Int?
     /// What the delegate is to be asked to store, once nothing is held back.
     private var unaskedCaching: (response: CachedURLResponse, decide: @Sendable (CachedURLResponse?) -> Void)?
 
@@ -23,6 +27,8 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
         self.task = task
         pieces = PieceBuffer(core.chunks)
         spool = file.map { BodySpool(core.loop, $0) }
+        whole = file != nil || task.prefersIncrementalDelivery ? nil : Data()
+        limit = core.settings.maximumCollectedBodySize.map { max(0, $0) }
     }
 
     func attach(to engine: TaskEngine) {
@@ -37,6 +43,8 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     // MARK: The response
 
     func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
+        // The response may be loaded anew.
+        if whole != nil { whole = Data() }
         guard let delegates = engine.delegates, delegates.takeData else { return .proceed }
         let answer = engine.questions.open { [self] in decide($0, engine) }
         engine.core.mailbox.post(for: task) { [task, session = engine.session] in
@@ -101,6 +109,37 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
             spool.append(piece, of: task.countOfBytesExpectedToReceive)
             return spool.isBehind ? .hold(.behind) : .proceed
         }
+        return whole == nil ? post(piece, for: engine) : collect(piece)
+    }
+
+    private func collect(_ piece: Data) -> SinkAction {
+        whole?.append(piece)
+        guard let limit, let count = whole?.count, count > limit else { return .proceed }
+        whole = Data()
+        return .fail(LoadFailure.tooLong(limit))
+    }
+
+    /// What is collected is given, and what is written is waited for.
+    func finish(for engine: TaskEngine) -> SinkAction {
+        guard whole != nil || spool != nil else { return .proceed }
+        engine.perform(flush(for: engine))
+        if whole != nil, !engine.isOver { deliverWhole(engine) }
+        guard let spool, !spool.isIdle else { return .proceed }
+        spool.settle { if !engine.isOver { engine.release(.completing) } }
+        return .hold(.completing)
+    }
+
+    func partDidEnd(for engine: TaskEngine) -> SinkAction {
+        whole == nil ? flush(for: engine) : finish(for: engine)
+    }
+
+    private func deliverWhole(_ engine: TaskEngine) {
+        guard let body = whole, !body.isEmpty else { return }
+        whole = Data()
+        _ = post(body, for: engine)
+    }
+
+    private func post(_ piece: Data, for engine: TaskEngine) -> SinkAction {
         guard let delegates = engine.delegates, delegates.takeData else { return .proceed }
         let posted = postedBytes.wrappingAdd(piece.count, ordering: .relaxed).newValue
         engine.core.mailbox.post(for: task) { [self] in
@@ -133,6 +172,7 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
     private func requestCaching(_ engine: TaskEngine) {
         guard let delegates = engine.delegates, let (response, decide) = unaskedCaching.take() else { return }
         engine.perform(flush(for: engine))
+        deliverWhole(engine)
         let mailbox = engine.core.mailbox
         mailbox.post(for: task) { [task, session = engine.session] in
             let question = CacheQuestion(task, mailbox, decide)
@@ -142,15 +182,6 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
 
     // MARK: The end
 
-    /// The end is reported when all is written.
-    func finish(for engine: TaskEngine) -> SinkAction {
-        guard let spool else { return .proceed }
-        engine.perform(flush(for: engine))
-        if spool.isIdle { return .proceed }
-        spool.settle { if !engine.isOver { engine.release(.completing) } }
-        return .hold(.completing)
-    }
-
     func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void) {
         guard let spool else { return report(error) }
         spool.settle { report(error) }
@@ -158,6 +189,7 @@ final class DelegateSink: PieceSink, @unchecked Sendable {  // confined to the t
 
     func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
         unaskedCaching = nil
+        if error == nil { deliverWhole(engine) }
         engine.reportEnd(error, to: .delegate) { _ in engine.reportEndToDelegate(error) }
     }
 }

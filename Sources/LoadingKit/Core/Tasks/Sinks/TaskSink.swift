@@ -14,6 +14,14 @@ enum TaskConsumer: Sendable {
     case file(FileRecipient)
     /// An asynchronous caller that waits for the response, and will read the body piece by piece.
     case bytes(BodyFeed, LoopContinuation<URLResponse>)
+
+    /// Whether the program may get the body piece by piece.
+    var takesPieces: Bool {
+        switch self {
+        case .delegate, .bytes: true
+        case .completion, .continuation, .file, .delegateAndFile: false
+        }
+    }
 }
 
 /// What gets the location of a download's file.
