@@ -71,7 +71,8 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
     /// The credential to propose to a server that requests a client certificate. It is the default of the space with
     /// the server's list of authorities; else of the space without a list, as programs make it.
     package func defaultIdentity(for space: URLProtectionSpace) -> URLCredential? {
-        let plain = URLProtectionSpace(tlsHost: space.host, port: space.port, distinguishedNames: nil)
+        let plain = URLProtectionSpace(
+            tlsHost: space.host, port: space.port, proxyType: space.proxyType, distinguishedNames: nil)
         return state.withLock { $0.defaultCredential(for: space) ?? $0.defaultCredential(for: plain) }
     }
 

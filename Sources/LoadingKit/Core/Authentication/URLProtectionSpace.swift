@@ -68,8 +68,10 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     }
 
     /// The space of a TLS server that requests a client certificate.
-    package init(tlsHost host: String, port: Int, distinguishedNames: [Data]?) {
-        kind = .server(protocol: NSURLProtectionSpaceHTTPS)
+    ///
+    /// - Parameter proxyType: where the server is a proxy.
+    package init(tlsHost host: String, port: Int, proxyType: String? = nil, distinguishedNames: [Data]?) {
+        kind = proxyType.map { .proxy(type: $0) } ?? .server(protocol: NSURLProtectionSpaceHTTPS)
         self.host = host
         self.port = port
         realm = nil
@@ -79,8 +81,10 @@ open class URLProtectionSpace: NSObject, NSSecureCoding, NSCopying, @unchecked S
     }
 
     /// The space of a TLS server whose certificates the program is to judge.
-    package init(tlsHost host: String, port: Int, serverTrust: ServerTrust) {
-        kind = .server(protocol: NSURLProtectionSpaceHTTPS)
+    ///
+    /// - Parameter proxyType: where the server is a proxy.
+    package init(tlsHost host: String, port: Int, proxyType: String? = nil, serverTrust: ServerTrust) {
+        kind = proxyType.map { .proxy(type: $0) } ?? .server(protocol: NSURLProtectionSpaceHTTPS)
         self.host = host
         self.port = port
         realm = nil

@@ -9,14 +9,17 @@ extension TransferChallenge {
             previousFailureCount: previousFailureCount, failureResponse: failureResponse?.response, error: nil)
     }
 
+    private var proxyType: String? { isProxy ? scheme : nil }
+
     private func space(_ settings: SessionSettings) -> URLProtectionSpace {
         if let certificates {
             let chain = certificates.compactMap { try? X509Certificate(derRepresentation: $0) }
-            return URLProtectionSpace(
-                tlsHost: host, port: port, serverTrust: ServerTrust(certificates: chain, host: host, settings))
+            let trust = ServerTrust(certificates: chain, host: host, settings)
+            return URLProtectionSpace(tlsHost: host, port: port, proxyType: proxyType, serverTrust: trust)
         }
         if method == NSURLAuthenticationMethodClientCertificate {
-            return URLProtectionSpace(tlsHost: host, port: port, distinguishedNames: distinguishedNames)
+            return URLProtectionSpace(
+                tlsHost: host, port: port, proxyType: proxyType, distinguishedNames: distinguishedNames)
         }
         guard isProxy else {
             return URLProtectionSpace(

@@ -187,7 +187,7 @@ final class HTTPSession: SessionResource {
             if let proxy = route.proxy {
                 let security = ProxiedConnect.Security(
                     proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context,
-                    decider: owner)
+                    decider: owner, proxyDecider: owner.makeProxyDecider(proxy))
                 let attempt = ProxiedConnect(
                     route, proxy, connector, security, for: owner, time: time, completion: completion)
                 attempt.start()

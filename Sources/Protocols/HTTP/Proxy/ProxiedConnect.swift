@@ -20,6 +20,8 @@ final class ProxiedConnect: PendingConnection {
         let server: TLSContext?
         /// Decides whether the server's certificates are trusted.
         let decider: any TLSDecider
+        /// Decides whether the proxy's are.
+        let proxyDecider: any TLSDecider
     }
 
     private let route: Route
@@ -67,11 +69,13 @@ final class ProxiedConnect: PendingConnection {
     private func connect() {
         let tls = security.proxy.map { (context: $0, serverName: proxy.host) }
         let attempt = connector.connect(
-            to: proxy.endpoint, tls: tls, over: route.use, timeout: timeout
+            to: proxy.endpoint, tls: tls, asking: security.proxyDecider, over: route.use, timeout: timeout
         ) { [self] result in
             switch result {
             case .success(let stream): didConnect(stream)
             case .failure(let error) where error.cause == .timedOut && !time.hasAnotherWay: end(.failure(error))
+            case .failure(let error) where error.concernsCertificates:
+                end(.failure(TransportError(error.phase, "the proxy \(proxy.description)", error.cause)))
             case .failure(let error): fail(.unreachable(error.description))
             }
         }
@@ -242,4 +246,18 @@ protocol TunnelOwner: AnyObject {
     func challengeWillBegin()
 
     func challengeDidEnd()
+
+    /// Decides in the TLS handshake with a proxy.
+    func makeProxyDecider(_ proxy: Proxy) -> any TLSDecider
+}
+
+extension TransportError {
+    /// Whether a TLS handshake failed by what the program decided or can decide: about a certificate of either side.
+    fileprivate var concernsCertificates: Bool {
+        switch cause {
+        case .cancelled, .certificate: true
+        case .alert(_, let use): use != .notAsked
+        case _: false
+        }
+    }
 }

@@ -98,6 +98,9 @@ final class Route: Sendable {
     /// Whether a proxy must open a tunnel first.
     var needsTunnel: Bool { proxy != nil && !isForwarded }
 
+    /// Whether there is a TLS handshake on the way: with the server, or with a proxy.
+    var hasTLS: Bool { origin.isSecure || proxy?.kind == .https }
+
     var destination: TunnelDestination { TunnelDestination(host: origin.host, port: origin.port) }
 
     /// What stands before the path in a request's target.
