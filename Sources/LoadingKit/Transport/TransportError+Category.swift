@@ -49,7 +49,8 @@ extension CertificateFailure {
         case .expired: .certificateExpired
         case .notYetValid: .certificateNotYetValid
         case .unknownAuthority: .unknownCertificateAuthority
-        case .selfSigned, .hostMismatch, .revoked, .weak, .refused, .other: .untrustedCertificate
+        case .selfSigned, .hostMismatch, .revoked, .unknownStatus, .pinMismatch, .weak, .refused, .other:
+            .untrustedCertificate
         }
     }
 }

@@ -90,14 +90,35 @@ public struct ServerTrust: Sendable {
         set { evaluation.isStrict = newValue }
     }
 
+    /// What the server said of its own certificate in the TLS handshake: its authority's signed answer (an OCSP response
+    /// in DER, RFC 6960) to the question whether it was revoked; nil where it said nothing
+    /// (`SecTrustSetOCSPResponse`).
+    ///
+    /// In TLS 1.2 the answer comes after the challenge. Where it says that a certificate was revoked which the program has
+    /// accepted, there is a second challenge, with the answer.
+    public var ocspResponse: Data? {
+        get { evaluation.status.response.map { Data($0) } }
+        set { evaluation.status.response = newValue.map { Array($0) } }
+    }
+
+    /// Lists of revoked certificates, besides those of the session: see ``URLSessionConfiguration/tlsRevocationLists``.
+    /// Default: none. They have to be valid at ``verifyDate``. With one that cannot be read nothing is trusted.
+    public var revocationLists: [URLSessionConfiguration.RevocationList] = [] {
+        didSet { evaluation.lists = revocationLists.map(\.source) }
+    }
+
     /// Verifies the certificates by OpenSSL's rules (RFC 5280, RFC 9525): signatures up to a trusted authority,
     /// validity, what each may be used for, constraints on names, and the host.
     ///
     /// One rule is stricter than OpenSSL's: an authority's constraints on names hold for the host itself, too, and not
     /// just for the names in the certificate. A name with a wildcard is no way around them (RFC 5280 §4.2.1.10).
     ///
-    /// Whether a certificate was revoked is not checked. The call takes less than a millisecond, and does not use the
-    /// network.
+    /// Whether a certificate was revoked is known from ``ocspResponse``, and from the lists of the session and of
+    /// ``revocationLists``. The call takes about a millisecond, and does not use the network. It reads the files of lists
+    /// that were added here.
+    ///
+    /// The domains of ``AppTransportSecurity/pinnedDomains`` have been checked before there was a challenge, and are not
+    /// checked here.
     ///
     /// - Returns: the chain that was verified, with the server's certificate first. It contains a trusted certificate,
     ///   usually as the last.
@@ -139,6 +160,11 @@ public struct ServerTrustError: LocalizedError, CustomStringConvertible, Sendabl
         case hostMismatch
         /// A certificate was revoked.
         case revoked
+        /// Whether a certificate was revoked cannot be told: it demands that the server sends its authority's answer
+        /// (must-staple, RFC 7633), which has not come or is not valid; or the list of an authority is not valid.
+        case unknownRevocationStatus
+        /// The keys are none of those in ``AppTransportSecurity/pinnedDomains``.
+        case pinMismatch
         /// A key is too short, or a signature's digest too weak.
         case weak
         /// OpenSSL has rejected the chain for another reason, which is in ``ServerTrustError/description``.
@@ -166,6 +192,8 @@ public struct ServerTrustError: LocalizedError, CustomStringConvertible, Sendabl
         case .unknownAuthority: .unknownAuthority
         case .hostMismatch: .hostMismatch
         case .revoked: .revoked
+        case .unknownStatus: .unknownRevocationStatus
+        case .pinMismatch: .pinMismatch
         case .weak: .weak
         case .refused, .other: .other
         }

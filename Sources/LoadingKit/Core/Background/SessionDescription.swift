@@ -20,10 +20,17 @@ package struct SessionDescription: Codable, Hashable, Sendable {
             case pem(String)
         }
 
+        package enum RevocationList: Codable, Hashable, Sendable {
+            case file(String)
+            case pem(String)
+            case der(Data)
+        }
+
         package var minimumVersion: UInt16
         package var maximumVersion: UInt16
         package var roots: Roots
         package var verifiesServer: Bool
+        package var revocationLists: [RevocationList]?
     }
 
     /// ``AppTransportSecurity``.
@@ -36,9 +43,16 @@ package struct SessionDescription: Codable, Hashable, Sendable {
             package var requiresStrongCertificates: Bool
         }
 
+        package struct Pins: Codable, Hashable, Sendable {
+            package var includesSubdomains: Bool
+            package var authorities: Set<Data>
+            package var leaves: Set<Data>
+        }
+
         package var allowsArbitraryLoads: Bool
         package var allowsLocalNetworking: Bool
         package var exceptions: [String: Exception]
+        package var pins: [String: Pins]?
     }
 
     package var identifier: String
@@ -98,7 +112,9 @@ package struct SessionDescription: Codable, Hashable, Sendable {
             usesCredentials: settings.credentialStorage != nil)
         tls = TLS(
             minimumVersion: settings.tlsMinimumVersion.rawValue, maximumVersion: settings.tlsMaximumVersion.rawValue,
-            roots: TLS.Roots(settings.trustRoots), verifiesServer: settings.verifiesServer)
+            roots: TLS.Roots(settings.trustRoots), verifiesServer: settings.verifiesServer,
+            revocationLists: settings.revocationLists.isEmpty
+                ? nil : settings.revocationLists.map(TLS.RevocationList.init))
         security = Security(settings.appTransportSecurity)
         proxies = settings.connectionProxyDictionary.flatMap { Self.json($0) }
         proxyEnvironment = ProcessInfo.processInfo.environment.filter { Self.proxyVariables.contains($0.key) }
@@ -144,6 +160,7 @@ package struct SessionDescription: Codable, Hashable, Sendable {
         settings.tlsMaximumVersion = tls_protocol_version_t(rawValue: tls.maximumVersion) ?? .TLSv13
         settings.trustRoots = tls.roots.roots
         settings.verifiesServer = tls.verifiesServer
+        settings.revocationLists = (tls.revocationLists ?? []).map(\.list)
         settings.appTransportSecurity = security.policy
         settings.connectionProxyDictionary = proxies.flatMap {
             try? JSONSerialization.jsonObject(with: $0) as? [String: Any]
@@ -181,6 +198,11 @@ extension SessionDescription.Security {
                 requiresForwardSecrecy: domain.requiresForwardSecrecy,
                 requiresStrongCertificates: domain.requiresStrongCertificates)
         }
+        guard !policy.pinnedDomains.isEmpty else { return }
+        pins = policy.pinnedDomains.mapValues { domain in
+            Pins(
+                includesSubdomains: domain.includesSubdomains, authorities: domain.authorities, leaves: domain.leaves)
+        }
     }
 
     fileprivate var policy: AppTransportSecurity {
@@ -195,6 +217,28 @@ extension SessionDescription.Security {
                     requiresStrongCertificates: exception.requiresStrongCertificates)
             })
         policy.allowsLocalNetworking = allowsLocalNetworking
+        policy.pinnedDomains = (pins ?? [:]).mapValues { pins in
+            AppTransportSecurity.PinnedDomain(
+                includesSubdomains: pins.includesSubdomains, authorities: pins.authorities, leaves: pins.leaves)
+        }
         return policy
+    }
+}
+
+extension SessionDescription.TLS.RevocationList {
+    fileprivate init(_ list: URLSessionConfiguration.RevocationList) {
+        switch list {
+        case .file(let path): self = .file(path)
+        case .pem(let text): self = .pem(text)
+        case .der(let bytes): self = .der(bytes)
+        }
+    }
+
+    fileprivate var list: URLSessionConfiguration.RevocationList {
+        switch self {
+        case .file(let path): .file(path: path)
+        case .pem(let text): .pem(text)
+        case .der(let bytes): .der(bytes)
+        }
     }
 }

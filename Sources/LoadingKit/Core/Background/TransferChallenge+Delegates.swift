@@ -14,7 +14,8 @@ extension TransferChallenge {
     private func space(_ settings: SessionSettings) -> URLProtectionSpace {
         if let certificates {
             let chain = certificates.compactMap { try? X509Certificate(derRepresentation: $0) }
-            let trust = ServerTrust(certificates: chain, host: host, settings)
+            var trust = ServerTrust(certificates: chain, host: host, settings)
+            trust.ocspResponse = ocspResponse
             return URLProtectionSpace(tlsHost: host, port: port, proxyType: proxyType, serverTrust: trust)
         }
         if method == NSURLAuthenticationMethodClientCertificate {
@@ -43,6 +44,7 @@ extension ServerTrust {
     fileprivate init(certificates: [X509Certificate], host: String, _ settings: SessionSettings) {
         self.init(certificates: certificates, host: host)
         requiresStrongCertificates = settings.appTransportSecurity.requiresStrongCertificate(of: host)
+        revocationLists = settings.revocationLists
         let text: String? =
             switch settings.trustRoots {
             case .system: nil

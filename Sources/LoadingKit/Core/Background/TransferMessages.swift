@@ -68,6 +68,8 @@ package struct TransferChallenge: Codable, Sendable {
     package var distinguishedNames: [Data]?
     /// The server's certificates in DER, its own first, where the method is that of server trust.
     package var certificates: [Data]?
+    /// What the server said of its own certificate (OCSP).
+    package var ocspResponse: Data?
     package var proposedUser: String?
     package var previousFailureCount: Int
     package var failureResponse: TransferResponse?
@@ -82,6 +84,7 @@ package struct TransferChallenge: Codable, Sendable {
         method = space.authenticationMethod
         distinguishedNames = space.distinguishedNames
         certificates = space.serverTrust?.certificates.map(\.derRepresentation)
+        ocspResponse = space.serverTrust?.ocspResponse
         proposedUser = challenge.proposedCredential?.user
         previousFailureCount = challenge.previousFailureCount
         failureResponse = challenge.failureResponse.flatMap { TransferResponse($0) }

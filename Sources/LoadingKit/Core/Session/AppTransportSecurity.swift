@@ -54,6 +54,31 @@ public struct AppTransportSecurity: Sendable, Hashable {
     /// Domains with rules of their own. Of several that contain a host, the longest counts.
     public var exceptionDomains: [String: ExceptionDomain] = [:]
 
+    /// `NSPinnedDomains`: domains whose servers have to show certain public keys, besides certificates that are trusted.
+    /// Of several that contain a host, the longest counts. Default: none.
+    public var pinnedDomains: [String: PinnedDomain] = [:]
+
+    /// The public keys of a domain's servers, of which one has to be there: an entry of Apple's `NSPinnedDomains`.
+    ///
+    /// Each is a SHA-256 of the SubjectPublicKeyInfo, as ``X509Certificate/publicKeySHA256`` has it. Where there are
+    /// identities of both kinds, a server needs one of each.
+    public struct PinnedDomain: Sendable, Hashable {
+        /// `NSIncludesSubdomains`: whether the pins hold for all names below the domain, too. Apple's default is false.
+        public var includesSubdomains: Bool
+        /// `NSPinnedCAIdentities`: authorities, of which one has to be in the chain of the server's certificate, above
+        /// it. Empty: any.
+        public var authorities: Set<Data>
+        /// `NSPinnedLeafIdentities`: servers' own certificates. Empty: any.
+        public var leaves: Set<Data>
+
+        /// The pins of a domain.
+        public init(includesSubdomains: Bool = false, authorities: Set<Data> = [], leaves: Set<Data> = []) {
+            self.includesSubdomains = includesSubdomains
+            self.authorities = authorities
+            self.leaves = leaves
+        }
+    }
+
     /// A policy; by default cleartext is for local hosts alone.
     public init(allowsArbitraryLoads: Bool = false, exceptionDomains: [String: ExceptionDomain] = [:]) {
         self.allowsArbitraryLoads = allowsArbitraryLoads
@@ -81,12 +106,25 @@ public struct AppTransportSecurity: Sendable, Hashable {
         exception(for: host)?.requiresStrongCertificates ?? !allowsArbitraryLoads
     }
 
+    /// The pins of `host`; nil where it has none.
+    package func pins(of host: String) -> PinnedDomain? {
+        rule(for: host, pinnedDomains, \.includesSubdomains).flatMap {
+            $0.authorities.isEmpty && $0.leaves.isEmpty ? nil : $0
+        }
+    }
+
     private func exception(for host: String) -> ExceptionDomain? {
-        if exceptionDomains.isEmpty { return nil }
+        rule(for: host, exceptionDomains, \.includesSubdomains)
+    }
+
+    private func rule<Rule>(
+        for host: String, _ rules: [String: Rule], _ includesSubdomains: (Rule) -> Bool
+    ) -> Rule? {
+        if rules.isEmpty { return nil }
         let host = LocalHost.canonical(host)
-        let matching = exceptionDomains.filter { domain, exception in
+        let matching = rules.filter { domain, rule in
             let domain = LocalHost.canonical(domain)
-            return host == domain || (exception.includesSubdomains && host.hasSuffix("." + domain))
+            return host == domain || (includesSubdomains(rule) && host.hasSuffix("." + domain))
         }
         return matching.max { $0.key.utf8.count < $1.key.utf8.count }?.value
     }
@@ -102,8 +140,8 @@ extension AppTransportSecurity {
         self.init(dictionary: infoDictionary["NSAppTransportSecurity"] as? [String: Any] ?? [:])
     }
 
-    /// The policy of a dictionary like the value of `NSAppTransportSecurity` in an Info.plist. Keys for media, web
-    /// content and certificate transparency are ignored, as they mean nothing on Linux.
+    /// The policy of a dictionary like the value of `NSAppTransportSecurity` in an Info.plist. Keys for media and web
+    /// content are ignored, as they mean nothing on Linux, and so is certificate transparency, which is not checked.
     public init(dictionary: [String: Any]) {
         allowsArbitraryLoads = dictionary["NSAllowsArbitraryLoads"] as? Bool ?? false
         allowsLocalNetworking = dictionary["NSAllowsLocalNetworking"] as? Bool ?? true
@@ -115,6 +153,24 @@ extension AppTransportSecurity {
                 minimumTLSVersion: (rule["NSExceptionMinimumTLSVersion"] as? String).flatMap(Self.version),
                 requiresForwardSecrecy: rule["NSExceptionRequiresForwardSecrecy"] as? Bool ?? true)
         }
+        for (domain, value) in dictionary["NSPinnedDomains"] as? [String: Any] ?? [:] {
+            guard let rule = value as? [String: Any] else { continue }
+            pinnedDomains[domain] = PinnedDomain(
+                includesSubdomains: rule["NSIncludesSubdomains"] as? Bool ?? false,
+                authorities: Self.identities(rule["NSPinnedCAIdentities"]),
+                leaves: Self.identities(rule["NSPinnedLeafIdentities"]))
+        }
+    }
+
+    /// The values of `SPKI-SHA256-BASE64`. What is not Base64 stays a pin, which no key has: a mistake in the Info.plist
+    /// must not turn pinning off.
+    private static func identities(_ list: Any?) -> Set<Data> {
+        guard let list else { return [] }
+        guard let entries = list as? [[String: Any]] else { return [Data()] }
+        return Set(
+            entries.map { entry in
+                (entry["SPKI-SHA256-BASE64"] as? String).flatMap { Data(base64Encoded: $0) } ?? Data()
+            })
     }
 
     private static func version(_ text: String) -> tls_protocol_version_t? {

@@ -52,6 +52,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var tlsMaximumVersion = tls_protocol_version_t.TLSv13
     package var trustRoots = URLSessionConfiguration.TrustRoots.system
     package var verifiesServer = true
+    package var revocationLists: [URLSessionConfiguration.RevocationList] = []
     package var credentialStorage: URLCredentialStorage?
     package var authenticationSchemes: [any HTTPAuthenticationScheme.Type] = []
     package var hsts = HSTSStore()

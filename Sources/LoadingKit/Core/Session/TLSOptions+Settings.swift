@@ -19,5 +19,23 @@ extension TLSOptions {
             case .file(let path): .file(path: path)
             case .pem(let text): .pem(Array(text.utf8))
             }
+        revocationLists = settings.revocationLists.map(\.source)
+        pins = rules.pins(of: host).map { PublicKeyPins($0) }
+    }
+}
+
+extension PublicKeyPins {
+    fileprivate init(_ domain: AppTransportSecurity.PinnedDomain) {
+        self.init(authorities: Set(domain.authorities.map { Array($0) }), leaves: Set(domain.leaves.map { Array($0) }))
+    }
+}
+
+extension URLSessionConfiguration.RevocationList {
+    var source: RevocationListSource {
+        switch self {
+        case .file(let path): .file(path: path)
+        case .pem(let text): .bytes(Array(text.utf8))
+        case .der(let bytes): .bytes(Array(bytes))
+        }
     }
 }

@@ -3,7 +3,7 @@
 public struct CertificateAuthority: Sendable {
     /// This authority's own certificate: what a client has to trust, where it is a root.
     public let certificatePEM: String
-    private let privateKeyPEM: String
+    let privateKeyPEM: String
     /// The certificates that a leaf must carry along for a client that trusts only the root: empty for a root.
     private let intermediatesPEM: String
 

@@ -81,6 +81,7 @@ struct CertificateBuilder {
         if let constraints = template.nameConstraints {
             try add(NID_name_constraints, "critical," + constraints, to: target, &context)
         }
+        if template.demandsStatus { try add(NID_tlsfeature, "status_request", to: target, &context) }
         try add(NID_authority_key_identifier, "keyid", to: target, &context)
         try addAlternativeNames(to: target)
     }

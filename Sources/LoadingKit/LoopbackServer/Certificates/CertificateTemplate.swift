@@ -41,6 +41,8 @@ public struct CertificateTemplate: Sendable {
     public var usage: Usage
     /// What an authority may issue certificates for (RFC 5280 §4.2.1.10), as OpenSSL writes it: `permitted;DNS:a.test`.
     public var nameConstraints: String?
+    /// Whether a server has to prove in each handshake that its certificate was not revoked (must-staple, RFC 7633).
+    public var demandsStatus = false
     /// Whether an authority's basic constraints are marked so, as RFC 5280 §4.2.1.9 asks, and older ones' are not.
     public var hasCriticalBasicConstraints = true
 

@@ -6,16 +6,23 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
     /// ALPN's list in its wire format: each name after its length.
     private let applicationProtocols: [UInt8]
     private let ignoresOtherProtocols: Bool
+    private let stapledResponse: [UInt8]?
 
     package init(_ options: TLSServerOptions) throws(OpenSSLError) {
         pointer = try required(SSL_CTX_new(TLS_server_method()), "making a TLS context")
         ignoresOtherProtocols = options.ignoresOtherProtocols
+        stapledResponse = options.stapledResponse
         applicationProtocols = try ALPN.encode(options.applicationProtocols)
         try setVersions(options)
         try setCipherSuites(options)
         try setIdentity(options.identity)
         try setClientAuthorities(options)
         setResumption(options)
+        if stapledResponse != nil {
+            _ = lk_SSL_CTX_set_tlsext_status_cb(pointer, giveStaple)
+            _ = SSL_CTX_ctrl(
+                pointer, SSL_CTRL_SET_TLSEXT_STATUS_REQ_CB_ARG, 0, Unmanaged.passUnretained(self).toOpaque())
+        }
         if !applicationProtocols.isEmpty {
             SSL_CTX_set_alpn_select_cb(
                 pointer, chooseApplicationProtocol, Unmanaged.passUnretained(self).toOpaque())
@@ -82,6 +89,16 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
         SSL_CTX_set_num_tickets(pointer, 0)
     }
 
+    /// OpenSSL frees the bytes.
+    fileprivate func staple(to ssl: OpaquePointer) -> Int32 {
+        guard let stapledResponse, let copy = CRYPTO_malloc(stapledResponse.count, nil, 0) else {
+            return SSL_TLSEXT_ERR_NOACK
+        }
+        copy.copyMemory(from: stapledResponse, byteCount: stapledResponse.count)
+        _ = SSL_ctrl(ssl, SSL_CTRL_SET_TLSEXT_STATUS_REQ_OCSP_RESP, stapledResponse.count, copy)
+        return SSL_TLSEXT_ERR_OK
+    }
+
     fileprivate func choose(
         from offered: UnsafePointer<UInt8>?, _ offeredCount: UInt32,
         _ chosen: UnsafeMutablePointer<UnsafePointer<UInt8>?>,
@@ -97,6 +114,11 @@ package final class TLSServerContext: @unchecked Sendable {  // immutable; OpenS
         chosenCount.pointee = UInt8(truncatingIfNeeded: choice.count)
         return SSL_TLSEXT_ERR_OK
     }
+}
+
+private func giveStaple(_ ssl: OpaquePointer?, _ argument: UnsafeMutableRawPointer?) -> Int32 {
+    guard let ssl, let argument else { return SSL_TLSEXT_ERR_NOACK }
+    return Unmanaged<TLSServerContext>.fromOpaque(argument).takeUnretainedValue().staple(to: ssl)
 }
 
 private func chooseApplicationProtocol(
@@ -128,6 +150,8 @@ public struct TLSServerOptions: Sendable, Equatable {
     public var clientAuthoritiesPEM: [String] = []
     /// Whether a client without a certificate is refused, where one is requested.
     public var requiresClientCertificate = false
+    /// The OCSP response that clients get with the certificate, in DER (RFC 6066 §8). Nil: none.
+    public var stapledResponse: [UInt8]?
 
     /// The cipher suites of TLS 1.2 and before, in OpenSSL's names. Nil: its own choice.
     public var cipherSuites: String?

@@ -3,6 +3,7 @@
 #include <openssl/bio.h>
 #include <openssl/err.h>
 #include <openssl/evp.h>
+#include <openssl/ocsp.h>
 #include <openssl/pem.h>
 #include <openssl/pkcs12.h>
 #include <openssl/provider.h>
@@ -18,6 +19,7 @@ static const unsigned long lk_XN_FLAG_RFC2253 = XN_FLAG_RFC2253;
 
 static inline long lk_BIO_get_mem_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }
 
+static inline int lk_BIO_reset(BIO *bio) { return BIO_reset(bio); }
 static inline void lk_BIO_set_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
 static inline void lk_BIO_set_retry_write(BIO *bio) { BIO_set_retry_write(bio); }
 static inline void lk_BIO_clear_retry_flags(BIO *bio) { BIO_clear_retry_flags(bio); }
@@ -37,6 +39,15 @@ static inline int lk_SSL_set_tlsext_host_name(SSL *ssl, const char *name) {
     return (int)SSL_set_tlsext_host_name(ssl, (char *)name);
 }
 static inline int lk_SSL_set_retry_verify(SSL *ssl) { return (int)SSL_set_retry_verify(ssl); }
+static inline long lk_SSL_CTX_set_tlsext_status_type(SSL_CTX *context, int type) {
+    return SSL_CTX_set_tlsext_status_type(context, type);
+}
+static inline long lk_SSL_CTX_set_tlsext_status_cb(SSL_CTX *context, int (*callback)(SSL *, void *)) {
+    return SSL_CTX_set_tlsext_status_cb(context, callback);
+}
+static inline long lk_SSL_get_tlsext_status_ocsp_resp(SSL *ssl, const unsigned char **response) {
+    return SSL_get_tlsext_status_ocsp_resp(ssl, response);
+}
 static const uint64_t lk_SSL_OP_NO_RENEGOTIATION = SSL_OP_NO_RENEGOTIATION;
 
 static const int lk_ERR_R_UNSUPPORTED = ERR_R_UNSUPPORTED;

@@ -39,13 +39,15 @@ extension Certificate {
     /// SHA-256 of the SubjectPublicKeyInfo (RFC 7469 §2.4), which stays the same when a certificate is renewed with its
     /// key.
     package var publicKeyHash: [UInt8]? {
-        withParsed { certificate in
-            var pointer: UnsafeMutablePointer<UInt8>?
-            let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &pointer)
-            guard count > 0, let pointer else { return nil }
-            defer { lk_OPENSSL_free(pointer) }
-            return Self.sha256(Array(UnsafeBufferPointer(start: pointer, count: Int(count))))
-        }
+        withParsed(Self.publicKeyHash)
+    }
+
+    static func publicKeyHash(of certificate: OpaquePointer) -> [UInt8]? {
+        var pointer: UnsafeMutablePointer<UInt8>?
+        let count = i2d_X509_PUBKEY(X509_get_X509_PUBKEY(certificate), &pointer)
+        guard count > 0, let pointer else { return nil }
+        defer { lk_OPENSSL_free(pointer) }
+        return sha256(Array(UnsafeBufferPointer(start: pointer, count: Int(count))))
     }
 
     /// The DNS names for which the certificate is, as they stand in it.

@@ -26,10 +26,10 @@ package struct Certificate: Sendable, Hashable {
     }
 
     /// The first second at which it is valid, since 1970.
-    package var notBefore: Int64? { withParsed { Self.seconds(X509_get0_notBefore($0)) } }
+    package var notBefore: Int64? { withParsed { CertificateTime(X509_get0_notBefore($0))?.seconds } }
 
     /// The last second at which it is valid, since 1970.
-    package var notAfter: Int64? { withParsed { Self.seconds(X509_get0_notAfter($0)) } }
+    package var notAfter: Int64? { withParsed { CertificateTime(X509_get0_notAfter($0))?.seconds } }
 
     /// Its hash as the channel binding `tls-server-end-point` has it: by the hash function of the certificate's
     /// signature, or by SHA-256 where that is MD5 or SHA-1 (RFC 5929 §4.1). `nil` where the signature has none.
@@ -70,16 +70,6 @@ package struct Certificate: Sendable, Hashable {
         let count = lk_BIO_get_mem_data(bio, &start)
         guard count > 0, let start else { return "" }
         return String(decoding: UnsafeRawBufferPointer(start: start, count: count), as: UTF8.self)
-    }
-
-    private static func seconds(_ time: UnsafePointer<ASN1_TIME>?) -> Int64? {
-        guard let time else { return nil }
-        var days: Int32 = 0
-        var seconds: Int32 = 0
-        guard let epoch = ASN1_TIME_set(nil, 0) else { return nil }
-        defer { ASN1_STRING_free(epoch) }
-        guard ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else { return nil }
-        return Int64(days) * 86_400 + Int64(seconds)
     }
 }
 

@@ -4,6 +4,10 @@ import CLoadingKitOpenSSL
 package struct CertificateFailure: Error, Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
         case expired, notYetValid, selfSigned, unknownAuthority, hostMismatch, revoked, weak
+        /// What says whether it was revoked is missing, or cannot be used.
+        case unknownStatus
+        /// Its public keys are not those that the program has pinned.
+        case pinMismatch
         /// The program has refused it.
         case refused
         case other
@@ -19,38 +23,49 @@ package struct CertificateFailure: Error, Sendable, Hashable {
     /// How far that certificate is from the peer's own in the chain, which is 0.
     package var depth: Int
 
-    init(code: Int32, subject: String, depth: Int, text: String? = nil) {
+    init(code: Int32, subject: String, depth: Int, text: String? = nil, reason: Reason? = nil) {
         self.code = code
         self.subject = subject
         self.depth = depth
         self.text = text ?? X509_verify_cert_error_string(Int(code)).map { String(cString: $0) } ?? "error \(code)"
-        reason = Self.reason(of: code)
+        self.reason = reason ?? Self.reason(of: code)
+    }
+
+    /// What a chain is verified by, besides OpenSSL's own rules.
+    struct Rules {
+        /// The name or address that OpenSSL has to demand; nil: any.
+        var host: String?
+        var requiresStrength: Bool
+        var lists: RevocationLists?
+        var status: StapledStatus
+        /// When the certificates have to be valid, in seconds since 1970; nil: now.
+        var time: Int64?
     }
 
     /// Verifies a chain: by OpenSSL's rules, then by those that OpenSSL does not have. Nil where all of them let it pass.
     ///
-    /// - Parameters:
-    ///   - store: what is verified, and against what. It has the failure's code afterwards, for the alert.
-    ///   - host: the name or address that OpenSSL has to demand; nil: any.
-    static func verifying(
-        _ store: OpaquePointer, host: String?, requiresStrength: Bool
-    ) -> CertificateFailure? {
-        guard X509_verify_cert(store) == 1 else { return CertificateFailure(store) }
+    /// - Parameter store: what is verified, and against what. It has the failure's code afterwards, for the alert.
+    static func verifying(_ store: OpaquePointer, by rules: Rules) -> CertificateFailure? {
+        rules.lists?.install(in: store)
+        guard X509_verify_cert(store) == 1 else { return CertificateFailure(store, rules.lists) }
+        let chain = X509_STORE_CTX_get0_chain(store)
         let failure =
-            host.flatMap(PeerName.init).flatMap {
-                NameConstraints.failure(of: $0, in: X509_STORE_CTX_get0_chain(store))
-            }
-            ?? (requiresStrength ? X509_STORE_CTX_get0_cert(store).flatMap(CertificateStrength.failure) : nil)
+            rules.host.flatMap(PeerName.init).flatMap { NameConstraints.failure(of: $0, in: chain) }
+            ?? (rules.requiresStrength ? X509_STORE_CTX_get0_cert(store).flatMap(CertificateStrength.failure) : nil)
+            ?? rules.status.failure(of: chain, trusting: X509_STORE_CTX_get0_store(store), at: rules.time)
         if let failure { X509_STORE_CTX_set_error(store, failure.code) }
         return failure
     }
 
     /// What a verification has just found.
-    private init(_ store: OpaquePointer) {
-        let subject = X509_STORE_CTX_get_current_cert(store).flatMap { X509_get_subject_name($0) }
+    private init(_ store: OpaquePointer, _ lists: RevocationLists?) {
+        let certificate = X509_STORE_CTX_get_current_cert(store)
+        let subject = certificate.flatMap { X509_get_subject_name($0) }
+        let code = X509_STORE_CTX_get_error(store)
         self.init(
-            code: X509_STORE_CTX_get_error(store), subject: subject.map(Certificate.text(of:)) ?? "unknown",
-            depth: Int(X509_STORE_CTX_get_error_depth(store)))
+            code: code, subject: subject.map(Certificate.text(of:)) ?? "unknown",
+            depth: Int(X509_STORE_CTX_get_error_depth(store)),
+            text: code == X509_V_ERR_CERT_REVOKED ? certificate.flatMap { lists?.text(about: $0) } : nil)
     }
 
     static let malformed = CertificateFailure(
@@ -61,6 +76,11 @@ package struct CertificateFailure: Error, Sendable, Hashable {
     /// There is nothing to verify against.
     init(noAnchors text: String) {
         self.init(code: X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, subject: "unknown", depth: 0, text: text)
+    }
+
+    /// The lists of revoked certificates cannot be read.
+    init(unusableLists text: String) {
+        self.init(code: X509_V_ERR_UNABLE_TO_GET_CRL, subject: "unknown", depth: 0, text: text, reason: .unknownStatus)
     }
 
     static func refused(_ leaf: Certificate?) -> CertificateFailure {
@@ -80,6 +100,12 @@ package struct CertificateFailure: Error, Sendable, Hashable {
         case X509_V_ERR_HOSTNAME_MISMATCH, X509_V_ERR_IP_ADDRESS_MISMATCH: .hostMismatch
         case X509_V_ERR_CERT_REVOKED: .revoked
         case X509_V_ERR_EE_KEY_TOO_SMALL, X509_V_ERR_CA_KEY_TOO_SMALL, X509_V_ERR_CA_MD_TOO_WEAK: .weak
+        case X509_V_ERR_OCSP_VERIFY_NEEDED, X509_V_ERR_CRL_HAS_EXPIRED, X509_V_ERR_CRL_NOT_YET_VALID,
+            X509_V_ERR_CRL_SIGNATURE_FAILURE, X509_V_ERR_UNABLE_TO_DECRYPT_CRL_SIGNATURE,
+            X509_V_ERR_ERROR_IN_CRL_LAST_UPDATE_FIELD, X509_V_ERR_ERROR_IN_CRL_NEXT_UPDATE_FIELD,
+            X509_V_ERR_UNABLE_TO_GET_CRL_ISSUER, X509_V_ERR_UNHANDLED_CRITICAL_CRL_EXTENSION,
+            X509_V_ERR_KEYUSAGE_NO_CRL_SIGN, X509_V_ERR_CRL_PATH_VALIDATION_ERROR, X509_V_ERR_DIFFERENT_CRL_SCOPE:
+            .unknownStatus
         case X509_V_ERR_APPLICATION_VERIFICATION: .refused
         case _: .other
         }

@@ -16,6 +16,10 @@ package struct TrustEvaluation: Sendable {
     package var requiresStrength = true
     /// Whether certificates have to be as RFC 5280 says in every detail.
     package var isStrict = false
+    /// What the server says of its own certificate.
+    package var status = StapledStatus()
+    /// Lists of revoked certificates, besides the connection's.
+    package var lists: [RevocationListSource] = []
     /// Those of a connection; nil: the system's.
     private let context: TLSContext?
 
@@ -25,7 +29,8 @@ package struct TrustEvaluation: Sendable {
         context = nil
     }
 
-    init(chain: [Certificate], serverName: String, context: TLSContext) {
+    init(chain: [Certificate], serverName: String, status: StapledStatus, context: TLSContext) {
+        self.status = status
         self.chain = chain
         self.serverName = serverName
         self.context = context
@@ -53,6 +58,13 @@ package struct TrustEvaluation: Sendable {
     private func evaluate(against anchors: TrustAnchors) -> Result<[Certificate], CertificateFailure> {
         ERR_clear_error()
         defer { ERR_clear_error() }
+        let rules: CertificateFailure.Rules
+        do throws(TransportError) {
+            rules = CertificateFailure.Rules(
+                host: serverName, requiresStrength: requiresStrength, lists: try allLists(), status: status, time: time)
+        } catch {
+            return .failure(CertificateFailure(unusableLists: error.cause.description))
+        }
         guard let leaf = chain.first?.parse() else { return .failure(.malformed) }
         defer { X509_free(leaf) }
         guard let others = CertificateStack(chain.dropFirst()), let store = X509_STORE_CTX_new() else {
@@ -68,10 +80,14 @@ package struct TrustEvaluation: Sendable {
         if let time { X509_VERIFY_PARAM_set_time(parameters, Int(time)) }
         if isStrict { X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_X509_STRICT)) }
         X509_VERIFY_PARAM_set_auth_level(parameters, context?.securityLevel ?? TLSContext.defaultSecurityLevel)
-        if let failure = CertificateFailure.verifying(store, host: serverName, requiresStrength: requiresStrength) {
-            return .failure(failure)
+        return withExtendedLifetime(rules) {
+            if let failure = CertificateFailure.verifying(store, by: rules) { return .failure(failure) }
+            return .success(CertificateStack.certificates(in: X509_STORE_CTX_get0_chain(store)))
         }
-        return .success(CertificateStack.certificates(in: X509_STORE_CTX_get0_chain(store)))
+    }
+
+    private func allLists() throws(TransportError) -> RevocationLists? {
+        lists.isEmpty ? context?.lists : try RevocationLists(lists, besides: context?.lists)
     }
 
     private func systemAnchors() throws(TransportError) -> TrustAnchors {

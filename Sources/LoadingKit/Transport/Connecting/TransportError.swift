@@ -152,6 +152,8 @@ extension CertificateFailure: CustomStringConvertible {
         case .unknownAuthority: "the certificate was not issued by a trusted authority"
         case .hostMismatch: "the certificate is for another host"
         case .revoked: "the certificate was revoked"
+        case .unknownStatus: "whether the certificate was revoked cannot be told"
+        case .pinMismatch: "the certificate has not the keys that the program has pinned"
         case .weak: "the certificate is too weak"
         case .refused: "the program refused the certificate"
         case .other: "the certificate is not to be trusted"
@@ -168,6 +170,12 @@ extension CertificateFailure: CustomStringConvertible {
                 + "configuration.tlsTrustRoots; a server must also send the intermediates of its certificate"
         case .hostMismatch: "use a name that the certificate has, or have the certificate name this host"
         case .revoked: "the server needs a new certificate"
+        case .unknownStatus:
+            "the server has to send its authority's answer (OCSP stapling) where its certificate demands it, and the lists "
+                + "of configuration.tlsRevocationLists have to be current"
+        case .pinMismatch:
+            "somebody else may be answering for the server; where the server's keys have changed, change "
+                + "configuration.appTransportSecurity.pinnedDomains, or NSPinnedDomains of the Info.plist"
         case .weak:
             "the server needs a stronger certificate, or an entry in "
                 + "configuration.appTransportSecurity.exceptionDomains (requiresStrongCertificates = false) where OpenSSL's "

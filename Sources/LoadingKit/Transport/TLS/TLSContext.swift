@@ -9,6 +9,8 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
     let context: OpaquePointer
     let sessions = TLSSessionStore()
     let keyLog: KeyLog?
+    /// Lists of revoked certificates; nil where there are none.
+    let lists: RevocationLists?
 
     package init(_ options: TLSOptions) throws(TransportError) {
         lk_openssl_start()
@@ -17,6 +19,7 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         self.context = context
         self.options = options
         keyLog = KeyLog.open(options.keyLogFile)
+        lists = options.revocationLists.isEmpty ? nil : try RevocationLists(options.revocationLists)
         try setUp()
     }
 
@@ -66,6 +69,9 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         // The callback accepts the certificate where the options turn verification off.
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(context, verifyPeer, nil)
+        // The server may prove that its certificate was not revoked (RFC 6066 §8).
+        _ = lk_SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp)
+        _ = lk_SSL_CTX_set_tlsext_status_cb(context, statusDidArrive)
         SSL_CTX_set_cert_cb(context, provideCertificate, nil)
         lk_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
         SSL_CTX_sess_set_new_cb(context, keepSession)
@@ -112,6 +118,10 @@ private func verifyPeer(_ store: OpaquePointer?, _: UnsafeMutableRawPointer?) ->
     }
 }
 
+private func statusDidArrive(_ ssl: OpaquePointer?, _: UnsafeMutableRawPointer?) -> Int32 {
+    session(of: ssl)?.statusDidArrive() == .no ? 0 : 1
+}
+
 private func provideCertificate(_ ssl: OpaquePointer?, _: UnsafeMutableRawPointer?) -> Int32 {
     guard let session = session(of: ssl) else { return 1 }
     switch session.provideCertificate() {
@@ -156,6 +166,10 @@ package struct TLSOptions: Sendable, Hashable {
     package var trustRoots = TrustRoots.system
     /// Authorities that are trusted besides those, as PEM text.
     package var additionalRoots: [UInt8] = []
+    /// Lists of revoked certificates.
+    package var revocationLists: [RevocationListSource] = []
+    /// Public keys of which the peer has to have one; nil: any.
+    package var pins: PublicKeyPins?
     /// The application protocols that are offered, the most wanted first.
     package var alpn: [String] = []
     /// Whether only cipher suites with forward secrecy are offered: a server's key that becomes known later does not

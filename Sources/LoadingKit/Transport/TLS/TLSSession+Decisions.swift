@@ -4,14 +4,38 @@ import CLoadingKitOpenSSL
 extension TLSSession {
     /// The server's certificates, as OpenSSL would verify them.
     var evaluation: TrustEvaluation {
-        TrustEvaluation(chain: decisions.chain ?? peerCertificates, serverName: serverName, context: context)
+        TrustEvaluation(
+            chain: decisions.chain ?? peerCertificates, serverName: serverName, status: status, context: context)
     }
+
+    /// What the server has said so far about its certificate. TLS 1.3 has it before the certificate is verified, TLS 1.2
+    /// after that. In a session that is continued nothing is said: it was when the session began.
+    private var status: StapledStatus {
+        guard SSL_session_reused(ssl) == 0 else { return StapledStatus() }
+        var start: UnsafePointer<UInt8>?
+        let count = lk_SSL_get_tlsext_status_ocsp_resp(ssl, &start)
+        let response = start.flatMap { start in
+            count > 0 ? Array(UnsafeBufferPointer(start: start, count: count)) : nil
+        }
+        return StapledStatus(response: response, isDue: decisions.hasStatus || isTLS13)
+    }
+
+    private var isTLS13: Bool { SSL_version(ssl) >= TLS1_3_VERSION }
 
     /// OpenSSL wants the server's certificates verified. It calls again after it was made to wait.
     func verify(_ store: OpaquePointer) -> Reply {
         if case .unasked = decisions.trust {
-            certificateFailure = .verifying(
-                store, host: serverName, requiresStrength: context.options.requiresStrongCertificates)
+            let rules = CertificateFailure.Rules(
+                host: serverName, requiresStrength: context.options.requiresStrongCertificates, lists: context.lists,
+                status: status)
+            certificateFailure = .verifying(store, by: rules)
+            if let failure = context.options.pins?.failure(of: store, isTrusted: certificateFailure == nil) {
+                // Nobody is asked: no answer could be that the program's own pins do not count.
+                certificateFailure = failure
+                decisions.trust = .decided(.refuse)
+                X509_STORE_CTX_set_error(store, failure.code)
+                return .no
+            }
             guard decider?.decidesTrust == true else {
                 return isTrusted(.verdict) ? .yes : .no
             }
@@ -41,22 +65,52 @@ extension TLSSession {
 
     func decide(_ decision: TrustDecision) { decisions.trust = .decided(decision) }
 
+    /// What the server says of its certificate has come, or will not come. In TLS 1.2 the decider has decided before: where it
+    /// has trusted a server that is found not to be trusted now, it has to decide again.
+    func statusDidArrive() -> Reply {
+        guard !isTLS13, SSL_session_reused(ssl) == 0 else { return .yes }
+        decisions.hasStatus = true
+        guard certificateFailure == nil, let failure = statusFailure() else { return .yes }
+        certificateFailure = failure
+        guard case .decided(.trust) = decisions.trust else { return isTrusted(.verdict) ? .yes : .no }
+        decisions.trust = .unasked
+        decisions.isToBeRepeated = true
+        return .yes
+    }
+
+    private func statusFailure() -> CertificateFailure? {
+        if let chain = SSL_get0_verified_chain(ssl), OPENSSL_sk_num(chain) > 0 {
+            return status.failure(of: chain, trusting: SSL_CTX_get_cert_store(context.context), at: nil)
+        }
+        // OpenSSL has no verified chain where a decider was waited for.
+        if case .failure(let failure) = evaluation.evaluate() { return failure }
+        return nil
+    }
+
     /// A continued session has shown no certificates on this connection. The decider decides about them all the same, about
-    /// those that it began with, before a byte is sent.
+    /// those that it began with, before a byte is sent. So it does where it has not known all in the handshake.
     func afterHandshake() -> HandshakeResult {
-        guard SSL_session_reused(ssl) == 1 else { return .done }
+        guard SSL_session_reused(ssl) == 1 || decisions.isToBeRepeated else { return .done }
         switch decisions.trust {
-        case .unasked:
-            guard decider?.decidesTrust == true else { return .done }
+        case .unasked where decider?.decidesTrust == true:
             decisions.trust = .asked
             return .needsTrustDecision(evaluation)
+        case .unasked:
+            guard decisions.isToBeRepeated else { return .done }
+            // Whoever has decided in the handshake is gone.
+            decisions.trust = .decided(.verdict)
+            return settle(.verdict)
         case .asked: return .needsTrustDecision(evaluation)
         case .decided(let decision):
             if case .failure(let failure) = evaluation.evaluate() { certificateFailure = failure }
-            guard !isTrusted(decision) else { return .done }
-            let failure = decisions.failure(certificateFailure, context.options, peerCertificates.first)
-            return .failed(failure ?? .cancelled)
+            return settle(decision)
         }
+    }
+
+    private func settle(_ decision: TrustDecision) -> HandshakeResult {
+        guard !isTrusted(decision) else { return .done }
+        let failure = decisions.failure(certificateFailure, context.options, peerCertificates.first)
+        return .failed(failure ?? .cancelled)
     }
 
     /// The server requests the client's certificate. OpenSSL calls again after it was made to wait.
@@ -107,6 +161,10 @@ struct TLSDecisions {
     var trust = Trust.unasked
     var identity = Identity.unasked
     var clientCertificate = ClientCertificateUse.notAsked
+    /// Whether all is here that the server says of its certificate (TLS 1.2).
+    var hasStatus = false
+    /// Whether the decider has to decide about the server again, after the handshake.
+    var isToBeRepeated = false
     /// What the server sent, from the question to the decider until the connection has it.
     var chain: [Certificate]?
 

@@ -1,0 +1,133 @@
+import CLoadingKitOpenSSL
+
+/// Where lists of revoked certificates are.
+package enum RevocationListSource: Sendable, Hashable {
+    /// A file with lists in PEM, or one in DER.
+    case file(path: String)
+    /// Lists in PEM, or one in DER.
+    case bytes([UInt8])
+}
+
+/// Lists of revoked certificates (RFC 5280 §5), for certificates to be verified against.
+///
+/// An authority's list counts for each certificate that it has issued, and has to be valid then. Certificates of
+/// authorities that there is no list of are not checked.
+final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; they are not changed after they were read
+    private let stack: OpaquePointer
+
+    /// - Parameter others: lists that count, too.
+    init(_ sources: [RevocationListSource], besides others: RevocationLists? = nil) throws(TransportError) {
+        guard let stack = OPENSSL_sk_new_null() else { throw TLSContext.misconfigured("no memory is left") }
+        self.stack = stack
+        for index in 0..<max(0, others.map { OPENSSL_sk_num($0.stack) } ?? 0) {
+            guard let list = OPENSSL_sk_value(others?.stack, index).map({ OpaquePointer($0) }) else { continue }
+            X509_CRL_up_ref(list)
+            try append(list)
+        }
+        for source in sources { try read(source) }
+    }
+
+    deinit {
+        while let element = OPENSSL_sk_pop(stack) { X509_CRL_free(OpaquePointer(element)) }
+        OPENSSL_sk_free(stack)
+    }
+
+    /// Has a verification take the lists into account. They have to outlive it.
+    func install(in store: OpaquePointer) {
+        X509_STORE_CTX_set0_crls(store, stack)
+        X509_VERIFY_PARAM_set_flags(
+            X509_STORE_CTX_get0_param(store), UInt(X509_V_FLAG_CRL_CHECK | X509_V_FLAG_CRL_CHECK_ALL))
+        X509_STORE_CTX_set_verify_cb(store, passOverMissingList)
+    }
+
+    /// What a list says of a certificate that was found to be revoked.
+    func text(about certificate: OpaquePointer) -> String? {
+        for index in 0..<max(0, OPENSSL_sk_num(stack)) {
+            guard let list = OPENSSL_sk_value(stack, index).map({ OpaquePointer($0) }),
+                X509_NAME_cmp(X509_CRL_get_issuer(list), X509_get_issuer_name(certificate)) == 0
+            else { continue }
+            var entry: OpaquePointer?
+            guard X509_CRL_get0_by_cert(list, &entry, certificate) > 0 else { continue }
+            let when = CertificateTime(X509_REVOKED_get0_revocationDate(entry)).map { " at \($0)" } ?? ""
+            let begin = CertificateTime(X509_CRL_get0_lastUpdate(list)).map { " of \($0)" } ?? ""
+            return "revoked\(when), by the authority's list\(begin)"
+        }
+        return nil
+    }
+
+    // MARK: Reading
+
+    /// Takes the reference over.
+    private func append(_ list: OpaquePointer) throws(TransportError) {
+        guard OPENSSL_sk_push(stack, UnsafeMutableRawPointer(list)) > 0 else {
+            X509_CRL_free(list)
+            throw TLSContext.misconfigured("no memory is left")
+        }
+    }
+
+    private func read(_ source: RevocationListSource) throws(TransportError) {
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        switch source {
+        case .file(let path):
+            guard let bio = BIO_new_file(path, "r") else {
+                throw TLSContext.misconfigured("the revocation list \(path) cannot be read (\(OpenSSLError.text()))")
+            }
+            defer { BIO_free(bio) }
+            guard try readPEM(bio) == 0 else { return }
+            guard lk_BIO_reset(bio) == 0 else { throw Self.malformed(path) }
+            try readDER(bio, path)
+        case .bytes(let bytes):
+            try BytesBIO.reading(bytes) { bio throws(TransportError) in
+                guard let bio else { throw Self.malformed("the configuration") }
+                guard try readPEM(bio) == 0 else { return }
+                try BytesBIO.reading(bytes) { bio throws(TransportError) in try readDER(bio, "the configuration") }
+            }
+        }
+    }
+
+    /// How many lists there are in PEM.
+    private func readPEM(_ bio: OpaquePointer) throws(TransportError) -> Int {
+        var count = 0
+        while let list = PEM_read_bio_X509_CRL(bio, nil, nil, nil) {
+            count += 1
+            try append(Self.checked(list))
+        }
+        guard count == 0 || OpenSSLError.lastIsEndOfPEM else { throw Self.malformed("PEM text") }
+        return count
+    }
+
+    private func readDER(_ bio: OpaquePointer?, _ place: String) throws(TransportError) {
+        ERR_clear_error()
+        guard let bio, let list = d2i_X509_CRL_bio(bio, nil) else { throw Self.malformed(place) }
+        try append(Self.checked(list))
+    }
+
+    private static func malformed(_ place: String) -> TransportError {
+        TLSContext.misconfigured("\(place) has no list of revoked certificates, or a malformed one")
+    }
+
+    /// A list that OpenSSL would pass over is refused: nobody would notice that it does not count.
+    private static func checked(_ list: OpaquePointer) throws(TransportError) -> OpaquePointer {
+        guard let kind = unusableKind(of: list) else { return list }
+        X509_CRL_free(list)
+        throw TLSContext.misconfigured("a list of revoked certificates is \(kind); only complete lists can be used")
+    }
+
+    private static func unusableKind(of list: OpaquePointer) -> String? {
+        if X509_CRL_get_ext_by_NID(list, NID_delta_crl, -1) >= 0 { return "a delta list (RFC 5280 §5.2.4)" }
+        guard let raw = X509_CRL_get_ext_d2i(list, NID_issuing_distribution_point, nil, nil) else { return nil }
+        let point = raw.assumingMemoryBound(to: ISSUING_DIST_POINT.self)
+        defer { ISSUING_DIST_POINT_free(point) }
+        if point.pointee.indirectCRL > 0 { return "one of several authorities (indirect, RFC 5280 §5.2.5)" }
+        if point.pointee.onlysomereasons != nil { return "one of some reasons alone (RFC 5280 §5.2.5)" }
+        return nil
+    }
+}
+
+/// There is no list of the authority that issued a certificate.
+private func passOverMissingList(_ isValid: Int32, _ store: OpaquePointer?) -> Int32 {
+    guard isValid == 0, X509_STORE_CTX_get_error(store) == X509_V_ERR_UNABLE_TO_GET_CRL else { return isValid }
+    X509_STORE_CTX_set_error(store, X509_V_OK)
+    return 1
+}

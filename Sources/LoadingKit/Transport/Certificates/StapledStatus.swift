@@ -1,0 +1,171 @@
+import CLoadingKitOpenSSL
+import Glibc
+
+/// What a server says about its own certificate in the TLS handshake: a signed answer of its authority, which says
+/// whether the certificate was revoked (RFC 6960, RFC 6066 §8).
+///
+/// An answer that cannot be used (malformed, of another certificate, out of date, with a wrong signature) counts as none:
+/// a server with a revoked certificate would send none at all. A certificate may demand one (RFC 7633): then none is a
+/// failure.
+package struct StapledStatus: Sendable {
+    /// The `OCSPResponse` in DER; nil where the server sent none.
+    package var response: [UInt8]?
+    /// Whether the handshake is so far that an answer would be here.
+    package var isDue = false
+
+    package init() {}
+
+    init(response: [UInt8]?, isDue: Bool) {
+        self.response = response
+        self.isDue = isDue
+    }
+
+    /// Why the certificate is not to be trusted; nil where nothing speaks against it.
+    ///
+    /// - Parameters:
+    ///   - chain: the certificate and its issuers, verified.
+    ///   - anchors: the trusted certificates that the chain was verified against.
+    ///   - time: when the answer has to be valid, in seconds since 1970; nil: now.
+    func failure(of chain: OpaquePointer?, trusting anchors: OpaquePointer?, at time: Int64?) -> CertificateFailure? {
+        guard let leaf = OPENSSL_sk_value(chain, 0).map({ OpaquePointer($0) }) else { return nil }
+        guard response != nil || isDue else { return nil }
+        ERR_clear_error()
+        defer { ERR_clear_error() }
+        switch verdict(on: leaf, chain, anchors, time ?? Int64(Glibc.time(nil))) {
+        case .good: return nil
+        case .revoked(let text):
+            return CertificateFailure(code: X509_V_ERR_CERT_REVOKED, subject: Self.subject(leaf), depth: 0, text: text)
+        case .unusable(let text):
+            guard isDue, Self.demandsStatus(leaf) else { return nil }
+            return CertificateFailure(
+                code: X509_V_ERR_OCSP_VERIFY_NEEDED, subject: Self.subject(leaf), depth: 0,
+                text: "it demands that the server sends its authority's answer (must-staple, RFC 7633), but \(text)")
+        }
+    }
+
+    private static func subject(_ certificate: OpaquePointer) -> String {
+        X509_get_subject_name(certificate).map(Certificate.text(of:)) ?? "unknown"
+    }
+
+    // MARK: The answer
+
+    private enum Verdict {
+        case good
+        case revoked(String)
+        /// The text says why.
+        case unusable(String)
+    }
+
+    private func verdict(
+        on leaf: OpaquePointer, _ chain: OpaquePointer?, _ anchors: OpaquePointer?, _ time: Int64
+    ) -> Verdict {
+        guard let response else { return .unusable("the server sent none") }
+        guard let answer = Self.parse(response) else { return .unusable("what the server sent is malformed") }
+        defer { OCSP_BASICRESP_free(answer) }
+        // The issuer's own key, or one that the issuer has certified for this (RFC 6960 §4.2.2.2).
+        guard OCSP_basic_verify(answer, chain, anchors, 0) == 1 else {
+            return .unusable("its signature is not valid (\(OpenSSLError.text()))")
+        }
+        guard let issuer = OPENSSL_sk_value(chain, 1).map({ OpaquePointer($0) }),
+            let single = Self.answer(answer, about: leaf, issuedBy: issuer)
+        else { return .unusable("it is about another certificate") }
+        return Self.read(single, time)
+    }
+
+    private static func parse(_ response: [UInt8]) -> OpaquePointer? {
+        let whole = response.withUnsafeBufferPointer { buffer in
+            var start = buffer.baseAddress
+            return d2i_OCSP_RESPONSE(nil, &start, buffer.count)
+        }
+        guard let whole else { return nil }
+        defer { OCSP_RESPONSE_free(whole) }
+        guard OCSP_response_status(whole) == OCSP_RESPONSE_STATUS_SUCCESSFUL else { return nil }
+        return OCSP_response_get1_basic(whole)
+    }
+
+    private static func answer(
+        _ answer: OpaquePointer, about leaf: OpaquePointer, issuedBy issuer: OpaquePointer
+    ) -> OpaquePointer? {
+        for index in 0..<max(0, OCSP_resp_count(answer)) {
+            guard let single = OCSP_resp_get0(answer, index), let about = OCSP_SINGLERESP_get0_id(single) else {
+                continue
+            }
+            // The certificate is named by hashes, and the answer says with what function.
+            var function: OpaquePointer?
+            OCSP_id_get0_info(nil, &function, nil, nil, about)
+            guard let digest = EVP_get_digestbyname(OBJ_nid2sn(OBJ_obj2nid(function))),
+                let own = OCSP_cert_to_id(digest, leaf, issuer)
+            else { continue }
+            defer { OCSP_CERTID_free(own) }
+            if OCSP_id_cmp(own, about) == 0 { return single }
+        }
+        return nil
+    }
+
+    /// What clocks may differ by, in seconds.
+    private static let skew: Int64 = 300
+
+    private static func read(_ single: OpaquePointer, _ time: Int64) -> Verdict {
+        var reason: Int32 = -1
+        var revokedAt: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        var thisUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        var nextUpdate: UnsafeMutablePointer<ASN1_GENERALIZEDTIME>?
+        let status = OCSP_single_get0_status(single, &reason, &revokedAt, &thisUpdate, &nextUpdate)
+        guard let begin = CertificateTime(thisUpdate), begin.seconds <= time &+ skew else {
+            return .unusable("it is not valid yet")
+        }
+        switch status {
+        case V_OCSP_CERTSTATUS_REVOKED:
+            // An answer that is out of date says so, too: a revoked certificate stays revoked.
+            let when = CertificateTime(revokedAt).map { " at \($0)" } ?? ""
+            let why = reason >= 0 ? OCSP_crl_reason_str(Int(reason)).map { " (\(String(cString: $0)))" } ?? "" : ""
+            return .revoked("revoked\(when)\(why), by the authority's answer of \(begin)")
+        case V_OCSP_CERTSTATUS_GOOD:
+            // Without an end it is as old as it may be: newer ones are to be had at all times (RFC 6960 §4.2.2.1).
+            guard let end = CertificateTime(nextUpdate), time <= end.seconds &+ skew else {
+                return .unusable("it is out of date (of \(begin))")
+            }
+            return .good
+        case _: return .unusable("the authority does not know the certificate")
+        }
+    }
+
+    // MARK: The demand
+
+    /// Whether the certificate has the TLS feature `status_request` (RFC 7633 §4.2.3).
+    private static func demandsStatus(_ certificate: OpaquePointer) -> Bool {
+        guard let raw = X509_get_ext_d2i(certificate, NID_tlsfeature, nil, nil) else { return false }
+        let features = OpaquePointer(raw)
+        defer { TLS_FEATURE_free(features) }
+        return (0..<max(0, OPENSSL_sk_num(features))).contains { index in
+            let number = OPENSSL_sk_value(features, index)?.assumingMemoryBound(to: ASN1_INTEGER.self)
+            return ASN1_INTEGER_get(number) == Int(TLSEXT_TYPE_status_request)
+        }
+    }
+}
+
+/// A moment in a certificate, an OCSP response or a revocation list.
+struct CertificateTime: CustomStringConvertible {
+    /// Since 1970.
+    let seconds: Int64
+
+    init?(_ time: UnsafePointer<ASN1_TIME>?) {
+        guard let time else { return nil }
+        var days: Int32 = 0
+        var seconds: Int32 = 0
+        guard let epoch = ASN1_TIME_set(nil, 0) else { return nil }
+        defer { ASN1_STRING_free(epoch) }
+        guard ASN1_TIME_diff(&days, &seconds, epoch, time) == 1 else { return nil }
+        self.seconds = Int64(days) * 86_400 + Int64(seconds)
+    }
+
+    /// As ISO 8601 has it, in UTC.
+    var description: String {
+        var moment = time_t(seconds)
+        var parts = tm()
+        guard gmtime_r(&moment, &parts) != nil else { return "\(seconds)" }
+        func two(_ number: Int32) -> String { number < 10 ? "0\(number)" : "\(number)" }
+        return "\(1900 + Int(parts.tm_year))-\(two(parts.tm_mon + 1))-\(two(parts.tm_mday))T"
+            + "\(two(parts.tm_hour)):\(two(parts.tm_min)):\(two(parts.tm_sec))Z"
+    }
+}
