@@ -83,6 +83,9 @@ final class ScriptRun {
         case .waitUntilPeerCloses: try socket.waitUntilPeerCloses()
         case .startTLS(let options): try startTLS(options)
         case .beginTLS(let options, let count): try beginTLS(options, answerBytes: count)
+        case .askForCertificate: try socket.requestCertificate()
+        case .awaitCertificate: socket.awaitCertificate()
+        case .respondWithClient: try perform(.respond(socket.peerCommonName ?? "nobody"))
         case .sendCloseNotify: socket.sendCloseNotify()
         case .halfClose: socket.halfClose()
         case .close: try end { socket.close() }

@@ -39,6 +39,12 @@ extension ScriptedPeer {
         case startTLS(TLSServerOptions)
         /// Begins a handshake: answers the ClientHello with the first so many bytes of the server's answer, no more.
         case beginTLS(TLSServerOptions, answerBytes: Int)
+        /// Asks for the client's certificate, after the handshake (RFC 8446 §4.6.2).
+        case askForCertificate
+        /// Waits until the client has answered, without a certificate or with one. It sends nothing else first.
+        case awaitCertificate
+        /// Answers with status 200, and as the body the common name in the certificate that the client has shown, or `nobody`.
+        case respondWithClient
         /// close_notify alone; the connection underneath stays open.
         case sendCloseNotify
 

@@ -38,6 +38,15 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
     /// What the handshake agreed; nil while the connection is plain.
     public var tlsFacts: TLSFacts? { tls?.facts }
 
+    /// Asks a TLS client for its certificate, after the handshake. It comes before what the client sends then.
+    package func requestCertificate() throws { try tls?.requestCertificate() }
+
+    /// Waits until the client has answered that. It sends nothing else first.
+    package func awaitCertificate() { tls?.awaitCertificate() }
+
+    /// The common name in the certificate that a TLS client has shown up to now.
+    package var peerCommonName: String? { tls?.peerCommonName }
+
     /// Whether the peer ended TLS properly. False for a plain connection.
     public var receivedCloseNotify: Bool { tls?.receivedCloseNotify ?? false }
 

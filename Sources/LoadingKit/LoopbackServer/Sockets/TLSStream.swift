@@ -153,6 +153,36 @@ final class TLSStream {
         return String(decoding: UnsafeBufferPointer(start: start, count: Int(count)), as: UTF8.self)
     }
 
+    /// Asks the client for its certificate, after the handshake (RFC 8446 §4.6.2). Whatever it sends is accepted.
+    func requestCertificate() throws(OpenSSLError) {
+        SSL_set_verify(pointer, SSL_VERIFY_PEER) { _, _ in 1 }
+        ERR_clear_error()
+        try check(SSL_verify_client_post_handshake(pointer), "asking for a certificate")
+        try check(SSL_do_handshake(pointer), "asking for a certificate")
+    }
+
+    /// Waits for the client's answer. What it sends first ends the wait, too.
+    func awaitCertificate() {
+        // A read returns then after what is no data.
+        _ = SSL_ctrl(pointer, SSL_CTRL_CLEAR_MODE, Int(SSL_MODE_AUTO_RETRY), nil)
+        defer { _ = SSL_ctrl(pointer, SSL_CTRL_MODE, Int(SSL_MODE_AUTO_RETRY), nil) }
+        var byte: UInt8 = 0
+        var count = 0
+        ERR_clear_error()
+        SSL_peek_ex(pointer, &byte, 1, &count)
+        ERR_clear_error()
+    }
+
+    /// The common name in the certificate that the client has shown up to now.
+    var peerCommonName: String? {
+        guard let shown = SSL_get0_peer_certificate(pointer), let subject = X509_get_subject_name(shown) else {
+            return nil
+        }
+        var text = [CChar](repeating: 0, count: 256)
+        guard X509_NAME_get_text_by_NID(subject, NID_commonName, &text, Int32(text.count)) >= 0 else { return nil }
+        return String(decoding: text.prefix { $0 != 0 }.map { UInt8(bitPattern: $0) }, as: UTF8.self)
+    }
+
     private static func peerCertificate(of pointer: OpaquePointer) -> [UInt8]? {
         guard let shown = SSL_get0_peer_certificate(pointer) else { return nil }
         var encoded: UnsafeMutablePointer<UInt8>?

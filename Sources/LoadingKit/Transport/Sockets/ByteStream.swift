@@ -8,6 +8,21 @@ package protocol ByteStreamHandler: AnyObject {
     func streamDidBecomeReadable(_ stream: ByteStream)
     /// There is room again after a write gave ``ByteStream/WriteResult/wouldBlock`` or took a part.
     func streamDidBecomeWritable(_ stream: ByteStream)
+    /// The server asks who the client is, after the TLS handshake (RFC 8446 §4.6.2). Nothing is read or written until
+    /// `answer` was called, which may be at once. A stream that is closed meanwhile does not heed it.
+    ///
+    /// - Parameter authorities: the distinguished names of the issuers that the server accepts, in DER; empty: any.
+    func stream(
+        _ stream: ByteStream, needsIdentityFrom authorities: [[UInt8]], _ answer: @escaping (IdentityDecision) -> Void)
+}
+
+extension ByteStreamHandler {
+    /// The server gets no certificate.
+    package func stream(
+        _ stream: ByteStream, needsIdentityFrom authorities: [[UInt8]], _ answer: @escaping (IdentityDecision) -> Void
+    ) {
+        answer(.none)
+    }
 }
 
 /// A connected socket, perhaps with TLS. Confined to its loop.
@@ -43,6 +58,8 @@ package final class ByteStream {
     private let socket: Socket
     private let tls: TLSSession?
     private var wantsWritable = false
+    /// Whether the handler has been asked for the client's identity, and has not answered.
+    private var isAskingForIdentity = false
 
     init(socket: Socket, tls: TLSSession?, info: ConnectionInfo) {
         self.socket = socket
@@ -67,7 +84,9 @@ package final class ByteStream {
         if let tls {
             switch tls.read(base, buffer.count) {
             case .bytes(let count): return .bytes(count)
-            case .wouldBlock: return .wouldBlock
+            case .wouldBlock:
+                askForIdentityIfNeeded(tls)
+                return .wouldBlock
             case .end: return .end
             case .failed(let cause): return failed(.read, cause)
             }
@@ -127,6 +146,7 @@ package final class ByteStream {
             return .bytes(taken)
         case .wouldBlock:
             wantsWritable = true
+            if let tls { askForIdentityIfNeeded(tls) }
             return .wouldBlock
         case .failed(let cause): return writeFailed(cause)
         }
@@ -175,11 +195,42 @@ package final class ByteStream {
 extension ByteStream: EventSource {
     func handle(events: UInt32) {
         socket.note(events)
+        if isAskingForIdentity, let tls {
+            guard Socket.meansHangUp(events) else { return }
+            isAskingForIdentity = false
+            tls.fail(.handshake("the peer closed the connection while the program decided who the client is"))
+        }
         if Socket.means(readable: events) { handler?.streamDidBecomeReadable(self) }
         guard !socket.isClosed, socket.isWritable else { return }
         // What TLS made and the socket did not take goes first.
         if let tls, !tls.flush() { return }
         if wantsWritable {
+            wantsWritable = false
+            handler?.streamDidBecomeWritable(self)
+        }
+    }
+
+    /// Later: the handler is reading or writing.
+    private func askForIdentityIfNeeded(_ tls: TLSSession) {
+        guard !isAskingForIdentity, tls.awaitsIdentity else { return }
+        isAskingForIdentity = true
+        loop.executeLater { [weak self] in
+            guard let self, isAskingForIdentity, !socket.isClosed else { return }
+            guard let handler else { return take(.none) }
+            handler.stream(self, needsIdentityFrom: tls.acceptedAuthorities) { [weak self] in self?.take($0) }
+        }
+    }
+
+    private func take(_ identity: IdentityDecision) {
+        guard isAskingForIdentity, !socket.isClosed, let tls else { return }
+        isAskingForIdentity = false
+        tls.decide(identity)
+        // Bytes may have come while nothing was read, and there was no event for what waits in TLS's buffer.
+        socket.assumeReadable()
+        loop.executeLater { [weak self] in
+            guard let self, !socket.isClosed else { return }
+            handler?.streamDidBecomeReadable(self)
+            guard !socket.isClosed, socket.isWritable, tls.flush(), wantsWritable else { return }
             wantsWritable = false
             handler?.streamDidBecomeWritable(self)
         }

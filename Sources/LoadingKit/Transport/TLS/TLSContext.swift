@@ -73,6 +73,8 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         _ = lk_SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp)
         _ = lk_SSL_CTX_set_tlsext_status_cb(context, statusDidArrive)
         SSL_CTX_set_cert_cb(context, provideCertificate, nil)
+        // A server of HTTP/1.1 may ask who the client is when it has seen a request (RFC 8446 §4.6.2).
+        SSL_CTX_set_post_handshake_auth(context, 1)
         lk_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
         SSL_CTX_sess_set_new_cb(context, keepSession)
         if keyLog != nil { SSL_CTX_set_keylog_callback(context, logKeys) }

@@ -86,6 +86,7 @@ final class TLSHandshake: EventSource {
         guard let completion else { return }
         self.completion = nil
         session.decider = nil
+        if case .success = outcome { session.didEstablish() }
         completion(outcome)
     }
 }

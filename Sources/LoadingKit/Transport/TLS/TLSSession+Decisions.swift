@@ -113,25 +113,55 @@ extension TLSSession {
         return .failed(failure ?? .cancelled)
     }
 
-    /// The server requests the client's certificate. OpenSSL calls again after it was made to wait.
+    /// The server requests the client's certificate, in the handshake or after it. OpenSSL calls again after it was made to
+    /// wait.
     func provideCertificate() -> Reply {
         switch decisions.identity {
         case .unasked:
+            // HTTP/2 does not allow it after the handshake: the requests of many streams are under way (RFC 9113 §9.2.3).
+            guard !decisions.isEstablished || !isHTTP2 else { return .no }
             decisions.clientCertificate = .notSent
-            guard decider != nil else { return .yes }
+            guard decider != nil || decisions.isEstablished else { return .yes }
             decisions.identity = .asked
             return .later
         case .asked: return .later
-        case .decided(.none): return .yes
-        case .decided(.cancel): return .no
-        case .decided(.send(let identity)):
+        case .decided(let decision):
+            // A server may ask again, and gets another answer then.
+            if decisions.isEstablished { decisions.identity = .unasked }
+            return provide(decision)
+        }
+    }
+
+    private func provide(_ decision: IdentityDecision) -> Reply {
+        switch decision {
+        case .none:
+            // It may have sent one before.
+            if decisions.isEstablished { SSL_certs_clear(ssl) }
+            return .yes
+        case .cancel: return .no
+        case .send(let identity):
             guard identity.use(for: ssl) else { return .no }
             decisions.clientCertificate = .sent
             return .yes
         }
     }
 
+    private var isHTTP2: Bool { info.alpn == "h2" }
+
     func decide(_ decision: IdentityDecision) { decisions.identity = .decided(decision) }
+
+    /// Whether a read or a write can only go on when it was decided what a server gets that asked for the client's
+    /// certificate after the handshake.
+    var awaitsIdentity: Bool {
+        guard decisions.isEstablished, case .asked = decisions.identity else { return false }
+        return true
+    }
+
+    /// The handshake is over.
+    func didEstablish() {
+        decisions.isEstablished = true
+        decisions.identity = .unasked
+    }
 
     var acceptedAuthorities: [[UInt8]] {
         guard let list = SSL_get0_peer_CA_list(ssl) else { return [] }
@@ -165,6 +195,8 @@ struct TLSDecisions {
     var hasStatus = false
     /// Whether the decider has to decide about the server again, after the handshake.
     var isToBeRepeated = false
+    /// Whether the handshake is over.
+    var isEstablished = false
     /// What the server sent, from the question to the decider until the connection has it.
     var chain: [Certificate]?
 

@@ -155,7 +155,7 @@ final class TLSSession {
         let result = SSL_read_ex(ssl, buffer, count, &read)
         if result == 1 { return .bytes(read) }
         switch SSL_get_error(ssl, result) {
-        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return .wouldBlock
+        case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE, SSL_ERROR_WANT_X509_LOOKUP: return .wouldBlock
         case SSL_ERROR_ZERO_RETURN: return .end
         case _:
             failed = true
@@ -171,7 +171,13 @@ final class TLSSession {
 
     /// Whether bytes wait that epoll does not know of.
     var hasPendingInput: Bool {
-        deferred != nil || SSL_has_pending(ssl) == 1 || bio.carrier?.hasPendingInput == true
+        deferred != nil || !awaitsIdentity && (SSL_has_pending(ssl) == 1 || bio.carrier?.hasPendingInput == true)
+    }
+
+    /// The peer has gone while it was decided what it gets. The next read reports it.
+    func fail(_ cause: TransportError.Cause) {
+        deferred = cause
+        failed = true
     }
 
     /// Whether the peer has sent nothing but what concerns TLS alone.
@@ -207,7 +213,7 @@ final class TLSSession {
             let result = SSL_write_ex(ssl, rest.baseAddress, rest.count, &written)
             guard result == 1 else {
                 let code = SSL_get_error(ssl, result)
-                if code == SSL_ERROR_WANT_READ || code == SSL_ERROR_WANT_WRITE { break }
+                if [SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE, SSL_ERROR_WANT_X509_LOOKUP].contains(code) { break }
                 failed = true
                 return .failed(refusal() ?? cause())
             }

@@ -11,7 +11,11 @@ extension HTTP1Connection {
     /// Reads in a row before the loop's other connections have their turn.
     private static let readsInARow = 16
 
-    func streamDidBecomeReadable(_ stream: ByteStream) { readMore() }
+    func streamDidBecomeReadable(_ stream: ByteStream) {
+        // There is nothing to read before the program has answered, unless the server has gone.
+        withdrawIdentityQuestion()
+        readMore()
+    }
 
     func exchangeDidBecomeBusy(_ exchange: HTTPExchange) {
         if isActive(exchange), case .flowing = reading { reading = .held(unread: []) }

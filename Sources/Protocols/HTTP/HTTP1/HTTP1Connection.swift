@@ -84,6 +84,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     @exclusivity(unchecked) var keepAlive = HTTP1KeepAlive()
     /// The requests that were sent behind that of the active exchange, or behind the one whose response is drained.
     var pipeline = Pipeline()
+    var identityQuestion: IdentityQuestion?
     /// Memory for the head of the next request.
     @exclusivity(unchecked) var headBuffer: [UInt8] = []
     /// Whose requests the connection may carry.
@@ -153,6 +154,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     func close() {
         if case .draining(let draining) = state { draining.timer.cancel() }
         state = .closed
+        withdrawIdentityQuestion()
         stopSending()
         reading = .flowing
         membership = nil
@@ -230,6 +232,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     // MARK: Draining
 
     private func drain(next: HTTPExchange?) {
+        // The server waits for an answer that nobody gives.
+        guard identityQuestion == nil else { return leave(to: next) }
         // Requests that were sent ahead may well wait a little for a response that has not begun.
         guard hasResponse || pipeline.isAwaited, isSendingOver, codec.directBodyBytes <= Self.drainLimit else {
             return leave(to: next)
