@@ -54,7 +54,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var verifiesServer = true
     package var revocationLists: [URLSessionConfiguration.RevocationList] = []
     package var credentialStorage: URLCredentialStorage?
-    package var authenticationSchemes: [any HTTPAuthenticationScheme.Type] = []
+    package var authenticationSchemes: [AuthenticationSchemeMaker] = []
     package var hsts = HSTSStore()
     /// Nil where the program gave none.
     private var ownTransportSecurity: AppTransportSecurity?

@@ -264,8 +264,28 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// Ways to authenticate to HTTP servers, besides Basic, Digest and NTLM. A scheme with the name of a built-in one
     /// replaces that.
     open var authenticationSchemes: [any HTTPAuthenticationScheme.Type] {
-        get { settings.authenticationSchemes }
-        set { settings.authenticationSchemes = newValue }
+        get { settings.authenticationSchemes.map(\.type) }
+        set {
+            let old = settings.authenticationSchemes
+            settings.authenticationSchemes = newValue.map { type in
+                old.first { $0.type == type } ?? AuthenticationSchemeMaker(type)
+            }
+        }
+    }
+
+    /// Adds a way to authenticate whose values need settings of the program's own. It is one of the
+    /// ``authenticationSchemes`` from then on; one of the same type that was there before is replaced.
+    ///
+    /// - Parameters:
+    ///   - type: the scheme.
+    ///   - make: makes a value that answers a challenge to a request; nil where it cannot, or is not to. It is called on
+    ///     event loops, must not block, and is used instead of the scheme's `init`.
+    open func register<Scheme: HTTPAuthenticationScheme>(
+        authenticationScheme type: Scheme.Type,
+        _ make: @escaping @Sendable (HTTPAuthenticationChallenge, HTTPAuthenticationRequest) -> Scheme?
+    ) {
+        settings.authenticationSchemes.removeAll { $0.type == type }
+        settings.authenticationSchemes.append(AuthenticationSchemeMaker(type, make))
     }
 
     /// When cleartext `http` may be loaded. Default: the policy of the program's Info.plist; without one, from local

@@ -10,7 +10,7 @@ struct AuthenticationContext {
     let request: HTTPAuthenticationRequest
     /// The user and the password in the URL, or in the proxy's settings.
     let givenCredential: URLCredential?
-    let schemes: [any HTTPAuthenticationScheme.Type]
+    let schemes: [AuthenticationSchemeMaker]
     let memory: AuthenticationMemory
     let turns: AuthenticationTurns
     let storage: URLCredentialStorage?
@@ -24,12 +24,12 @@ struct AuthenticationContext {
     }
 
     /// The credential to propose to the program for a protection space: that of the URL or the settings, else the
-    /// stored default, else the only one that is stored.
-    func proposal(for space: URLProtectionSpace) -> URLCredential? {
+    /// stored default, else the only one that is stored, else the scheme's own.
+    func proposal(for offer: AuthenticationOffer) -> URLCredential? {
         if let givenCredential { return givenCredential }
-        if let chosen = storage?.defaultCredential(for: space) { return chosen }
-        guard let all = storage?.credentials(for: space), all.count == 1 else { return nil }
-        return all.values.first
+        if let chosen = storage?.defaultCredential(for: offer.space) { return chosen }
+        if let all = storage?.credentials(for: offer.space), all.count == 1 { return all.values.first }
+        return type(of: offer.scheme).defaultCredential
     }
 
     /// The credential that is sent to a proxy before its first challenge. An HTTP proxy's realm is not known before
@@ -39,7 +39,7 @@ struct AuthenticationContext {
         guard case .proxy(let proxy) = site else { return nil }
         let scheme: any HTTPAuthenticationScheme.Type = proxy.speaksHTTP ? BasicScheme.self : SOCKSPasswordScheme.self
         guard let offer = self.offer(HTTPAuthenticationChallenge(scheme: scheme.name), unnamedRealm: nil),
-            let credential = proxy.speaksHTTP ? givenCredential : proposal(for: offer.space)
+            let credential = proxy.speaksHTTP ? givenCredential : proposal(for: offer)
         else { return nil }
         return (offer, credential)
     }
@@ -55,10 +55,10 @@ struct AuthenticationContext {
 
     /// - Parameter unnamedRealm: the realm for a challenge of `Basic` without one, which it must have (RFC 7617 §2).
     private func offer(_ challenge: HTTPAuthenticationChallenge, unnamedRealm: String?) -> AuthenticationOffer? {
-        guard let type = schemes.first(where: { challenge.isOf($0) }), let scheme = type.init(challenge) else {
-            return nil
-        }
-        let method = type.authenticationMethod
+        guard let maker = schemes.first(where: { challenge.isOf($0.type) }),
+            let scheme = maker.make(challenge, request)
+        else { return nil }
+        let method = maker.type.authenticationMethod
         let realm = scheme.realm ?? (method == NSURLAuthenticationMethodHTTPBasic ? unnamedRealm : nil)
         return AuthenticationOffer(
             challenge: challenge, scheme: scheme, space: site.space(realm: realm, method: method, isSecure: isSecure))
@@ -70,6 +70,11 @@ struct AuthenticationOffer {
     let challenge: HTTPAuthenticationChallenge
     let scheme: any HTTPAuthenticationScheme
     let space: URLProtectionSpace
+
+    /// Whether a credential is the scheme's own, which nobody has given.
+    func isDefault(_ credential: URLCredential) -> Bool {
+        type(of: scheme).defaultCredential?.hasSameUserAndPassword(as: credential) == true
+    }
 
     /// Whether it is the same as another offer, except for the nonce.
     func isLike(_ other: AuthenticationOffer) -> Bool {
@@ -93,7 +98,7 @@ final class AuthenticationTurns {
         var waiting: [(handshake: ObjectIdentifier, proceed: () -> Void)] = []
     }
 
-    private let loop: EventLoop
+    let loop: EventLoop
     private var queues: [AuthenticationSite: Queue] = [:]
 
     init(_ loop: EventLoop) { self.loop = loop }

@@ -27,6 +27,17 @@ final class AuthenticationHandshake {
         var value: String?
         /// How often the credential was sent.
         var sendings = 0
+        /// What a scheme that may block has made for the request that is sent next.
+        var step: Step?
+
+        var mayBlock: Bool { type(of: scheme).mayBlock }
+    }
+
+    /// What a scheme that may block has made.
+    private struct Step {
+        let value: String?
+        /// Of the connection that it was made for.
+        let channelBinding: Data?
     }
 
     /// How often a credential is sent while the server requires another step, or refuses the nonce as too old.
@@ -38,34 +49,42 @@ final class AuthenticationHandshake {
     private var failures: [URLProtectionSpace: (count: Int, last: URLCredential)] = [:]
     /// The number of the challenge that the program has to answer. An answer to another challenge has no effect.
     private var challengeNumber = 0
+    /// The step that a scheme is taking, which may block.
+    private var runningStep: AuthenticationStep?
+    /// The binding to the connection that the last request was sent on, or to the one on which a remembered credential was
+    /// accepted.
+    private var channelBinding: Data?
 
-    private init(_ context: AuthenticationContext, _ inUse: CredentialInUse? = nil) {
+    private init(_ context: AuthenticationContext, _ inUse: CredentialInUse? = nil, channelBinding: Data? = nil) {
         self.context = context
         self.inUse = inUse
+        self.channelBinding = channelBinding
     }
 
     convenience init(_ context: AuthenticationContext) { self.init(context, nil) }
 
     /// Nil where nothing is remembered for the request.
     convenience init?(remembering context: AuthenticationContext) {
-        guard let (offer, credential) = context.memory.credential(forTarget: context.request.target, at: context.site),
-            context.mayUse(credential)
+        guard let known = context.memory.credential(forTarget: context.request.target, at: context.site),
+            context.mayUse(known.credential)
         else { return nil }
         self.init(
-            context, CredentialInUse(offer: offer, credential: credential, scheme: offer.scheme, isRemembered: true))
+            context,
+            CredentialInUse(
+                offer: known.offer, credential: known.credential, scheme: known.offer.scheme, isRemembered: true),
+            channelBinding: known.channelBinding)
     }
 
     /// With the credential that a proxy gets before its first challenge, if there is one.
     convenience init(preemptive context: AuthenticationContext) {
-        let known =
-            context.memory.credential(forTarget: context.request.target, at: context.site)
-            ?? context.preemptiveCredential
+        let remembered = context.memory.credential(forTarget: context.request.target, at: context.site)
+        let known = remembered.map { ($0.offer, $0.credential) } ?? context.preemptiveCredential
         self.init(
             context,
-            known.map {
-                CredentialInUse(offer: $0.offer, credential: $0.credential, scheme: $0.offer.scheme, isRemembered: true)
-            }
-        )
+            known.map { offer, credential in
+                CredentialInUse(offer: offer, credential: credential, scheme: offer.scheme, isRemembered: true)
+            },
+            channelBinding: remembered?.channelBinding)
     }
 
     var site: AuthenticationSite { context.site }
@@ -73,6 +92,7 @@ final class AuthenticationHandshake {
     /// No challenge follows. The next handshake has its turn.
     func end() {
         challengeNumber += 1
+        cancelStep()
         context.turns.leave(self, at: context.site)
     }
 
@@ -82,6 +102,7 @@ final class AuthenticationHandshake {
     func authorization(on connection: ConnectionInfo) -> String? {
         guard var inUse else { return nil }
         inUse.sendings += 1
+        if inUse.mayBlock { return takeStep(inUse, on: connection) }
         if bindsToConnection { context.memory.willAuthenticateConnection(to: context.site, as: inUse.credential) }
         if inUse.isRemembered,
             let known = context.memory.authorization(
@@ -90,14 +111,61 @@ final class AuthenticationHandshake {
             (inUse.value, inUse.scheme) = (known.value, known.scheme)
         } else {
             var request = context.request
-            if bindsToConnection {
-                request.channelBinding = connection.tls?.peerCertificates.first?.endPointHash.map { Data($0) }
-            }
+            request.channelBinding = binding(to: connection)
             inUse.value = inUse.scheme.authorization(for: request, with: inUse.credential)
         }
         self.inUse = inUse
         return inUse.value
     }
+
+    /// What the scheme has made before. It is not sent where the connection leads to another certificate than the last one:
+    /// the server challenges the client again then.
+    private func takeStep(_ credential: CredentialInUse, on connection: ConnectionInfo) -> String? {
+        var credential = credential
+        channelBinding = binding(to: connection)
+        let step = credential.step.take()
+        credential.value = step?.channelBinding == channelBinding ? step?.value : nil
+        inUse = credential
+        if credential.value != nil, bindsToConnection {
+            context.memory.willAuthenticateConnection(to: context.site, as: credential.credential)
+        }
+        return credential.value
+    }
+
+    private func binding(to connection: ConnectionInfo?) -> Data? {
+        guard bindsToConnection else { return nil }
+        return connection?.tls?.peerCertificates.first?.endPointHash.map { Data($0) }
+    }
+
+    /// Whether ``prepare(_:)`` has something to do.
+    var needsPreparation: Bool {
+        guard let inUse else { return false }
+        return inUse.mayBlock && inUse.step == nil
+    }
+
+    /// Has a scheme that may block make what the next request is sent with. Calls `proceed` when that is done, and at once
+    /// where there is nothing to do; not after ``end()``.
+    ///
+    /// - Parameter connection: the one that the request will be sent on; nil where that is not known yet.
+    func prepare(on connection: ConnectionInfo? = nil, _ proceed: @escaping () -> Void) {
+        guard needsPreparation, let inUse else { return proceed() }
+        if let connection { channelBinding = binding(to: connection) }
+        var request = context.request
+        request.channelBinding = bindsToConnection ? channelBinding : nil
+        let binding = request.channelBinding
+        cancelStep()
+        runningStep = AuthenticationStep.take(
+            inUse.scheme, for: request, with: inUse.credential, on: context.turns.loop
+        ) { [weak self] scheme, value in
+            guard let self else { return }
+            runningStep = nil
+            self.inUse?.scheme = scheme
+            self.inUse?.step = Step(value: value, channelBinding: binding)
+            proceed()
+        }
+    }
+
+    private func cancelStep() { runningStep.take()?.cancel() }
 
     /// The user and the password for the connection that is about to be made; nil for none.
     func credential(on connection: ConnectionInfo) -> URLCredential? {
@@ -120,7 +188,9 @@ final class AuthenticationHandshake {
     /// The request will be sent on another connection. A scheme that is bound to a connection begins anew.
     func connectionWillChange() {
         guard bindsToConnection, let offer = inUse?.offer else { return }
+        cancelStep()
         inUse?.scheme = offer.scheme
+        inUse?.step = nil
     }
 
     // MARK: Responses
@@ -133,7 +203,9 @@ final class AuthenticationHandshake {
         guard var inUse, inUse.value != nil else { return nil }
         let parameters = information(fields)
         let check = (inUse.scheme as? DigestScheme)?.bodyCheck(parameters ?? [:])
-        let acceptance = parameters.map { inUse.scheme.serverDidAccept($0) } ?? .unchanged
+        let acceptance = inUse.scheme.serverDidAccept(
+            HTTPAuthenticationResponse(
+                status: status, challenge: proof(fields, of: type(of: inUse.scheme)), parameters: parameters))
         if case .refused = acceptance { throw .unproven }
         remember(inUse, acceptance, status: status)
         return check
@@ -144,6 +216,17 @@ final class AuthenticationHandshake {
         fields[context.site.informationField].map { ChallengeParser.parameters($0) }
     }
 
+    /// The challenge of a scheme in a response to a request that was accepted.
+    private func proof(
+        _ fields: HTTPFields, of type: any HTTPAuthenticationScheme.Type
+    ) -> HTTPAuthenticationChallenge? {
+        for field in [context.site.challengeField, context.site.informationField] where fields.contains(field) {
+            let challenges = ChallengeParser.challenges(fields.values(of: field))
+            if let proof = challenges.first(where: { $0.isOf(type) }) { return proof }
+        }
+        return nil
+    }
+
     private func remember(_ inUse: CredentialInUse, _ acceptance: HTTPAuthenticationAcceptance, status: Int) {
         // A server with an error of its own may not have checked the credential.
         guard status < 500 else { return }
@@ -152,29 +235,50 @@ final class AuthenticationHandshake {
         case .unchanged, .renewed, .refused: break
         }
         let space = inUse.offer.space
-        if !inUse.isRemembered { context.storage?.set(inUse.credential, for: space, task: context.task) }
+        if !inUse.isRemembered, !inUse.offer.isDefault(inUse.credential) {
+            context.storage?.set(inUse.credential, for: space, task: context.task)
+        }
+        // A scheme that is bound to a connection begins anew on each.
         context.memory.remember(
-            inUse.scheme, inUse.credential, for: context.request.target, in: space, at: context.site)
+            bindsToConnection ? inUse.offer.scheme : inUse.scheme, inUse.credential, for: context.request.target,
+            in: space, at: context.site, channelBinding: channelBinding)
         self.inUse = inUse
     }
 
     /// Answers the server's challenges. Calls `decide` at once, or when the program has answered.
+    ///
+    /// - Parameters:
+    ///   - connection: the one that the challenges have come on.
+    ///   - stepDidChange: called when a scheme begins a step that may block (true), and when that was in vain (false). Until
+    ///     the first of these, and after the second, the program is what is waited for.
     func answer(
-        _ challenges: [HTTPAuthenticationChallenge], _ response: HTTPURLResponse?,
-        challenging receiver: any LoadReceiver,
+        _ challenges: [HTTPAuthenticationChallenge], _ response: HTTPURLResponse?, on connection: ConnectionInfo?,
+        challenging receiver: any LoadReceiver, stepDidChange: @escaping (Bool) -> Void,
         _ decide: @escaping (Decision) -> Void
     ) {
-        let offers = context.offers(challenges)
         let settle = { [weak self] (decision: Decision) in
             if case .sendAgain = decision {} else { self?.end() }
             decide(decision)
         }
-        if let last = inUse, last.value != nil {
-            if continueHandshake(last, offers) { return settle(trySending()) }
-            noteFailure(of: last, offers)
+        let answer = Answer(
+            offers: context.offers(challenges), response: response, connection: connection, receiver: receiver,
+            stepDidChange: stepDidChange, decide: settle)
+        guard let last = inUse, last.value != nil else { return choose(answer) }
+        if continueHandshake(last, answer.offers) {
+            return trySending(answer) { [weak self] in self?.noteFailure(of: last, answer.offers) }
         }
-        inUse = nil
-        choose(offers, response, receiver, settle)
+        noteFailure(of: last, answer.offers)
+        choose(answer)
+    }
+
+    /// What the server wants to have answered.
+    private struct Answer {
+        let offers: [AuthenticationOffer]
+        let response: HTTPURLResponse?
+        let connection: ConnectionInfo?
+        weak var receiver: (any LoadReceiver)?
+        let stepDidChange: (Bool) -> Void
+        let decide: (Decision) -> Void
     }
 
     /// Prepares to send the same credential again, and returns true, where that may succeed: for the scheme's next
@@ -187,9 +291,13 @@ final class AuthenticationHandshake {
         if next.scheme.advance(after: offer.challenge) {
             next.isRemembered = false
         } else {
-            var fresh = offer.scheme
-            let value = fresh.authorization(for: context.request, with: last.credential)
-            guard last.isRemembered, value != last.value else { return false }
+            guard last.isRemembered else { return false }
+            if !last.mayBlock {
+                var fresh = offer.scheme
+                guard fresh.authorization(for: context.request, with: last.credential) != last.value else {
+                    return false
+                }
+            }
             next = CredentialInUse(
                 offer: offer, credential: last.credential, scheme: offer.scheme, isRemembered: false,
                 sendings: last.sendings)
@@ -207,43 +315,49 @@ final class AuthenticationHandshake {
 
     // MARK: Credentials
 
-    private func choose(
-        _ offers: [AuthenticationOffer], _ response: HTTPURLResponse?, _ receiver: any LoadReceiver,
-        _ decide: @escaping (Decision) -> Void
-    ) {
-        guard let offer = offers.first(where: { !rejected.contains($0.space) }) else { return decide(.deliver) }
+    private func choose(_ answer: Answer) {
+        inUse = nil
+        guard let offer = answer.offers.first(where: { !rejected.contains($0.space) }) else {
+            return answer.decide(.deliver)
+        }
         let failed = failures[offer.space]
         if let known = context.memory.credential(for: offer.space, at: context.site), known != failed?.last,
             context.mayUse(known)
         {
-            return decide(use(known, offer))
+            return use(known, offer, answer)
         }
-        guard
-            takeTurn(orWait: { [weak self, weak receiver] in
-                guard let self, let receiver else { return }
-                choose(offers, response, receiver, decide)
-            })
-        else { return }
-        let proposed = failed?.last ?? context.proposal(for: offer.space)
+        guard takeTurn(orWait: { [weak self] in self?.choose(answer) }), let receiver = answer.receiver else { return }
+        let proposed = failed?.last ?? context.proposal(for: offer)
         let challenge = URLAuthenticationChallenge(
             protectionSpace: offer.space, proposedCredential: proposed, previousFailureCount: failed?.count ?? 0,
-            failureResponse: response, error: nil)
+            failureResponse: answer.response, error: nil)
         challengeNumber += 1
-        receiver.challenge(challenge) { [weak self, weak receiver, challengeNumber] disposition, credential in
-            guard let self, let receiver, self.challengeNumber == challengeNumber else { return }
+        receiver.challenge(challenge) { [weak self, challengeNumber] disposition, credential in
+            guard let self, answer.receiver != nil, self.challengeNumber == challengeNumber else { return }
             self.challengeNumber += 1
             switch disposition {
             case .useCredential:
-                decide(use(credential, offer))
+                use(credential, offer, answer)
             case .performDefaultHandling:
-                decide(use(failed == nil ? proposed : nil, offer))
+                if failed == nil {
+                    use(proposed, offer, answer)
+                } else if let proposed, offer.isDefault(proposed) {
+                    reject(offer, answer)
+                } else {
+                    answer.decide(.deliver)
+                }
             case .cancelAuthenticationChallenge:
-                decide(.cancel)
+                answer.decide(.cancel)
             case .rejectProtectionSpace:
-                rejected.insert(offer.space)
-                choose(offers, response, receiver, decide)
+                reject(offer, answer)
             }
         }
+    }
+
+    /// The next strongest scheme has its turn.
+    private func reject(_ offer: AuthenticationOffer, _ answer: Answer) {
+        rejected.insert(offer.space)
+        choose(answer)
     }
 
     /// Returns true if the program may get a challenge now. Else `proceed` is called when it may.
@@ -251,20 +365,33 @@ final class AuthenticationHandshake {
         !context.site.isProxy || context.turns.take(self, at: context.site, proceed)
     }
 
-    private func use(_ credential: URLCredential?, _ offer: AuthenticationOffer) -> Decision {
-        guard let credential else { return .deliver }
+    private func use(_ credential: URLCredential?, _ offer: AuthenticationOffer, _ answer: Answer) {
+        guard let credential else { return answer.decide(.deliver) }
         inUse = CredentialInUse(offer: offer, credential: credential, scheme: offer.scheme, isRemembered: false)
-        return trySending()
+        trySending(answer) { [weak self] in self?.rejected.insert(offer.space) }
     }
 
-    /// A credential that the scheme cannot use counts as none.
-    private func trySending() -> Decision {
-        guard let inUse else { return .deliver }
-        var scheme = inUse.scheme
-        guard scheme.authorization(for: context.request, with: inUse.credential) != nil else {
-            self.inUse = nil
-            return .deliver
+    /// - Parameter noteUnusable: called where the scheme cannot use the credential; another one is chosen then.
+    private func trySending(_ answer: Answer, orElse noteUnusable: @escaping () -> Void) {
+        guard let inUse else { return answer.decide(.deliver) }
+        guard inUse.mayBlock else {
+            var scheme = inUse.scheme
+            if scheme.authorization(for: context.request, with: inUse.credential) != nil {
+                return answer.decide(.sendAgain(withBody: scheme.isLastStep))
+            }
+            noteUnusable()
+            return choose(answer)
         }
-        return .sendAgain(withBody: scheme.isLastStep)
+        answer.stepDidChange(true)
+        let number = challengeNumber
+        prepare(on: answer.connection) { [weak self] in
+            guard let self, let inUse = self.inUse else { return }
+            if inUse.step?.value != nil { return answer.decide(.sendAgain(withBody: inUse.scheme.isLastStep)) }
+            answer.stepDidChange(false)
+            // The attempt, or the exchange, may have ended in that call.
+            guard challengeNumber == number else { return }
+            noteUnusable()
+            choose(answer)
+        }
     }
 }

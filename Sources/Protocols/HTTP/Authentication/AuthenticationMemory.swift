@@ -17,6 +17,8 @@ final class AuthenticationMemory {
         let credential: URLCredential
         var scheme: any HTTPAuthenticationScheme
         var paths: [String]
+        /// The binding to the connection on which the credential was accepted.
+        let channelBinding: Data?
     }
 
     /// The identity with which a session's connections to an origin are authenticated.
@@ -71,7 +73,7 @@ final class AuthenticationMemory {
     /// The credential that is remembered for a target: that of the longest path which the target begins with.
     func credential(
         forTarget target: String, at site: AuthenticationSite
-    ) -> (offer: AuthenticationOffer, credential: URLCredential)? {
+    ) -> (offer: AuthenticationOffer, credential: URLCredential, channelBinding: Data?)? {
         let path = target.prefix { $0 != "?" }
         var best: (entry: Entry, length: Int)?
         for entry in entries[site] ?? [] {
@@ -81,7 +83,8 @@ final class AuthenticationMemory {
         }
         guard let entry = best?.entry, isCurrent(entry, site) else { return nil }
         let challenge = HTTPAuthenticationChallenge(scheme: type(of: entry.scheme).name)
-        return (AuthenticationOffer(challenge: challenge, scheme: entry.scheme, space: entry.space), entry.credential)
+        let offer = AuthenticationOffer(challenge: challenge, scheme: entry.scheme, space: entry.space)
+        return (offer, entry.credential, entry.channelBinding)
     }
 
     /// The credential that was accepted in a protection space.
@@ -110,7 +113,7 @@ final class AuthenticationMemory {
     /// storage.
     func remember(
         _ scheme: any HTTPAuthenticationScheme, _ credential: URLCredential, for target: String,
-        in space: URLProtectionSpace, at site: AuthenticationSite
+        in space: URLProtectionSpace, at site: AuthenticationSite, channelBinding: Data? = nil
     ) {
         guard storage != nil, credential.persistence != .none else { return }
         let index = index(of: space, site)
@@ -120,7 +123,8 @@ final class AuthenticationMemory {
             paths.append(path)
         }
         let entry = Entry(
-            space: space, credential: credential, scheme: scheme, paths: paths.suffix(Self.maximumPaths))
+            space: space, credential: credential, scheme: scheme, paths: paths.suffix(Self.maximumPaths),
+            channelBinding: channelBinding)
         if let index { entries[site]?[index] = entry } else { entries[site, default: []].append(entry) }
     }
 
@@ -143,6 +147,9 @@ final class AuthenticationMemory {
     }
 
     private func isCurrent(_ entry: Entry, _ site: AuthenticationSite) -> Bool {
+        // Nobody has stored the scheme's own.
+        let ownCredential = type(of: entry.scheme).defaultCredential
+        if ownCredential?.hasSameUserAndPassword(as: entry.credential) == true { return true }
         let stored = entry.credential.user.flatMap { storage?.credentials(for: entry.space)?[$0] }
         if stored == entry.credential { return true }
         forget(entry.credential, in: entry.space, at: site)

@@ -270,8 +270,8 @@ final class DigestBodyCheck {
 }
 
 extension LoadFailure {
-    /// The server's proof that it knows the password is wrong.
+    /// The server's proof that it knows the secret is wrong or missing.
     static let unproven = LoadFailure(
         .badServerResponse,
-        "the server's Authentication-Info does not prove that it knows the password: it may be another's")
+        "the server does not prove that it knows the password or the service's key: the response may be another's")
 }

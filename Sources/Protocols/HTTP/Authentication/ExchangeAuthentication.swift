@@ -58,10 +58,33 @@ struct ExchangeAuthentication {
         proxy.handshake?.connectionWillChange()
     }
 
+    /// Whether ``prepare(_:)`` has something to do.
+    var needsPreparation: Bool {
+        server.handshake?.needsPreparation == true || proxy.handshake?.needsPreparation == true
+    }
+
+    /// Has schemes that may block make what the next request is sent with. Calls `proceed` when that is done, and at once
+    /// where there is nothing to do; not after ``end()``.
+    func prepare(_ proceed: @escaping () -> Void) {
+        guard needsPreparation else { return proceed() }
+        let proxy = proxy.handshake
+        let prepareProxy = { if let proxy { proxy.prepare(proceed) } else { proceed() } }
+        if let server = server.handshake { server.prepare(prepareProxy) } else { prepareProxy() }
+    }
+
     /// Adds the fields that authenticate the request on a connection.
     func authorize(_ fields: inout HTTPFields, on connection: ConnectionInfo) {
-        if let value = server.handshake?.authorization(on: connection) { fields.set(.authorization, value) }
-        if let value = proxy.handshake?.authorization(on: connection) { fields.set(.proxyAuthorization, value) }
+        if let handshake = server.handshake {
+            Self.set(.authorization, handshake.authorization(on: connection), &fields)
+        }
+        if let handshake = proxy.handshake {
+            Self.set(.proxyAuthorization, handshake.authorization(on: connection), &fields)
+        }
+    }
+
+    /// A value of an earlier sending is not sent again.
+    private static func set(_ field: KnownField, _ value: String?, _ fields: inout HTTPFields) {
+        if let value { fields.set(field, value) } else { fields.remove(field) }
     }
 
     /// The request goes through another proxy, or through none.

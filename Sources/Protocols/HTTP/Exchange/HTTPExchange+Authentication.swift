@@ -28,12 +28,14 @@ extension HTTPExchange {
         switch site {
         case .server(let origin):
             let request = HTTPAuthenticationRequest(
-                method: method, target: target.pathAndQuery, host: origin.host, body: content.data)
+                method: method, target: target.pathAndQuery, host: origin.host, body: content.data,
+                isSecure: origin.isSecure)
             return session.authenticationContext(
                 site, request, isSecure: origin.isSecure, given: self.request.url?.credential, for: resources.task)
         case .proxy(let proxy):
             let request = HTTPAuthenticationRequest(
-                method: method, target: requestTarget, host: proxy.host, body: content.data)
+                method: method, target: requestTarget, host: proxy.host, body: content.data,
+                isSecure: proxy.kind == .https, isProxy: true)
             return session.authenticationContext(
                 site, request, isSecure: false, given: proxy.credential?.urlCredential, for: resources.task)
         }
@@ -100,7 +102,10 @@ extension HTTPExchange {
         let challenges = ChallengeParser.challenges(waiting.head.fields.values(of: handshake.site.challengeField))
         // A person may take time, and another challenge may come first.
         receiver.queueStateDidChange(isQueued: true)
-        handshake.answer(challenges, waiting.response, challenging: receiver) { [weak self] decision in
+        handshake.answer(
+            challenges, waiting.response, on: waiting.stream?.connectionInfo, challenging: receiver,
+            stepDidChange: { [weak self] in self?.receiver?.queueStateDidChange(isQueued: !$0) }
+        ) { [weak self] decision in
             self?.receiver?.queueStateDidChange(isQueued: false)
             self?.settle(decision)
         }
@@ -141,7 +146,9 @@ extension HTTPExchange {
     }
 
     /// The request is as it is to be sent again: on the connection that it came back on, where that can carry it.
-    func restart() {
+    func restart() { authentication.prepare { [weak self] in self?.restartPrepared() } }
+
+    private func restartPrepared() {
         guard case .challenged(let waiting) = state else { return }
         guard let stream = waiting.stream else { return restartElsewhere() }
         state = .restarting(stream)

@@ -19,6 +19,8 @@ import LoadingKitTransport
 final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `loop`
     enum State {
         case new
+        /// A way to authenticate makes what the request is sent with, and takes its time.
+        case authorizing
         /// Among the requests that wait for a connection.
         case queued
         case active(any HTTPStream)
@@ -171,7 +173,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(self)
         case .challenged(let waiting): waiting.stream?.abandon(self)
         case .new: session.withdrawLookup(of: self)
-        case .ended, .over: break
+        case .authorizing, .ended, .over: break
         }
     }
 
@@ -184,7 +186,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         switch state {
         case .ended: finish()
         case .active(let stream): stream.exchangeDidBecomeReady(self)
-        case .new, .queued, .redirecting, .challenged, .restarting, .over: break
+        case .new, .authorizing, .queued, .redirecting, .challenged, .restarting, .over: break
         }
     }
 
@@ -251,6 +253,15 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     func submit(needsFreshConnection: Bool) {
         authentication.connectionWillChange()
+        guard authentication.needsPreparation else { return enqueue(needsFreshConnection: needsFreshConnection) }
+        state = .authorizing
+        authentication.prepare { [weak self] in
+            guard let self, case .authorizing = state else { return }
+            enqueue(needsFreshConnection: needsFreshConnection)
+        }
+    }
+
+    private func enqueue(needsFreshConnection: Bool) {
         state = .queued
         session.submit(self, needsFreshConnection: needsFreshConnection)
     }

@@ -24,6 +24,8 @@ protocol HTTPStream: AnyObject {
     func takeConnection(from exchange: HTTPExchange) throws -> TakenConnection?
     /// Whether the connection carries one exchange at a time, so that a server can tell by it whose they are.
     var isExclusive: Bool { get }
+    /// The connection.
+    var connectionInfo: ConnectionInfo { get }
 }
 
 /// Why a stream ended before its response did.

@@ -229,6 +229,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     var isExclusive: Bool { true }
 
+    var connectionInfo: ConnectionInfo { stream.info }
+
     // MARK: Draining
 
     private func drain(next: HTTPExchange?) {

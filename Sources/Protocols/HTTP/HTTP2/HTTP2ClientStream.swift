@@ -3,6 +3,7 @@ import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitHTTP2
 import LoadingKitPrimitives
+import LoadingKitTransport
 
 /// One exchange's stream of an HTTP/2 connection.
 ///
@@ -73,6 +74,8 @@ final class HTTP2ClientStream: HTTPStream {
     func outputDidBecomeReady() { connection.flushLater() }
 
     var isExclusive: Bool { false }
+
+    var connectionInfo: ConnectionInfo { connection.stream.info }
 
     // MARK: From the connection
 

@@ -12,7 +12,7 @@ final class HTTPSession: SessionResource {
     let decodeBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     let authentication: AuthenticationMemory
     /// Ways to authenticate. Those of the program come first, so that one of them can take the place of a built-in one.
-    private let authenticationSchemes: [any HTTPAuthenticationScheme.Type]
+    private let authenticationSchemes: [AuthenticationSchemeMaker]
     private let authenticationTurns: AuthenticationTurns
     private let connector: Connector
     @exclusivity(unchecked) private var origins = OriginRecords()  // calls nobody before it is consistent
@@ -38,8 +38,10 @@ final class HTTPSession: SessionResource {
         proxySource = ProxySource(core, proxies)
         authentication = AuthenticationMemory(core.settings.credentialStorage)
         authenticationSchemes =
-            core.settings.authenticationSchemes + [
-                NTLMScheme.self, DigestScheme.self, BasicScheme.self, SOCKSPasswordScheme.self,
+            core.settings.authenticationSchemes
+            + [
+                AuthenticationSchemeMaker(NTLMScheme.self), AuthenticationSchemeMaker(DigestScheme.self),
+                AuthenticationSchemeMaker(BasicScheme.self), AuthenticationSchemeMaker(SOCKSPasswordScheme.self),
             ]
         connector = Connector(loop: core.loop, resolver: Resolver.shared)
     }

@@ -7,6 +7,8 @@ import LoadingKitTransport
 final class ProxiedConnect: PendingConnection {
     private enum State {
         case connecting(ConnectAttempt?)
+        /// A way to authenticate makes what the tunnel is requested with, and takes its time.
+        case authorizing(TunnelDriver)
         case tunnelling(TunnelDriver)
         /// The program has a challenge to answer.
         case challenged(TunnelDriver, TunnelChallenge)
@@ -61,7 +63,8 @@ final class ProxiedConnect: PendingConnection {
 
     private func context(_ session: HTTPSession, _ task: URLSessionTask) -> AuthenticationContext {
         let request = HTTPAuthenticationRequest(
-            method: "CONNECT", target: route.destination.authority, host: proxy.host)
+            method: "CONNECT", target: route.destination.authority, host: proxy.host, isSecure: proxy.kind == .https,
+            isProxy: true)
         return session.authenticationContext(
             .proxy(proxy), request, isSecure: route.origin.isSecure, given: proxy.credential?.urlCredential, for: task)
     }
@@ -89,7 +92,7 @@ final class ProxiedConnect: PendingConnection {
 
     private func didConnect(_ stream: ByteStream) {
         guard route.needsTunnel else { return end(.success(stream)) }
-        run(
+        authorize(
             TunnelDriver(stream, proxy, destination: destination) { [self] outcome in
                 timer?.cancel()
                 switch outcome {
@@ -97,7 +100,16 @@ final class ProxiedConnect: PendingConnection {
                 case .challenged(let challenge): didReceiveChallenge(challenge)
                 case .failed(let error): handshakeDidFail(error)
                 }
-            }, on: stream.loop)
+            })
+    }
+
+    private func authorize(_ driver: TunnelDriver) {
+        guard let handshake, handshake.needsPreparation else { return run(driver, on: driver.loop) }
+        state = .authorizing(driver)
+        handshake.prepare(on: driver.connection) { [weak self] in
+            guard let self, case .authorizing(let driver) = state else { return }
+            run(driver, on: driver.loop)
+        }
     }
 
     private func run(_ driver: TunnelDriver, on loop: EventLoop) {
@@ -138,7 +150,14 @@ final class ProxiedConnect: PendingConnection {
         owner?.challengeWillBegin()
         // The attempt may have ended in that call.
         guard case .challenged = state else { return }
-        handshake.answer(challenge.challenges, response, challenging: receiver) { [weak self] in self?.settle($0) }
+        handshake.answer(
+            challenge.challenges, response, on: driver.connection, challenging: receiver,
+            stepDidChange: { [weak self] in self?.stepDidChange(begins: $0) }
+        ) { [weak self] in self?.settle($0) }
+    }
+
+    private func stepDidChange(begins: Bool) {
+        if begins { owner?.challengeDidEnd() } else { owner?.challengeWillBegin() }
     }
 
     private func settle(_ decision: AuthenticationHandshake.Decision) {
@@ -149,7 +168,7 @@ final class ProxiedConnect: PendingConnection {
         case .cancel:
             end(.failure(LoadFailure(.cancelled, "the program cancelled the proxy's authentication challenge")))
         case .sendAgain where challenge.keepsConnection && driver.isUsable:
-            run(driver, on: driver.loop)
+            authorize(driver)
         case .sendAgain:
             driver.cancel()
             handshake?.connectionWillChange()
@@ -204,7 +223,7 @@ final class ProxiedConnect: PendingConnection {
         handshake?.end()
         switch state {
         case .connecting(let attempt): attempt?.cancel()
-        case .tunnelling(let driver), .challenged(let driver, _): driver.cancel()
+        case .authorizing(let driver), .tunnelling(let driver), .challenged(let driver, _): driver.cancel()
         case .securing(let attempt): attempt.cancel()
         case .ended: break
         }

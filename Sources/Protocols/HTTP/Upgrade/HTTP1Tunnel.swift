@@ -77,6 +77,8 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
 
     var isExclusive: Bool { true }
 
+    var connectionInfo: ConnectionInfo { stream.info }
+
     /// There is output. It is written at the end of the loop's turn, together with what is added until then.
     func outputDidBecomeReady() {
         guard !willWrite else { return }
