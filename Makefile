@@ -4,13 +4,15 @@
 # ThreadSanitizer and AddressSanitizer, each in a build of its own. `make races` counts the requests that LoadingKit and
 # libcurl lose, side by side, when servers close connections: idle ones, at a reload, after ten requests. `make chaos` shows
 # what memory is held after tens of thousands of loads that went wrong, and after plain ones.
-.PHONY: demo test stress races chaos bench bench-results lint format build install-build-packages install-test-packages install-race-packages
+.PHONY: demo test stress races chaos bench bench-results lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages
 
 # Where pipx puts what it installs.
 export PATH := $(HOME)/.local/bin:$(PATH)
 
 BUILD_PACKAGES := libssl-dev zlib1g-dev libbrotli-dev libzstd-dev libpsl-dev libsqlite3-dev pkg-config
-TEST_PACKAGES := python3 nginx-light nghttp2-server apache2-bin python3-h2 python3-websockets tinyproxy-bin squid microsocks dante-server python3-pyftpdlib python3-openssl valgrind binutils zip libproxy-tools libproxy1-plugin-webkit libproxy1-plugin-kconfig libkf5config-bin openssl
+TEST_PACKAGES := python3 nginx-light nghttp2-server apache2-bin python3-h2 python3-websockets tinyproxy-bin squid microsocks dante-server python3-pyftpdlib python3-openssl valgrind binutils zip libproxy-tools libproxy1-plugin-webkit libproxy1-plugin-kconfig libkf5config-bin openssl krb5-kdc krb5-admin-server krb5-user libapache2-mod-auth-gssapi gss-ntlmssp
+# What the plugins need besides; a program that uses none of these plugins does not.
+PLUGIN_PACKAGES := libkrb5-dev
 BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev libcurl4-openssl-dev nginx-light wrk nghttp2-client openssl python3
 RACE_PACKAGES := libcurl4-openssl-dev nginx-light apache2-bin openssl python3
 RACE_BUILD := cd Benchmarks && swift build -c release --static-swift-stdlib --scratch-path .build/clients
@@ -25,7 +27,7 @@ demo: install-build-packages
 
 # In four parts, as the tests of one part share the cores and the memory: those of codecs and stores compute for long,
 # while the others' time to answer runs. The last step says what was not run, as its data or a right is missing.
-test: install-build-packages install-test-packages lint
+test: install-build-packages install-plugin-packages install-test-packages lint
 	swift build --build-tests --enable-all-traits
 	@rm -f .build/not-run
 	@Scripts/test.sh --filter '^HTTPTests\.'
@@ -67,11 +69,14 @@ lint:
 format:
 	swift format format --in-place --recursive --parallel --configuration .swift-format $(SOURCES)
 
-build: install-build-packages
+build: install-build-packages install-plugin-packages
 	swift build
 
 install-build-packages:
 	@Scripts/install-packages.sh $(BUILD_PACKAGES)
+
+install-plugin-packages:
+	@Scripts/install-packages.sh $(PLUGIN_PACKAGES)
 
 install-test-packages:
 	@Scripts/install-packages.sh $(TEST_PACKAGES)

@@ -72,6 +72,7 @@ let package = Package(
         .library(name: "LoadingKitS3", targets: ["LoadingKitS3"]),
         .library(name: "LoadingKitSystemProxies", targets: ["LoadingKitSystemProxies"]),
         .library(name: "LoadingKitHTTPTypes", targets: ["LoadingKitHTTPTypes"]),
+        .library(name: "LoadingKitNegotiate", targets: ["LoadingKitNegotiate"]),
         .library(name: "LoadingKitTelemetry", targets: ["LoadingKitTelemetry"]),
         .executable(name: "loadkit", targets: ["loadkit"]),
         .executable(name: "loadkitd", targets: ["loadkitd"]),
@@ -116,6 +117,10 @@ let package = Package(
         .systemLibrary(
             name: "CLoadingKitSQLite", path: "Sources/LoadingKit/System/CLoadingKitSQLite", pkgConfig: "sqlite3",
             providers: [.apt(["libsqlite3-dev"])]),
+        // Of the plugin LoadingKitNegotiate alone.
+        .systemLibrary(
+            name: "CLoadingKitGSS", path: "Sources/LoadingKit/System/CLoadingKitGSS",
+            providers: [.apt(["libkrb5-dev"])]),
         .target(name: "CLoadingKitShims", path: "Sources/LoadingKit/System/CLoadingKitShims"),
         // What every module that calls OpenSSL itself depends on, or on a module that does.
         .target(
@@ -201,6 +206,7 @@ let package = Package(
         plugin("LoadingKitArchives", at: "Archives", ["CLoadingKitZlib"]),
         plugin("LoadingKitS3", at: "S3", ["CLoadingKitOpenSSL"]),
         plugin("LoadingKitSystemProxies", at: "SystemProxies"),
+        plugin("LoadingKitNegotiate", at: "Negotiate", ["CLoadingKitGSS"]),
         plugin(
             "LoadingKitHTTPTypes", at: "HTTPTypes",
             [.product(name: "HTTPTypes", package: "swift-http-types", condition: .when(traits: ["HTTPTypes"]))]),
@@ -360,6 +366,11 @@ let package = Package(
         tests("LoadingKitSystemProxiesTests", ["LoadingKit", "LoadingKitSystemProxies"]),
         tests("LoadingKitArchivesTests", ["LoadingKit", "LoadingKitArchives", "LoadingKitTesting"]),
         tests("LoadingKitS3Tests", ["LoadingKit", "LoadingKitS3", "LoadingKitTesting"]),
+        // A program with a Kerberos configuration of its own, which the library reads once.
+        .executableTarget(
+            name: "NegotiateProbe", dependencies: ["LoadingKit", "LoadingKitNegotiate"], path: "Tests/NegotiateProbe",
+            packageAccess: false, swiftSettings: settings),
+        tests("LoadingKitNegotiateTests", ["LoadingKit", "LoadingKitNegotiate", "NegotiateProbe"]),
         tests(
             "LoadingKitHTTPTypesTests",
             [

@@ -34,23 +34,28 @@ package final class ServerProcess: Sendable {
     ///   - program: a path, or a name to search in `PATH` and the folders for administrators' programs.
     ///   - aptPackage: named in the error where the program is missing.
     ///   - portCount: how many ports it needs.
+    ///   - environment: variables besides, or instead of, this process's.
     ///   - configure: writes its files, and gives its arguments.
     /// - Throws: `MissingProgram`; `ServerProcessError` with the server's output when it ends early.
     package static func start(
-        _ program: String, aptPackage: String, portCount: Int, configure: (Setup) throws -> [String]
+        _ program: String, aptPackage: String, portCount: Int, environment: (Setup) -> [String: String] = { _ in [:] },
+        configure: (Setup) throws -> [String]
     ) throws -> ServerProcess {
         guard let executable = find(program) else { throw MissingProgram(program: program, aptPackage: aptPackage) }
         for _ in 1..<attempts {
             do {
-                return try ServerProcess(executable, portCount, configure)
+                return try ServerProcess(executable, portCount, environment, configure)
             } catch let error as ServerProcessError where taken.contains(where: error.output.contains) {
                 continue
             }
         }
-        return try ServerProcess(executable, portCount, configure)
+        return try ServerProcess(executable, portCount, environment, configure)
     }
 
-    private init(_ executable: String, _ portCount: Int, _ configure: (Setup) throws -> [String]) throws {
+    private init(
+        _ executable: String, _ portCount: Int, _ environment: (Setup) -> [String: String],
+        _ configure: (Setup) throws -> [String]
+    ) throws {
         let (ports, reserved) = try Self.freePorts(portCount)
         let setup = Setup(folder: try TemporaryFolder(), ports: ports)
         let arguments = try configure(setup)
@@ -59,7 +64,7 @@ package final class ServerProcess: Sendable {
         try setup.folder.write("", to: Self.outputName)
         let output = try FileHandle(forWritingTo: setup.folder.file(Self.outputName))
         let streams = ChildProcess.Streams(output: output.fileDescriptor, errors: output.fileDescriptor)
-        process = try ChildProcess(executable, arguments, streams: streams)
+        process = try ChildProcess(executable, arguments, environment: environment(setup), streams: streams)
         try output.close()
         watchdog = try Watchdog(over: process, folder: setup.folder.path)
         for port in setup.ports { try waitUntilAccepting(port, executable) }
@@ -98,7 +103,7 @@ package final class ServerProcess: Sendable {
         (try? String(contentsOf: folder.file(outputName), encoding: .utf8)) ?? ""
     }
 
-    private static func find(_ program: String) -> String? {
+    package static func find(_ program: String) -> String? {
         if program.hasPrefix("/") { return FileManager.default.isExecutableFile(atPath: program) ? program : nil }
         let path = ProcessInfo.processInfo.environment["PATH"] ?? ""
         let folders = path.split(separator: ":").map(String.init) + ["/usr/sbin", "/usr/local/sbin", "/sbin"]

@@ -1,0 +1,49 @@
+import Foundation
+import LoadingKit
+
+/// The tickets that a session has got with users' passwords, so that not each request asks the KDC.
+final class CredentialCache: @unchecked Sendable {  // the variable is guarded by `lock`
+    /// The users of most programs are few. The one that was used the longest ago is forgotten.
+    private static let maximumCount = 8
+
+    private struct User: Hashable {
+        let name: String
+        let password: String
+    }
+
+    private let lock = NSLock()
+    private var known: [(user: User, tickets: GSSCredential)] = []
+
+    /// The tickets that a credential stands for; nil for those of the user who runs the program. May ask the KDC.
+    func find(_ credential: URLCredential) throws(GSSError) -> GSSCredential? {
+        guard let name = credential.user, !name.isEmpty else { return nil }
+        let principal = Self.principal(name)
+        guard let password = credential.password, !password.isEmpty else {
+            return try GSSCredential(user: principal, password: nil)
+        }
+        let user = User(name: principal, password: password)
+        if let tickets = take(user), tickets.isValid {
+            keep(tickets, user)
+            return tickets
+        }
+        let tickets = try GSSCredential(user: principal, password: password)
+        keep(tickets, user)
+        return tickets
+    }
+
+    private func take(_ user: User) -> GSSCredential? { lock.withLock { known.first { $0.user == user }?.tickets } }
+
+    private func keep(_ tickets: GSSCredential, _ user: User) {
+        lock.withLock {
+            known.removeAll { $0.user == user }
+            known.append((user, tickets))
+            if known.count > Self.maximumCount { known.removeFirst() }
+        }
+    }
+
+    /// `DOMAIN\user` is the user of a realm, too.
+    private static func principal(_ name: String) -> String {
+        guard let separator = name.firstIndex(of: "\\") else { return name }
+        return "\(name[name.index(after: separator)...])@\(name[..<separator])"
+    }
+}

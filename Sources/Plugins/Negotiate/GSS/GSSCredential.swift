@@ -1,0 +1,37 @@
+import CLoadingKitGSS
+
+/// A user's tickets, or what gets them.
+final class GSSCredential: @unchecked Sendable {  // the library has locks of its own for it
+    let handle: gss_cred_id_t
+
+    /// - Parameter password: nil for the tickets that the user has.
+    init(user: String, password: String?) throws(GSSError) {
+        let name = try GSSName(user: user)
+        var mechanisms = gss_OID_set_desc(count: 1, elements: loadingkit_gss_spnego())
+        var (minor, credential): (UInt32, gss_cred_id_t?) = (0, nil)
+        let major =
+            if let password {
+                Array(password.utf8).withGSSBuffer {
+                    gss_acquire_cred_with_password(
+                        &minor, name.handle, $0, UInt32.max, &mechanisms, GSS_C_INITIATE, &credential, nil, nil)
+                }
+            } else {
+                gss_acquire_cred(
+                    &minor, name.handle, UInt32.max, &mechanisms, GSS_C_INITIATE, &credential, nil, nil)
+            }
+        try GSSError.check(major, minor)
+        guard let credential else { throw GSSError("there are no tickets") }
+        handle = credential
+    }
+
+    deinit {
+        var (minor, credential): (UInt32, gss_cred_id_t?) = (0, handle)
+        gss_release_cred(&minor, &credential)
+    }
+
+    /// Whether its tickets can still be used.
+    var isValid: Bool {
+        var (minor, lifetime): (UInt32, UInt32) = (0, 0)
+        return gss_inquire_cred(&minor, handle, nil, &lifetime, nil, nil) == GSS_S_COMPLETE && lifetime > 60
+    }
+}
