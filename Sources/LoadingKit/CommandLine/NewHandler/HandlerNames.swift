@@ -6,7 +6,7 @@ struct HandlerNames: Hashable, Sendable {
     static let maximumLength = 32
 
     /// What LoadingKit loads itself.
-    static let builtInSchemes: Set<String> = ["http", "https", "ws", "wss", "file", "data"]
+    static let builtInSchemes: Set<String> = ["http", "https", "ws", "wss", "file", "data", "ftp", "ftps"]
 
     /// The classes of LoadingKit and of LoadingKitTesting that a new one would be mistaken for.
     private static let takenClasses: Set<String> = [
