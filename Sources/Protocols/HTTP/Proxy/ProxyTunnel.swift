@@ -98,7 +98,8 @@ package final class ProxyTunnel {
     }
 
     private func run(_ stream: ByteStream) {
-        let driver = TunnelDriver(stream, proxy, destination: destination.authority) { [self] outcome in
+        let driver = TunnelDriver(stream, proxy, destination: destination.authority, readsAhead: false) {
+            [self] outcome in
             switch outcome {
             case .established(let stream, _): end(.success(stream))
             case .challenged: fail(.authentication)

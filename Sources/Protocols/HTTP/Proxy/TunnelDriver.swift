@@ -20,13 +20,21 @@ final class TunnelDriver: ByteStreamHandler {
     private let stream: ByteStream
     private let proxy: Proxy
     private let destination: String
+    private let readsAhead: Bool
     private var state = State.waiting
     private var output: [UInt8] = []
     private var report: ((Outcome) -> Void)?
 
-    /// - Parameter report: called once for each handshake, unless the driver is cancelled; when the driver is consistent, so
-    ///   that the next handshake may be run in the call.
-    init(_ stream: ByteStream, _ proxy: Proxy, destination: String, report: @escaping (Outcome) -> Void) {
+    /// - Parameters:
+    ///   - readsAhead: false where the server may send first, as FTP's does: then what follows the proxy's answer stays in the
+    ///     stream, for which the answer is read a byte at a time.
+    ///   - report: called once for each handshake, unless the driver is cancelled; when the driver is consistent, so that the
+    ///     next handshake may be run in the call.
+    init(
+        _ stream: ByteStream, _ proxy: Proxy, destination: String, readsAhead: Bool = true,
+        report: @escaping (Outcome) -> Void
+    ) {
+        self.readsAhead = readsAhead
         self.stream = stream
         self.proxy = proxy
         self.destination = destination
@@ -63,8 +71,10 @@ final class TunnelDriver: ByteStreamHandler {
 
     func streamDidBecomeReadable(_ stream: ByteStream) {
         while case .running(let handshake) = state {
-            switch stream.read(into: stream.loop.scratch) {
-            case .bytes(let count): take(UnsafeRawBufferPointer(rebasing: stream.loop.scratch[..<count]), handshake)
+            let scratch = stream.loop.scratch
+            let memory = readsAhead ? scratch : UnsafeMutableRawBufferPointer(rebasing: scratch.prefix(1))
+            switch stream.read(into: memory) {
+            case .bytes(let count): take(UnsafeRawBufferPointer(rebasing: memory.prefix(count)), handshake)
             case .wouldBlock: return
             case .end: if let step = handshake.connectionDidClose() { act(on: step) } else { fail(.closed) }
             case .failed(let error): finish(.failed(error))

@@ -8,7 +8,7 @@ protocol TunnelHandshake {
     /// The first bytes to send.
     mutating func begin() throws(ProxyError.Cause) -> [UInt8]
 
-    /// Takes bytes from the proxy. None may follow the proxy's last message, as the client sends first in the tunnel.
+    /// Takes bytes from the proxy, of which none follow its last message.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ProxyError.Cause) -> TunnelStep
 
     /// The proxy has closed the connection. Nil where that is an error.
