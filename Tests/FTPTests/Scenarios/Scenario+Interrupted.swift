@@ -6,7 +6,7 @@ extension Scenario {
     /// Loads that do not go on to the end at once.
     static let interrupted = [
         Scenario(name: "resume data of a cancelled download") { run in
-            let watcher = Watcher()
+            let watcher = Watcher { $0.suspend() }
             let session = run.makeSession(delegate: watcher)
             defer { session.invalidateAndCancel() }
             // Resume data has no password: what goes on with it gets it from elsewhere.
@@ -23,7 +23,7 @@ extension Scenario {
             try run.expect((response as? HTTPURLResponse)?.statusCode, 206, "the status")
         },
         Scenario(name: "resume data, and the file has changed") { run in
-            let watcher = Watcher()
+            let watcher = Watcher { $0.suspend() }
             let session = run.makeSession(delegate: watcher)
             defer { session.invalidateAndCancel() }
             let path = "changing-\(run.server.security)"
@@ -41,26 +41,22 @@ extension Scenario {
             try run.expect(Array(try Data(contentsOf: result)), ScenarioRun.text)
         },
         Scenario(name: "cancelled amid a download") { run in
-            let watcher = Watcher()
+            let watcher = Watcher { $0.cancel() }
             let session = run.makeSession(delegate: watcher)
             defer { session.invalidateAndCancel() }
             let task = session.dataTask(with: try run.request("/large.bin"))
             task.resume()
-            await watcher.began.wait()
-            task.cancel()
             await watcher.ended.wait()
             try run.expect(watcher.error.value, .cancelled, "the error")
             try run.expect(try await run.load("/a.txt", in: session), ScenarioRun.text)
         },
         Scenario(name: "cancelled amid an upload") { run in
-            let watcher = Watcher()
+            let watcher = Watcher { $0.cancel() }
             let session = run.makeSession(delegate: watcher)
             defer { session.invalidateAndCancel() }
             let request = try run.request("/written/cancelled", method: "PUT")
             let task = session.uploadTask(with: request, from: Data(ScenarioRun.large))
             task.resume()
-            await watcher.began.wait()
-            task.cancel()
             await watcher.ended.wait()
             try run.expect(watcher.error.value, .cancelled, "the error")
             _ = try await session.upload(
@@ -68,7 +64,7 @@ extension Scenario {
             try run.expect(try run.stored("written/after"), ScenarioRun.text)
         },
         Scenario(name: "suspended") { run in
-            let watcher = Watcher(suspends: true)
+            let watcher = Watcher { $0.suspend() }
             let session = run.makeSession(delegate: watcher)
             defer { session.invalidateAndCancel() }
             let task = session.dataTask(with: try run.request("/large.bin"))
@@ -91,29 +87,34 @@ final class Watcher: NSObject, URLSessionDataDelegate, URLSessionDownloadDelegat
     let ended = Signal()
     let count = Box(0)
     let error = Box<URLError.Code?>(nil)
-    private let suspends: Bool
+    private let whenBegun: @Sendable (URLSessionTask) -> Void
 
-    /// - Parameter suspends: whether the task is suspended when the first bytes come.
-    init(suspends: Bool = false) { self.suspends = suspends }
+    /// - Parameter whenBegun: called by the delegate's method when the first bytes come or go, so that no more are told of before
+    ///   it has returned.
+    init(whenBegun: @escaping @Sendable (URLSessionTask) -> Void) { self.whenBegun = whenBegun }
+
+    private func begin(_ task: URLSessionTask) {
+        if !began.hasFired { whenBegun(task) }
+        began.fire()
+    }
 
     func urlSession(_ session: URLSession, dataTask: URLSessionDataTask, didReceive data: Data) {
         count.update { $0 += data.count }
-        if suspends, !began.hasFired { dataTask.suspend() }
-        began.fire()
+        begin(dataTask)
     }
 
     func urlSession(
         _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
         totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
     ) {
-        began.fire()
+        begin(downloadTask)
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
     ) {
-        began.fire()
+        begin(task)
     }
 
     func urlSession(_ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL) {
