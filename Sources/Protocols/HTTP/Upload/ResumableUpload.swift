@@ -89,6 +89,9 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         exchange?.receiverDidBlock()
     }
 
+    /// The connection of the exchange whose response the task got.
+    func takeConnection() throws -> TakenConnection? { try exchange?.takeConnection() }
+
     func receiverDidBecomeReady() {
         isReceiverBusy = false
         if let action = postponed.take() { return perform(action) }
