@@ -126,8 +126,8 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
             close()
         }
         load?.connectionDidOpen()
-        // After AUTH; else the server's greeting is waited for.
-        if machine.stateName == "securing" { perform(machine.tlsDidStart()) }
+        // After AUTH the machine goes on; else it waits for the server's greeting.
+        perform(machine.tlsDidStart())
     }
 
     // MARK: Sending

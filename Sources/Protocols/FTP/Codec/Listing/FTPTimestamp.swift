@@ -6,6 +6,7 @@ public struct FTPTimestamp: Sendable, Hashable {
     public enum Precision: Int, Sendable, Comparable {
         case day, minute, second
 
+        /// Whether `a` tells less of the time than `b`.
         public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
     }
 
