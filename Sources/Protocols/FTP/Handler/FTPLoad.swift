@@ -106,10 +106,12 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
     private func connect(needsFresh: Bool = false) {
         guard let request else { return }
+        let proxy: TunnelProxy?
+        do { proxy = try session.proxies.proxy(to: request.server.host) } catch { return fail(error) }
         state = .waiting
         let key = FTPConnectionKey(
             server: request.server, user: login.user, password: login.password,
-            proxy: TunnelProxy(forFTPTo: request.server.host, session.settings), use: session.networks(for: urlRequest),
+            proxy: proxy, use: session.networks(for: urlRequest),
             decider: request.server.security == .none ? nil : receiver?.challengeDelegate.map { ObjectIdentifier($0) })
         self.needsFresh = needsFresh
         session.connect(self, key, needsFresh: needsFresh)

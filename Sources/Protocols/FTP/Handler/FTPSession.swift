@@ -35,6 +35,7 @@ final class FTPSession: SessionResource {
     let loop: EventLoop
     let settings: SessionSettings
     let connector: Connector
+    let proxies: FTPProxyRules
     private let use: NetworkUse
     private var tlsContexts: [TLSOptions: TLSContext] = [:]
     /// What servers have accepted that programs were asked for.
@@ -54,6 +55,7 @@ final class FTPSession: SessionResource {
         self.core = core
         loop = core.loop
         settings = core.settings
+        proxies = FTPProxyRules(core.settings)
         use = NetworkUse(core.settings)
         connector = Connector(loop: core.loop, resolver: Resolver.shared)
     }

@@ -5,43 +5,51 @@ import LoadingKitTransport
 
 /// The proxy that connections of another protocol than HTTP go through, each in a tunnel of its own.
 package struct TunnelProxy: Hashable, Sendable {
-    fileprivate let proxy: Proxy
+    let proxy: Proxy
+}
 
-    /// The proxy for `ftp` URLs of a host; nil where it is reached directly. As the settings' dictionary says: its proxy for
-    /// FTP, else the one for SOCKS; where there is no dictionary, as the environment does: `ftp_proxy`, else `all_proxy`.
-    package init?(forFTPTo host: String, _ settings: SessionSettings) {
-        let found =
-            settings.connectionProxyDictionary.map { Self.proxy(forFTPTo: host, $0) }
-            ?? Self.proxy(forFTPTo: host, environment: ProcessInfo.processInfo.environment)
-        guard let found else { return nil }
-        proxy = found
+/// Decides which proxy a connection for `ftp` URLs goes through: by the settings' dictionary its proxy for FTP, else the one
+/// for SOCKS; where there is no dictionary, by the environment `ftp_proxy`, else `all_proxy`.
+package struct FTPProxyRules: Sendable {
+    private let rules: ProxyRules
+    /// Whether the proxies come from a resolver, which is asked for HTTP's URLs alone.
+    private let needsResolver: Bool
+
+    package init(_ settings: SessionSettings) {
+        self.init(settings, environment: ProcessInfo.processInfo.environment)
     }
 
-    private static func proxy(forFTPTo host: String, _ dictionary: [AnyHashable: Any]) -> Proxy? {
-        let exceptions = ProxyExceptions(dictionary[kCFNetworkProxiesExceptionsList] as? [String] ?? [])
-        guard !exceptions.contains(host) else { return nil }
-        // The rules for https are those of tunnels: their keys stand for those of FTP.
-        var renamed: [AnyHashable: Any] = [:]
-        for (key, value) in dictionary {
-            switch key as? String {
-            case kCFNetworkProxiesFTPEnable: renamed[kCFNetworkProxiesHTTPSEnable] = value
-            case kCFNetworkProxiesFTPProxy: renamed[kCFNetworkProxiesHTTPSProxy] = value
-            case kCFNetworkProxiesFTPPort: renamed[kCFNetworkProxiesHTTPSPort] = value
-            case kCFNetworkProxiesHTTPSEnable, kCFNetworkProxiesHTTPSProxy, kCFNetworkProxiesHTTPSPort: break
-            case _: renamed[key] = value
-            }
-        }
-        return ProxyRules(renamed, environment: [:]).proxy(for: Origin(isSecure: true, host: host, port: 21))
+    init(_ settings: SessionSettings, environment: @autoclosure () -> [String: String]) {
+        let dictionary = settings.connectionProxyDictionary
+        rules = ProxyRules(dictionary.map(Self.renamed), environment: Self.renamed(environment()))
+        needsResolver = rules.script != nil || dictionary == nil && settings.proxyResolver != nil
     }
 
-    private static func proxy(forFTPTo host: String, environment: [String: String]) -> Proxy? {
-        func value(_ name: String) -> String? {
-            (environment[name] ?? environment[name.uppercased()]).flatMap { $0.isEmpty ? nil : $0 }
-        }
-        guard let proxy = (value("ftp_proxy") ?? value("all_proxy")).flatMap(Proxy.init),
-            !ProxyExceptions(list: value("no_proxy") ?? "").contains(host)
-        else { return nil }
-        return proxy
+    /// The proxy for a host; nil where it is reached directly. Throws where that is not known.
+    package func proxy(to host: String) throws(LoadFailure) -> TunnelProxy? {
+        let origin = Origin(isSecure: true, host: host, port: 21)
+        guard needsResolver, !rules.isExcepted(origin) else { return rules.proxy(for: origin).map(TunnelProxy.init) }
+        throw LoadFailure(
+            .cannotConnectToHost,
+            "the session's proxies are found by configuration.proxyResolver or a script, which know none for ftp: name one in "
+                + "connectionProxyDictionary (kCFNetworkProxiesFTPProxy); an empty dictionary means none")
+    }
+
+    // The rules for https are those of tunnels: their names stand for those of FTP.
+
+    private static func renamed(_ dictionary: [AnyHashable: Any]) -> [AnyHashable: Any] {
+        var renamed = dictionary
+        renamed[kCFNetworkProxiesHTTPSEnable] = dictionary[kCFNetworkProxiesFTPEnable]
+        renamed[kCFNetworkProxiesHTTPSProxy] = dictionary[kCFNetworkProxiesFTPProxy]
+        renamed[kCFNetworkProxiesHTTPSPort] = dictionary[kCFNetworkProxiesFTPPort]
+        return renamed
+    }
+
+    private static func renamed(_ environment: [String: String]) -> [String: String] {
+        var renamed = environment
+        renamed["https_proxy"] = environment["ftp_proxy"]
+        renamed["HTTPS_PROXY"] = environment["FTP_PROXY"]
+        return renamed
     }
 }
 
