@@ -1,0 +1,45 @@
+import Foundation
+import LoadingKit
+import TestSupport
+import Testing
+
+/// What a session or a request demands of every load holds for `ftp` and `ftps`, too.
+@Suite struct SessionRuleTests {
+    private struct Unasked: ProxyResolver {
+        func proxies(for query: ProxyQuery) async throws -> [ProxyChoice] { [.direct] }
+    }
+
+    @Test func namesThatMustBeValidatedAreNotLookedUp() async throws {
+        let session = makeFTPSession()
+        defer { session.invalidateAndCancel() }
+        var request = URLRequest(url: try #require(URL(string: "ftps://host.test/file.txt")))
+        request.requiresDNSSECValidation = true
+        #expect(await session.outcome(request) == .failed(.dnsLookupFailed))
+    }
+
+    @Test func whereAResolverKnowsTheProxiesNothingGoesDirectly() async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        let session = makeFTPSession {
+            $0.connectionProxyDictionary = nil
+            $0.proxyResolver = Unasked()
+        }
+        defer { session.invalidateAndCancel() }
+        #expect(await session.outcome(server.url()) == .failed(.cannotConnectToHost))
+        #expect(server.steps == [])
+    }
+
+    @Test(arguments: [FTPServerProcess.Security.explicit, .implicit])
+    func aServerWithAnotherKeyThanThePinnedOnesGetsNoPassword(_ security: FTPServerProcess.Security) async throws {
+        let run = try await ScenarioRun.start(.pyftpdlib, security)
+        defer { run.server.stop() }
+        let session = run.makeSession {
+            $0.appTransportSecurity.pinnedDomains["localhost"] = .init(leaves: [Data(repeating: 7, count: 32)])
+        }
+        defer { session.invalidateAndCancel() }
+        #expect(await session.outcome(try run.request("/a.txt")) == .failed(.serverCertificateUntrusted))
+        let other = run.makeSession()
+        defer { other.invalidateAndCancel() }
+        #expect(try await run.load("/a.txt", in: other) == ScenarioRun.text)
+    }
+}
