@@ -117,7 +117,7 @@ def uses(declaration, type_name, subject):
     if access and "async" in access:
         return [f"let _: () async -> {kind} = {{ await {base}.{name} }}"]
     place = f"{base}.{name}" if base else name
-    return [f"let _: {kind} = {place}"] + ([f"{place} = {place}"] if is_settable(words) else [])
+    return [f"let _: {kind} = {place}"] + ([f"{place} = same({place})"] if is_settable(words) else [])
 
 
 def rows(text):
@@ -195,6 +195,9 @@ def written(sections):
         "import Foundation",
         "import LoadingKit",
         "",
+        "/// The compiler does not accept that a stored property is set to itself.",
+        "private func same<Value>(_ value: Value) -> Value { value }",
+        "",
     ]
     for heading, members in sections.items():
         is_type = re.fullmatch(r"[A-Za-z_.]+", heading) is not None
@@ -216,7 +219,7 @@ def written(sections):
                 is_global = re.match(r"let NS|let kCF", own)
                 body.append(f"    // {declaration}")
                 body += ["    " + use for use in uses(own, type_name, "" if is_global or not is_type else "it")]
-            if is_value and any(re.search(r"\bit\.\S+ = it\.", line) for line in body):
+            if is_value and any(re.search(r"\bit\.\S+ = same\(", line) for line in body):
                 lines.append("    var it = it")
             lines += body + ["}", ""]
     return "\n".join(lines)

@@ -3,6 +3,9 @@
 import Foundation
 import LoadingKit
 
+/// The compiler does not accept that a stored property is set to itself.
+private func same<Value>(_ value: Value) -> Value { value }
+
 func useURLSession(_ it: URLSession) {
     // class URLSession : NSObject
     let _: URLSession.Type = URLSession.self
@@ -20,7 +23,7 @@ func useURLSession(_ it: URLSession) {
     let _: URLSessionConfiguration = it.configuration
     // var sessionDescription: String? { get set }
     let _: String? = it.sessionDescription
-    it.sessionDescription = it.sessionDescription
+    it.sessionDescription = same(it.sessionDescription)
     // func finishTasksAndInvalidate()
     let _: () -> Void = it.finishTasksAndInvalidate
     // func invalidateAndCancel()
@@ -103,6 +106,12 @@ func useURLSession(_ it: URLSession) {
     let _: (URL, (any URLSessionTaskDelegate)?) async throws -> (Data, URLResponse) = it.data(from:delegate:)
     // func dataTaskPublisher(for request: URLRequest) -> URLSession.DataTaskPublisher
     let _: (URLRequest, (any URLSessionTaskDelegate)?) async throws -> (Data, URLResponse) = it.data(for:delegate:)
+    // func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask
+    let _: (Data) -> URLSessionUploadTask = it.uploadTask(withResumeData:)
+    // func uploadTask(withResumeData resumeData: Data, completionHandler: @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void) -> URLSessionUploadTask
+    let _: (Data, @escaping @Sendable (Data?, URLResponse?, (any Error)?) -> Void) -> URLSessionUploadTask = it.uploadTask(withResumeData:completionHandler:)
+    // func upload(resumeFrom resumeData: Data, delegate: (any URLSessionTaskDelegate)?) async throws -> (Data, URLResponse)
+    let _: (Data, (any URLSessionTaskDelegate)?) async throws -> (Data, URLResponse) = it.upload(resumeFrom:delegate:)
 }
 
 func useURLSessionAsyncBytes(_ it: URLSession.AsyncBytes) {
@@ -170,91 +179,94 @@ func useURLSessionConfiguration(_ it: URLSessionConfiguration) {
     let _: String? = it.identifier
     // var requestCachePolicy: NSURLRequest.CachePolicy { get set }
     let _: NSURLRequest.CachePolicy = it.requestCachePolicy
-    it.requestCachePolicy = it.requestCachePolicy
+    it.requestCachePolicy = same(it.requestCachePolicy)
     // var timeoutIntervalForRequest: TimeInterval { get set }
     let _: TimeInterval = it.timeoutIntervalForRequest
-    it.timeoutIntervalForRequest = it.timeoutIntervalForRequest
+    it.timeoutIntervalForRequest = same(it.timeoutIntervalForRequest)
     // var timeoutIntervalForResource: TimeInterval { get set }
     let _: TimeInterval = it.timeoutIntervalForResource
-    it.timeoutIntervalForResource = it.timeoutIntervalForResource
+    it.timeoutIntervalForResource = same(it.timeoutIntervalForResource)
     // var networkServiceType: NSURLRequest.NetworkServiceType { get set }
     let _: NSURLRequest.NetworkServiceType = it.networkServiceType
-    it.networkServiceType = it.networkServiceType
+    it.networkServiceType = same(it.networkServiceType)
     // var allowsCellularAccess: Bool { get set }
     let _: Bool = it.allowsCellularAccess
-    it.allowsCellularAccess = it.allowsCellularAccess
+    it.allowsCellularAccess = same(it.allowsCellularAccess)
     // var allowsExpensiveNetworkAccess: Bool { get set }
     let _: Bool = it.allowsExpensiveNetworkAccess
-    it.allowsExpensiveNetworkAccess = it.allowsExpensiveNetworkAccess
+    it.allowsExpensiveNetworkAccess = same(it.allowsExpensiveNetworkAccess)
     // var allowsConstrainedNetworkAccess: Bool { get set }
     let _: Bool = it.allowsConstrainedNetworkAccess
-    it.allowsConstrainedNetworkAccess = it.allowsConstrainedNetworkAccess
+    it.allowsConstrainedNetworkAccess = same(it.allowsConstrainedNetworkAccess)
     // var allowsUltraConstrainedNetworkAccess: Bool { get set }
     let _: Bool = it.allowsUltraConstrainedNetworkAccess
-    it.allowsUltraConstrainedNetworkAccess = it.allowsUltraConstrainedNetworkAccess
+    it.allowsUltraConstrainedNetworkAccess = same(it.allowsUltraConstrainedNetworkAccess)
     // var requiresDNSSECValidation: Bool { get set }
     let _: Bool = it.requiresDNSSECValidation
-    it.requiresDNSSECValidation = it.requiresDNSSECValidation
+    it.requiresDNSSECValidation = same(it.requiresDNSSECValidation)
     // var waitsForConnectivity: Bool { get set }
     let _: Bool = it.waitsForConnectivity
-    it.waitsForConnectivity = it.waitsForConnectivity
+    it.waitsForConnectivity = same(it.waitsForConnectivity)
     // var isDiscretionary: Bool { get set }
     let _: Bool = it.isDiscretionary
-    it.isDiscretionary = it.isDiscretionary
+    it.isDiscretionary = same(it.isDiscretionary)
     // var sharedContainerIdentifier: String? { get set }
     let _: String? = it.sharedContainerIdentifier
-    it.sharedContainerIdentifier = it.sharedContainerIdentifier
+    it.sharedContainerIdentifier = same(it.sharedContainerIdentifier)
     // var sessionSendsLaunchEvents: Bool { get set }
     let _: Bool = it.sessionSendsLaunchEvents
-    it.sessionSendsLaunchEvents = it.sessionSendsLaunchEvents
+    it.sessionSendsLaunchEvents = same(it.sessionSendsLaunchEvents)
     // var connectionProxyDictionary: [AnyHashable: Any]? { get set }
     let _: [AnyHashable: Any]? = it.connectionProxyDictionary
-    it.connectionProxyDictionary = it.connectionProxyDictionary
+    it.connectionProxyDictionary = same(it.connectionProxyDictionary)
+    // var proxyConfigurations: [ProxyConfiguration] { get set }
+    let _: [ProxyConfiguration] = it.proxyConfigurations
+    it.proxyConfigurations = same(it.proxyConfigurations)
     // var tlsMinimumSupportedProtocolVersion: tls_protocol_version_t { get set }
     let _: tls_protocol_version_t = it.tlsMinimumSupportedProtocolVersion
-    it.tlsMinimumSupportedProtocolVersion = it.tlsMinimumSupportedProtocolVersion
+    it.tlsMinimumSupportedProtocolVersion = same(it.tlsMinimumSupportedProtocolVersion)
     // var tlsMaximumSupportedProtocolVersion: tls_protocol_version_t { get set }
     let _: tls_protocol_version_t = it.tlsMaximumSupportedProtocolVersion
-    it.tlsMaximumSupportedProtocolVersion = it.tlsMaximumSupportedProtocolVersion
+    it.tlsMaximumSupportedProtocolVersion = same(it.tlsMaximumSupportedProtocolVersion)
     // var httpShouldUsePipelining: Bool { get set }
     let _: Bool = it.httpShouldUsePipelining
-    it.httpShouldUsePipelining = it.httpShouldUsePipelining
+    it.httpShouldUsePipelining = same(it.httpShouldUsePipelining)
     // var httpShouldSetCookies: Bool { get set }
     let _: Bool = it.httpShouldSetCookies
-    it.httpShouldSetCookies = it.httpShouldSetCookies
+    it.httpShouldSetCookies = same(it.httpShouldSetCookies)
     // var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy { get set }
     let _: HTTPCookie.AcceptPolicy = it.httpCookieAcceptPolicy
-    it.httpCookieAcceptPolicy = it.httpCookieAcceptPolicy
+    it.httpCookieAcceptPolicy = same(it.httpCookieAcceptPolicy)
     // var httpAdditionalHeaders: [AnyHashable: Any]? { get set }
     let _: [AnyHashable: Any]? = it.httpAdditionalHeaders
-    it.httpAdditionalHeaders = it.httpAdditionalHeaders
+    it.httpAdditionalHeaders = same(it.httpAdditionalHeaders)
     // var httpMaximumConnectionsPerHost: Int { get set }
     let _: Int = it.httpMaximumConnectionsPerHost
-    it.httpMaximumConnectionsPerHost = it.httpMaximumConnectionsPerHost
+    it.httpMaximumConnectionsPerHost = same(it.httpMaximumConnectionsPerHost)
     // var httpCookieStorage: HTTPCookieStorage? { get set }
     let _: HTTPCookieStorage? = it.httpCookieStorage
-    it.httpCookieStorage = it.httpCookieStorage
+    it.httpCookieStorage = same(it.httpCookieStorage)
     // var urlCredentialStorage: URLCredentialStorage? { get set }
     let _: URLCredentialStorage? = it.urlCredentialStorage
-    it.urlCredentialStorage = it.urlCredentialStorage
+    it.urlCredentialStorage = same(it.urlCredentialStorage)
     // var urlCache: URLCache? { get set }
     let _: URLCache? = it.urlCache
-    it.urlCache = it.urlCache
+    it.urlCache = same(it.urlCache)
     // var shouldUseExtendedBackgroundIdleMode: Bool { get set }
     let _: Bool = it.shouldUseExtendedBackgroundIdleMode
-    it.shouldUseExtendedBackgroundIdleMode = it.shouldUseExtendedBackgroundIdleMode
+    it.shouldUseExtendedBackgroundIdleMode = same(it.shouldUseExtendedBackgroundIdleMode)
     // var protocolClasses: [AnyClass]? { get set }
     let _: [AnyClass]? = it.protocolClasses
-    it.protocolClasses = it.protocolClasses
+    it.protocolClasses = same(it.protocolClasses)
     // var multipathServiceType: URLSessionConfiguration.MultipathServiceType { get set }
     let _: URLSessionConfiguration.MultipathServiceType = it.multipathServiceType
-    it.multipathServiceType = it.multipathServiceType
+    it.multipathServiceType = same(it.multipathServiceType)
     // var usesClassicLoadingMode: Bool { get set }
     let _: Bool = it.usesClassicLoadingMode
-    it.usesClassicLoadingMode = it.usesClassicLoadingMode
+    it.usesClassicLoadingMode = same(it.usesClassicLoadingMode)
     // var enablesEarlyData: Bool { get set }
     let _: Bool = it.enablesEarlyData
-    it.enablesEarlyData = it.enablesEarlyData
+    it.enablesEarlyData = same(it.enablesEarlyData)
 }
 
 @available(*, deprecated)
@@ -263,10 +275,10 @@ func useURLSessionConfigurationDeprecated(_ it: URLSessionConfiguration) {
     let _: (String) -> URLSessionConfiguration = URLSessionConfiguration.backgroundSessionConfiguration(_:)
     // var tlsMinimumSupportedProtocol: SSLProtocol { get set }
     let _: SSLProtocol = it.tlsMinimumSupportedProtocol
-    it.tlsMinimumSupportedProtocol = it.tlsMinimumSupportedProtocol
+    it.tlsMinimumSupportedProtocol = same(it.tlsMinimumSupportedProtocol)
     // var tlsMaximumSupportedProtocol: SSLProtocol { get set }
     let _: SSLProtocol = it.tlsMaximumSupportedProtocol
-    it.tlsMaximumSupportedProtocol = it.tlsMaximumSupportedProtocol
+    it.tlsMaximumSupportedProtocol = same(it.tlsMaximumSupportedProtocol)
 }
 
 func useURLSessionConfigurationMultipathServiceType(_ it: URLSessionConfiguration.MultipathServiceType) {
@@ -295,18 +307,18 @@ func useURLSessionTask(_ it: URLSessionTask) {
     let _: URLResponse? = it.response
     // var delegate: (any URLSessionTaskDelegate)? { get set }
     let _: (any URLSessionTaskDelegate)? = it.delegate
-    it.delegate = it.delegate
+    it.delegate = same(it.delegate)
     // var progress: Progress { get }
     let _: Progress = it.progress
     // var earliestBeginDate: Date? { get set }
     let _: Date? = it.earliestBeginDate
-    it.earliestBeginDate = it.earliestBeginDate
+    it.earliestBeginDate = same(it.earliestBeginDate)
     // var countOfBytesClientExpectsToSend: Int64 { get set }
     let _: Int64 = it.countOfBytesClientExpectsToSend
-    it.countOfBytesClientExpectsToSend = it.countOfBytesClientExpectsToSend
+    it.countOfBytesClientExpectsToSend = same(it.countOfBytesClientExpectsToSend)
     // var countOfBytesClientExpectsToReceive: Int64 { get set }
     let _: Int64 = it.countOfBytesClientExpectsToReceive
-    it.countOfBytesClientExpectsToReceive = it.countOfBytesClientExpectsToReceive
+    it.countOfBytesClientExpectsToReceive = same(it.countOfBytesClientExpectsToReceive)
     // var countOfBytesSent: Int64 { get }
     let _: Int64 = it.countOfBytesSent
     // var countOfBytesReceived: Int64 { get }
@@ -317,7 +329,7 @@ func useURLSessionTask(_ it: URLSessionTask) {
     let _: Int64 = it.countOfBytesExpectedToReceive
     // var taskDescription: String? { get set }
     let _: String? = it.taskDescription
-    it.taskDescription = it.taskDescription
+    it.taskDescription = same(it.taskDescription)
     // func cancel()
     let _: () -> Void = it.cancel
     // var state: URLSessionTask.State { get }
@@ -330,10 +342,10 @@ func useURLSessionTask(_ it: URLSessionTask) {
     let _: () -> Void = it.resume
     // var priority: Float { get set }
     let _: Float = it.priority
-    it.priority = it.priority
+    it.priority = same(it.priority)
     // var prefersIncrementalDelivery: Bool { get set }
     let _: Bool = it.prefersIncrementalDelivery
-    it.prefersIncrementalDelivery = it.prefersIncrementalDelivery
+    it.prefersIncrementalDelivery = same(it.prefersIncrementalDelivery)
     // class let defaultPriority: Float
     let _: Float = URLSessionTask.defaultPriority
     // class let lowPriority: Float
@@ -365,6 +377,10 @@ func useURLSessionDataTask(_ it: URLSessionDataTask) {
 func useURLSessionUploadTask(_ it: URLSessionUploadTask) {
     // class URLSessionUploadTask : URLSessionDataTask
     let _: URLSessionUploadTask.Type = URLSessionUploadTask.self
+    // func cancel(byProducingResumeData completionHandler: @escaping @Sendable (Data?) -> Void)
+    let _: (@escaping (Data?) -> Void) -> Void = it.cancel(byProducingResumeData:)
+    // func cancelByProducingResumeData() async -> Data?
+    let _: () async -> Data? = it.cancelByProducingResumeData
 }
 
 func useURLSessionDownloadTask(_ it: URLSessionDownloadTask) {
@@ -376,6 +392,8 @@ func useURLSessionDownloadTask(_ it: URLSessionDownloadTask) {
     let _: () async -> Data? = it.cancelByProducingResumeData
     // let NSURLSessionDownloadTaskResumeData: String
     let _: String = NSURLSessionDownloadTaskResumeData
+    // let NSURLSessionUploadTaskResumeData: String
+    let _: String = NSURLSessionUploadTaskResumeData
 }
 
 func useURLSessionStreamTask(_ it: URLSessionStreamTask) {
@@ -422,7 +440,7 @@ func useURLSessionWebSocketTask(_ it: URLSessionWebSocketTask) {
     let _: (URLSessionWebSocketTask.CloseCode, Data?) -> Void = it.cancel(with:reason:)
     // var maximumMessageSize: Int { get set }
     let _: Int = it.maximumMessageSize
-    it.maximumMessageSize = it.maximumMessageSize
+    it.maximumMessageSize = same(it.maximumMessageSize)
     // var closeCode: URLSessionWebSocketTask.CloseCode { get }
     let _: URLSessionWebSocketTask.CloseCode = it.closeCode
     // var closeReason: Data? { get }
@@ -513,6 +531,10 @@ func useURLSessionTaskDelegate(_ it: any URLSessionTaskDelegate) {
     let _: (URLSession, URLSessionTask, URLSessionTaskMetrics) -> Void = it.urlSession(_:task:didFinishCollecting:)
     // func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
     let _: (URLSession, URLSessionTask, (any Error)?) -> Void = it.urlSession(_:task:didCompleteWithError:)
+    // func urlSession(_ session: URLSession, task: URLSessionTask, needNewBodyStreamFrom offset: Int64, completionHandler: @escaping @Sendable (InputStream?) -> Void)
+    let _: (URLSession, URLSessionTask, Int64, @escaping @Sendable (InputStream?) -> Void) -> Void = it.urlSession(_:task:needNewBodyStreamFrom:completionHandler:)
+    // func urlSession(_ session: URLSession, needNewBodyStreamForTask task: URLSessionTask, from offset: Int64) async -> InputStream?
+    let _: (URLSession, URLSessionTask, Int64) async -> InputStream? = it.urlSession(_:needNewBodyStreamForTask:from:)
 }
 
 func useURLSessionDataDelegate(_ it: any URLSessionDataDelegate) {
@@ -693,52 +715,52 @@ func useURLRequest(_ it: URLRequest) {
     let _: (URL, URLRequest.CachePolicy, TimeInterval) -> URLRequest = URLRequest.init(url:cachePolicy:timeoutInterval:)
     // var url: URL? { get set }
     let _: URL? = it.url
-    it.url = it.url
+    it.url = same(it.url)
     // var cachePolicy: URLRequest.CachePolicy { get set }
     let _: URLRequest.CachePolicy = it.cachePolicy
-    it.cachePolicy = it.cachePolicy
+    it.cachePolicy = same(it.cachePolicy)
     // var timeoutInterval: TimeInterval { get set }
     let _: TimeInterval = it.timeoutInterval
-    it.timeoutInterval = it.timeoutInterval
+    it.timeoutInterval = same(it.timeoutInterval)
     // var mainDocumentURL: URL? { get set }
     let _: URL? = it.mainDocumentURL
-    it.mainDocumentURL = it.mainDocumentURL
+    it.mainDocumentURL = same(it.mainDocumentURL)
     // var networkServiceType: URLRequest.NetworkServiceType { get set }
     let _: URLRequest.NetworkServiceType = it.networkServiceType
-    it.networkServiceType = it.networkServiceType
+    it.networkServiceType = same(it.networkServiceType)
     // var allowsCellularAccess: Bool { get set }
     let _: Bool = it.allowsCellularAccess
-    it.allowsCellularAccess = it.allowsCellularAccess
+    it.allowsCellularAccess = same(it.allowsCellularAccess)
     // var allowsExpensiveNetworkAccess: Bool { get set }
     let _: Bool = it.allowsExpensiveNetworkAccess
-    it.allowsExpensiveNetworkAccess = it.allowsExpensiveNetworkAccess
+    it.allowsExpensiveNetworkAccess = same(it.allowsExpensiveNetworkAccess)
     // var allowsConstrainedNetworkAccess: Bool { get set }
     let _: Bool = it.allowsConstrainedNetworkAccess
-    it.allowsConstrainedNetworkAccess = it.allowsConstrainedNetworkAccess
+    it.allowsConstrainedNetworkAccess = same(it.allowsConstrainedNetworkAccess)
     // var allowsUltraConstrainedNetworkAccess: Bool { get set }
     let _: Bool = it.allowsUltraConstrainedNetworkAccess
-    it.allowsUltraConstrainedNetworkAccess = it.allowsUltraConstrainedNetworkAccess
+    it.allowsUltraConstrainedNetworkAccess = same(it.allowsUltraConstrainedNetworkAccess)
     // var assumesHTTP3Capable: Bool { get set }
     let _: Bool = it.assumesHTTP3Capable
-    it.assumesHTTP3Capable = it.assumesHTTP3Capable
+    it.assumesHTTP3Capable = same(it.assumesHTTP3Capable)
     // var attribution: URLRequest.Attribution { get set }
     let _: URLRequest.Attribution = it.attribution
-    it.attribution = it.attribution
+    it.attribution = same(it.attribution)
     // var requiresDNSSECValidation: Bool { get set }
     let _: Bool = it.requiresDNSSECValidation
-    it.requiresDNSSECValidation = it.requiresDNSSECValidation
+    it.requiresDNSSECValidation = same(it.requiresDNSSECValidation)
     // var allowsPersistentDNS: Bool { get set }
     let _: Bool = it.allowsPersistentDNS
-    it.allowsPersistentDNS = it.allowsPersistentDNS
+    it.allowsPersistentDNS = same(it.allowsPersistentDNS)
     // var cookiePartitionIdentifier: String? { get set }
     let _: String? = it.cookiePartitionIdentifier
-    it.cookiePartitionIdentifier = it.cookiePartitionIdentifier
+    it.cookiePartitionIdentifier = same(it.cookiePartitionIdentifier)
     // var httpMethod: String? { get set }
     let _: String? = it.httpMethod
-    it.httpMethod = it.httpMethod
+    it.httpMethod = same(it.httpMethod)
     // var allHTTPHeaderFields: [String: String]? { get set }
     let _: [String: String]? = it.allHTTPHeaderFields
-    it.allHTTPHeaderFields = it.allHTTPHeaderFields
+    it.allHTTPHeaderFields = same(it.allHTTPHeaderFields)
     // func value(forHTTPHeaderField field: String) -> String?
     let _: (String) -> String? = it.value(forHTTPHeaderField:)
     // mutating func setValue(_ value: String?, forHTTPHeaderField field: String)
@@ -747,16 +769,16 @@ func useURLRequest(_ it: URLRequest) {
     let _: (inout URLRequest, String, String) -> Void = { $0.addValue($1, forHTTPHeaderField: $2) }
     // var httpBody: Data? { get set }
     let _: Data? = it.httpBody
-    it.httpBody = it.httpBody
+    it.httpBody = same(it.httpBody)
     // var httpBodyStream: InputStream? { get set }
     let _: InputStream? = it.httpBodyStream
-    it.httpBodyStream = it.httpBodyStream
+    it.httpBodyStream = same(it.httpBodyStream)
     // var httpShouldHandleCookies: Bool { get set }
     let _: Bool = it.httpShouldHandleCookies
-    it.httpShouldHandleCookies = it.httpShouldHandleCookies
+    it.httpShouldHandleCookies = same(it.httpShouldHandleCookies)
     // var httpShouldUsePipelining: Bool { get set }
     let _: Bool = it.httpShouldUsePipelining
-    it.httpShouldUsePipelining = it.httpShouldUsePipelining
+    it.httpShouldUsePipelining = same(it.httpShouldUsePipelining)
 }
 
 func useNSURLRequest(_ it: NSURLRequest) {
@@ -817,68 +839,68 @@ func useNSMutableURLRequest(_ it: NSMutableURLRequest) {
     let _: NSMutableURLRequest.Type = NSMutableURLRequest.self
     // var url: URL? { get set }
     let _: URL? = it.url
-    it.url = it.url
+    it.url = same(it.url)
     // var cachePolicy: NSURLRequest.CachePolicy { get set }
     let _: NSURLRequest.CachePolicy = it.cachePolicy
-    it.cachePolicy = it.cachePolicy
+    it.cachePolicy = same(it.cachePolicy)
     // var timeoutInterval: TimeInterval { get set }
     let _: TimeInterval = it.timeoutInterval
-    it.timeoutInterval = it.timeoutInterval
+    it.timeoutInterval = same(it.timeoutInterval)
     // var mainDocumentURL: URL? { get set }
     let _: URL? = it.mainDocumentURL
-    it.mainDocumentURL = it.mainDocumentURL
+    it.mainDocumentURL = same(it.mainDocumentURL)
     // var networkServiceType: NSURLRequest.NetworkServiceType { get set }
     let _: NSURLRequest.NetworkServiceType = it.networkServiceType
-    it.networkServiceType = it.networkServiceType
+    it.networkServiceType = same(it.networkServiceType)
     // var allowsCellularAccess: Bool { get set }
     let _: Bool = it.allowsCellularAccess
-    it.allowsCellularAccess = it.allowsCellularAccess
+    it.allowsCellularAccess = same(it.allowsCellularAccess)
     // var allowsExpensiveNetworkAccess: Bool { get set }
     let _: Bool = it.allowsExpensiveNetworkAccess
-    it.allowsExpensiveNetworkAccess = it.allowsExpensiveNetworkAccess
+    it.allowsExpensiveNetworkAccess = same(it.allowsExpensiveNetworkAccess)
     // var allowsConstrainedNetworkAccess: Bool { get set }
     let _: Bool = it.allowsConstrainedNetworkAccess
-    it.allowsConstrainedNetworkAccess = it.allowsConstrainedNetworkAccess
+    it.allowsConstrainedNetworkAccess = same(it.allowsConstrainedNetworkAccess)
     // var allowsUltraConstrainedNetworkAccess: Bool { get set }
     let _: Bool = it.allowsUltraConstrainedNetworkAccess
-    it.allowsUltraConstrainedNetworkAccess = it.allowsUltraConstrainedNetworkAccess
+    it.allowsUltraConstrainedNetworkAccess = same(it.allowsUltraConstrainedNetworkAccess)
     // var assumesHTTP3Capable: Bool { get set }
     let _: Bool = it.assumesHTTP3Capable
-    it.assumesHTTP3Capable = it.assumesHTTP3Capable
+    it.assumesHTTP3Capable = same(it.assumesHTTP3Capable)
     // var attribution: NSURLRequest.Attribution { get set }
     let _: NSURLRequest.Attribution = it.attribution
-    it.attribution = it.attribution
+    it.attribution = same(it.attribution)
     // var requiresDNSSECValidation: Bool { get set }
     let _: Bool = it.requiresDNSSECValidation
-    it.requiresDNSSECValidation = it.requiresDNSSECValidation
+    it.requiresDNSSECValidation = same(it.requiresDNSSECValidation)
     // var allowsPersistentDNS: Bool { get set }
     let _: Bool = it.allowsPersistentDNS
-    it.allowsPersistentDNS = it.allowsPersistentDNS
+    it.allowsPersistentDNS = same(it.allowsPersistentDNS)
     // var cookiePartitionIdentifier: String? { get set }
     let _: String? = it.cookiePartitionIdentifier
-    it.cookiePartitionIdentifier = it.cookiePartitionIdentifier
+    it.cookiePartitionIdentifier = same(it.cookiePartitionIdentifier)
     // var httpMethod: String { get set }
     let _: String? = it.httpMethod
-    it.httpMethod = it.httpMethod
+    it.httpMethod = same(it.httpMethod)
     // var allHTTPHeaderFields: [String: String]? { get set }
     let _: [String: String]? = it.allHTTPHeaderFields
-    it.allHTTPHeaderFields = it.allHTTPHeaderFields
+    it.allHTTPHeaderFields = same(it.allHTTPHeaderFields)
     // func setValue(_ value: String?, forHTTPHeaderField field: String)
     let _: (String?, String) -> Void = it.setValue(_:forHTTPHeaderField:)
     // func addValue(_ value: String, forHTTPHeaderField field: String)
     let _: (String, String) -> Void = it.addValue(_:forHTTPHeaderField:)
     // var httpBody: Data? { get set }
     let _: Data? = it.httpBody
-    it.httpBody = it.httpBody
+    it.httpBody = same(it.httpBody)
     // var httpBodyStream: InputStream? { get set }
     let _: InputStream? = it.httpBodyStream
-    it.httpBodyStream = it.httpBodyStream
+    it.httpBodyStream = same(it.httpBodyStream)
     // var httpShouldHandleCookies: Bool { get set }
     let _: Bool = it.httpShouldHandleCookies
-    it.httpShouldHandleCookies = it.httpShouldHandleCookies
+    it.httpShouldHandleCookies = same(it.httpShouldHandleCookies)
     // var httpShouldUsePipelining: Bool { get set }
     let _: Bool = it.httpShouldUsePipelining
-    it.httpShouldUsePipelining = it.httpShouldUsePipelining
+    it.httpShouldUsePipelining = same(it.httpShouldUsePipelining)
 }
 
 func useNSURLRequestCachePolicy(_ it: NSURLRequest.CachePolicy) {
@@ -969,7 +991,7 @@ func useURLCache(_ it: URLCache) {
     let _: URLCache.Type = URLCache.self
     // class var shared: URLCache { get set }
     let _: URLCache = URLCache.shared
-    URLCache.shared = URLCache.shared
+    URLCache.shared = same(URLCache.shared)
     // init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?)
     let _: (Int, Int, String?) -> URLCache = URLCache.init(memoryCapacity:diskCapacity:diskPath:)
     // init(memoryCapacity: Int, diskCapacity: Int, directory: URL?)
@@ -986,10 +1008,10 @@ func useURLCache(_ it: URLCache) {
     let _: (Date) -> Void = it.removeCachedResponses(since:)
     // var memoryCapacity: Int { get set }
     let _: Int = it.memoryCapacity
-    it.memoryCapacity = it.memoryCapacity
+    it.memoryCapacity = same(it.memoryCapacity)
     // var diskCapacity: Int { get set }
     let _: Int = it.diskCapacity
-    it.diskCapacity = it.diskCapacity
+    it.diskCapacity = same(it.diskCapacity)
     // var currentMemoryUsage: Int { get }
     let _: Int = it.currentMemoryUsage
     // var currentDiskUsage: Int { get }
@@ -1153,7 +1175,7 @@ func useHTTPCookieStorage(_ it: HTTPCookieStorage) {
     let _: ([HTTPCookie], URL?, URL?) -> Void = it.setCookies(_:for:mainDocumentURL:)
     // var cookieAcceptPolicy: HTTPCookie.AcceptPolicy { get set }
     let _: HTTPCookie.AcceptPolicy = it.cookieAcceptPolicy
-    it.cookieAcceptPolicy = it.cookieAcceptPolicy
+    it.cookieAcceptPolicy = same(it.cookieAcceptPolicy)
     // func sortedCookies(using sortOrder: [NSSortDescriptor]) -> [HTTPCookie]
     let _: ([NSSortDescriptor]) -> [HTTPCookie] = it.sortedCookies(using:)
     // func storeCookies(_ cookies: [HTTPCookie], for task: URLSessionTask)
@@ -1421,6 +1443,8 @@ func useURLError(_ it: URLError) {
     let _: String = NSURLErrorBackgroundTaskCancelledReasonKey
     // let NSURLErrorNetworkUnavailableReasonKey: String
     let _: String = NSURLErrorNetworkUnavailableReasonKey
+    // var uploadTaskResumeData: Data? { get }
+    let _: Data? = it.uploadTaskResumeData
 }
 
 @available(*, deprecated)
@@ -1556,6 +1580,40 @@ func useURLErrorCode(_ it: URLError.Code) {
     let _: URLError.Code = URLError.Code.backgroundSessionInUseByAnotherProcess
     // static var backgroundSessionWasDisconnected: URLError.Code { get }
     let _: URLError.Code = URLError.Code.backgroundSessionWasDisconnected
+}
+
+func useProxyConfiguration(_ it: ProxyConfiguration) {
+    var it = it
+    // struct ProxyConfiguration
+    let _: ProxyConfiguration.Type = ProxyConfiguration.self
+    // init(httpCONNECTProxy: NWEndpoint, tlsOptions: NWProtocolTLS.Options?)
+    let _: (NWEndpoint, NWProtocolTLS.Options?) -> ProxyConfiguration = ProxyConfiguration.init(httpCONNECTProxy:tlsOptions:)
+    // init(socksv5Proxy: NWEndpoint)
+    let _: (NWEndpoint) -> ProxyConfiguration = ProxyConfiguration.init(socksv5Proxy:)
+    // init(relayHops: [ProxyConfiguration.RelayHop])
+    let _: ([ProxyConfiguration.RelayHop]) -> ProxyConfiguration = ProxyConfiguration.init(relayHops:)
+    // init(obliviousHTTPRelay: ProxyConfiguration.RelayHop, relayResourcePath: String, gatewayKeyConfig: Data, matchDomains: [String])
+    let _: (ProxyConfiguration.RelayHop, String, Data, [String]) -> ProxyConfiguration = ProxyConfiguration.init(obliviousHTTPRelay:relayResourcePath:gatewayKeyConfig:matchDomains:)
+    // var allowFailover: Bool { get set }
+    let _: Bool = it.allowFailover
+    it.allowFailover = same(it.allowFailover)
+    // var matchDomains: [String] { get set }
+    let _: [String] = it.matchDomains
+    it.matchDomains = same(it.matchDomains)
+    // var excludedDomains: [String] { get set }
+    let _: [String] = it.excludedDomains
+    it.excludedDomains = same(it.excludedDomains)
+    // mutating func applyCredential(username: String, password: String)
+    let _: (inout ProxyConfiguration, String, String) -> Void = { $0.applyCredential(username: $1, password: $2) }
+}
+
+func useProxyConfigurationRelayHop(_ it: ProxyConfiguration.RelayHop) {
+    // struct RelayHop
+    let _: ProxyConfiguration.RelayHop.Type = ProxyConfiguration.RelayHop.self
+    // init(http3RelayEndpoint: NWEndpoint, http2RelayEndpoint: NWEndpoint?, tlsOptions: NWProtocolTLS.Options, additionalHTTPHeaderFields: [String: String])
+    let _: (NWEndpoint, NWEndpoint?, NWProtocolTLS.Options, [String: String]) -> ProxyConfiguration.RelayHop = ProxyConfiguration.RelayHop.init(http3RelayEndpoint:http2RelayEndpoint:tlsOptions:additionalHTTPHeaderFields:)
+    // init(http2RelayEndpoint: NWEndpoint, tlsOptions: NWProtocolTLS.Options, additionalHTTPHeaderFields: [String: String])
+    let _: (NWEndpoint, NWProtocolTLS.Options, [String: String]) -> ProxyConfiguration.RelayHop = ProxyConfiguration.RelayHop.init(http2RelayEndpoint:tlsOptions:additionalHTTPHeaderFields:)
 }
 
 func useKeysOfConnectionproxydictionary() {
