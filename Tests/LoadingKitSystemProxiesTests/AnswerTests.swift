@@ -50,7 +50,8 @@ import Testing
         for (errors, expected) in cases {
             #expect(throws: expected) { try Self.settings("direct://\n", errors: errors) }
         }
-        #expect(throws: SystemProxyError.unusableAnswer("")) { try Self.settings("\n") }
+        let status = SystemProxyError.unusableAnswer("it ended with status 0")
+        #expect(throws: status) { try Self.settings("\n") }
         #expect(throws: SystemProxyError.unusableAnswer("quic://s")) { try Self.settings("quic://s") }
     }
 

@@ -118,6 +118,30 @@ import Testing
         #expect(SystemProxyError.commandNotFound([]).description.contains("apt-get install -y libproxy-tools"))
     }
 
+    /// As libproxy does now and then, by a signal or a status.
+    @Test(arguments: ["kill -SEGV $$", "exit 1"])
+    func aCommandThatEndsWithoutAWordIsRunAgain(_ end: String) async throws {
+        let folder = try TemporaryFolder()
+        try folder.write(
+            """
+            #!/bin/sh
+            echo x >> \(folder.path)/count
+            [ $(wc -l < \(folder.path)/count) -lt 3 ] && \(end)
+            echo http://loadingkit\(Self.coded("=DIRECT")):1
+
+            """, to: "proxy")
+        chmod(folder.file("proxy").path, 0o755)
+        var options = try Libproxy.options()
+        options.commandPaths = [folder.file("proxy").path]
+        let query = try Libproxy.query("http://h.example:80", .javaScript(Self.script("return 'DIRECT';")))
+        #expect(try await SystemProxies(options).proxies(for: query) == [.direct])
+    }
+
+    /// As the script's program gives an answer to this process.
+    private static func coded(_ answer: String) -> String {
+        answer.utf8.map { String(UInt16($0) + 0x100, radix: 16).dropFirst() }.joined()
+    }
+
     /// A command that is not libproxy's, or that crashes, is an error.
     @Test(arguments: [
         "exit 0", "kill -SEGV $$", "yes", "echo direct://", "echo http://loadingkit7:1", "exec sleep 1000 >&-",

@@ -121,6 +121,7 @@ import Testing
         }
         #expect(scripts.requests.count == 1)
         let runs = try String(contentsOf: folder.file("count"), encoding: .utf8).split(separator: "\n").count
-        #expect(runs == 5)
+        // One for each server, and another for each that crashed.
+        #expect((5...15).contains(runs))
     }
 }

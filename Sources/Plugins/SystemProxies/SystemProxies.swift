@@ -87,16 +87,14 @@ public final class SystemProxies: ProxyResolver {
             throw SystemProxyError.commandNotFound(options.commandPaths)
         }
         let discovers = options.allowsAutoDiscovery
+        let isEnough: @Sendable (String) -> Bool = { !discovers && LibproxyAnswer.usesAutoDiscovery($0) }
         var output = CommandOutput()
-        // Its threads may crash it, now and then, before it has said anything.
-        for _ in 0..<Self.mostAttempts where output.text.isEmpty {
+        // Its threads may crash it, now and then, before it has said anything; or it could not be run at that moment.
+        for _ in 0..<Self.mostAttempts {
             let process = CommandProcess(
-                [path, argument], environment, input: input?.descriptor, seconds: options.timeLimit
-            ) { errors in
-                !discovers && LibproxyAnswer.usesAutoDiscovery(errors)
-            }
+                [path, argument], environment, input: input?.descriptor, seconds: options.timeLimit, isEnough: isEnough)
             output = try await process.run()
-            guard output.hasCrashed else { break }
+            guard output.text.isEmpty, !isEnough(output.errors) else { break }
         }
         withExtendedLifetime(input) {}
         return output

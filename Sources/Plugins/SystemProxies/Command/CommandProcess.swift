@@ -9,13 +9,15 @@ struct CommandOutput: Sendable {
     /// As `waitpid` gives it; nil where that is not known.
     var status: Int32?
 
-    /// Whether a signal has ended it that was not this process's.
-    var hasCrashed: Bool { status.map { $0 & 0x7f != 0 && $0 & 0x7f != SIGKILL } ?? false }
-
-    /// For messages, where the text is of no use.
+    /// For messages, where the text is of no use: that, or how it ended, with its last words on the standard error output.
     var problem: String {
-        if let status, status & 0x7f != 0 { return "it was ended by signal \(status & 0x7f)" }
-        return text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let said = text.trimmingCharacters(in: .whitespacesAndNewlines)
+        guard said.isEmpty else { return said }
+        let lastWords = errors.split(whereSeparator: \.isNewline).last.map { ", and said: \($0)" } ?? ""
+        guard let status else { return "how it ended is not known\(lastWords)" }
+        let signal = status & 0x7f
+        return (signal != 0 ? "it was ended by signal \(signal)" : "it ended with status \(status >> 8 & 0xff)")
+            + lastWords
     }
 }
 
