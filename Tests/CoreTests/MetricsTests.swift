@@ -37,7 +37,7 @@ struct MetricsTests {
         ConnectionMetrics(
             ConnectionInfo(
                 endpoint: .tcp(host: "localhost", port: 1), local: .ip(.v4(0x7f00_0001), port: 50000), remote: remote,
-                tls: tls, timings: timings),
+                tls: tls, timings: timings, isMultipath: false),
             protocolName: "h2", isProxied: true)
     }
 

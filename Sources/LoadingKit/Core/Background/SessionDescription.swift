@@ -72,6 +72,8 @@ package struct SessionDescription: Codable, Hashable, Sendable {
     package var allowsExpensiveAccess: Bool
     package var allowsConstrainedAccess: Bool
     package var requiresDNSSEC: Bool?
+    /// Nil: none.
+    package var multipathServiceType: Int?
     package var isDiscretionary: Bool
     package var stores: Stores
     package var tls: TLS
@@ -106,6 +108,8 @@ package struct SessionDescription: Codable, Hashable, Sendable {
         allowsExpensiveAccess = settings.allowsExpensiveNetworkAccess
         allowsConstrainedAccess = settings.allowsConstrainedNetworkAccess
         requiresDNSSEC = settings.requiresDNSSECValidation ? true : nil
+        multipathServiceType =
+            settings.multipathServiceType == .none ? nil : settings.multipathServiceType.rawValue
         isDiscretionary = settings.isDiscretionary
         stores = Stores(
             folder: storeFolder, usesCookies: settings.httpCookieStorage != nil,
@@ -154,6 +158,8 @@ package struct SessionDescription: Codable, Hashable, Sendable {
         settings.allowsExpensiveNetworkAccess = allowsExpensiveAccess
         settings.allowsConstrainedNetworkAccess = allowsConstrainedAccess
         settings.requiresDNSSECValidation = requiresDNSSEC == true
+        settings.multipathServiceType =
+            multipathServiceType.flatMap(URLSessionConfiguration.MultipathServiceType.init) ?? .none
         settings.waitsForConnectivity = true
         settings.attemptsResumableUploads = attemptsResumableUploads ?? true
         settings.tlsMinimumVersion = tls_protocol_version_t(rawValue: tls.minimumVersion) ?? .TLSv12

@@ -44,6 +44,8 @@ package struct TransferTransaction: Codable, Sendable {
     var tls: [UInt16]?
     var isReused: Bool
     var isProxied: Bool
+    /// Nil: false.
+    var isMultipath: Bool?
     var fetchType: Int
     var resolutionProtocol: Int
 
@@ -76,6 +78,7 @@ package struct TransferTransaction: Codable, Sendable {
         }
         isReused = metrics.isReusedConnection
         isProxied = metrics.isProxyConnection
+        isMultipath = metrics.isMultipath ? true : nil
         fetchType = metrics.resourceFetchType.rawValue
         resolutionProtocol = metrics.domainResolutionProtocol.rawValue
     }
@@ -116,7 +119,7 @@ package struct TransferTransaction: Codable, Sendable {
         if protocolName != nil || remote != nil || connecting.connectStart != nil {
             timings.connection = ConnectionMetrics(
                 connecting, local: Self.endpoint(local), remote: Self.endpoint(remote), protocolName: protocolName,
-                isProxied: isProxied, tls: Self.tlsInfo(tls))
+                isProxied: isProxied, tls: Self.tlsInfo(tls), isMultipath: isMultipath ?? false)
         }
         if counts.count == 6 {
             (timings.requestHeaderBytesSent, timings.requestBodyBytesSent) = (counts[0], counts[1])

@@ -47,7 +47,8 @@ package final class ConnectionMetrics: Sendable {
         case unknown
         case connected(ConnectionInfo)
         /// As a handler of the program's reported them, or as they were kept.
-        case reported(local: LoadMetrics.Endpoint?, remote: LoadMetrics.Endpoint?, tls: TLSInfo?)
+        case reported(
+            local: LoadMetrics.Endpoint?, remote: LoadMetrics.Endpoint?, tls: TLSInfo?, isMultipath: Bool)
     }
 
     /// How the connection was made, which is the first transaction's alone.
@@ -75,10 +76,10 @@ package final class ConnectionMetrics: Sendable {
     /// Of a connection that a handler reports, or whose metrics were kept.
     init(
         _ timings: ConnectTimings, local: LoadMetrics.Endpoint?, remote: LoadMetrics.Endpoint?, protocolName: String?,
-        isProxied: Bool, tls: TLSInfo? = nil
+        isProxied: Bool, tls: TLSInfo? = nil, isMultipath: Bool = false
     ) {
         self.timings = timings
-        ends = .reported(local: local, remote: remote, tls: tls)
+        ends = .reported(local: local, remote: remote, tls: tls, isMultipath: isMultipath)
         self.protocolName = protocolName
         self.isProxied = isProxied
     }
@@ -87,7 +88,7 @@ package final class ConnectionMetrics: Sendable {
         switch ends {
         case .unknown: nil
         case .connected(let info): LoadMetrics.Endpoint(info.local)
-        case .reported(let local, _, _): local
+        case .reported(let local, _, _, _): local
         }
     }
 
@@ -95,7 +96,7 @@ package final class ConnectionMetrics: Sendable {
         switch ends {
         case .unknown: nil
         case .connected(let info): LoadMetrics.Endpoint(info.remote)
-        case .reported(_, let remote, _): remote
+        case .reported(_, let remote, _, _): remote
         }
     }
 
@@ -104,7 +105,15 @@ package final class ConnectionMetrics: Sendable {
         switch ends {
         case .unknown: nil
         case .connected(let info): info.tls
-        case .reported(_, _, let tls): tls
+        case .reported(_, _, let tls, _): tls
+        }
+    }
+
+    var isMultipath: Bool {
+        switch ends {
+        case .unknown: false
+        case .connected(let info): info.isMultipath
+        case .reported(_, _, _, let isMultipath): isMultipath
         }
     }
 }

@@ -128,8 +128,9 @@ public final class URLSessionTaskTransactionMetrics: NSObject, Sendable {
     /// Whether the connection went over a constrained network; always false here.
     public var isConstrained: Bool { false }
 
-    /// Whether the connection used several paths at once; always false here.
-    public var isMultipath: Bool { false }
+    /// Whether the connection was made with Multipath TCP, so that it can use several networks at once:
+    /// ``URLSessionConfiguration/multipathServiceType``.
+    public var isMultipath: Bool { connection?.isMultipath == true }
 
     /// Where the resource came from.
     public var resourceFetchType: URLSessionTaskMetrics.ResourceFetchType { timings.resourceFetchType }

@@ -15,6 +15,7 @@ extension NetworkUse {
         allowsCellular = settings.allowsCellularAccess
         allowsExpensive = settings.allowsExpensiveNetworkAccess
         codePoint = Self.codePoint(of: settings.networkServiceType)
+        isMultipath = settings.multipathServiceType != .none
     }
 
     /// The code point of a kind of traffic (RFC 4594 §2.3). Background traffic has the one for low priority, CS1.

@@ -56,8 +56,12 @@ extension URLSessionConfiguration {
         set { settings.waitsForConnectivity = newValue }
     }
 
-    /// Whether connections go over several networks at once. The property has no effect: Linux decides that by its own
-    /// settings (MPTCP). Default none.
+    /// Whether connections may go over several networks at once, by Multipath TCP (RFC 8684). Default none.
+    ///
+    /// With each value but none, connections are made with Multipath TCP where the system and the server speak it, and are
+    /// ordinary ones where not. Which networks they use, and whether together or one after the other, is a setting of the
+    /// system for all programs (`ip mptcp`), so that the three values have the same effect.
+    /// ``URLSessionTaskTransactionMetrics/isMultipath`` says what came of it.
     public var multipathServiceType: MultipathServiceType {
         get { settings.multipathServiceType }
         set { settings.multipathServiceType = newValue }

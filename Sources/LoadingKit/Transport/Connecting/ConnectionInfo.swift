@@ -9,15 +9,19 @@ package final class ConnectionInfo: Sendable {
     /// `nil` for a connection without TLS.
     package let tls: TLSInfo?
     package let timings: ConnectTimings
+    /// Whether it goes over several networks at once, where there are several: both sides speak Multipath TCP.
+    package let isMultipath: Bool
 
     package init(
-        endpoint: Endpoint, local: SocketAddress, remote: SocketAddress, tls: TLSInfo?, timings: ConnectTimings
+        endpoint: Endpoint, local: SocketAddress, remote: SocketAddress, tls: TLSInfo?, timings: ConnectTimings,
+        isMultipath: Bool
     ) {
         self.endpoint = endpoint
         self.local = local
         self.remote = remote
         self.tls = tls
         self.timings = timings
+        self.isMultipath = isMultipath
     }
 }
 

@@ -25,7 +25,7 @@ final class Socket {
     static func open(
         for address: SocketAddress, _ use: NetworkUse, on loop: EventLoop
     ) -> Result<Socket, SystemCallFailure> {
-        let descriptor = SystemCalls.streamSocket(address.family)
+        let descriptor = streamSocket(for: address, use)
         guard descriptor >= 0 else { return .failure(SystemCallFailure(name: .socket, code: Int32(-descriptor))) }
         let socket = Socket(descriptor: Int32(descriptor), loop: loop)
         if case .ip = address {
@@ -34,6 +34,11 @@ final class Socket {
             if use.codePoint != 0 { socket.mark(use.codePoint, address) }
         }
         return .success(socket)
+    }
+
+    private static func streamSocket(for address: SocketAddress, _ use: NetworkUse) -> Int {
+        if use.isMultipath, case .ip = address { return SystemCalls.multipathSocket(address.family) }
+        return SystemCalls.streamSocket(address.family)
     }
 
     /// The two lowest bits of the field are not the code point's (RFC 3168).

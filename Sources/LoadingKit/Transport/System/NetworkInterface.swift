@@ -116,6 +116,8 @@ package struct NetworkUse: Sendable, Hashable {
     package var allowsExpensive = true
     /// The differentiated services code point (RFC 2474); 0 is ordinary traffic.
     package var codePoint: UInt8 = 0
+    /// Whether a connection may go over several networks at once.
+    package var isMultipath = false
 
     package init() {}
 

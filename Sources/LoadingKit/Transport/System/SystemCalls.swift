@@ -76,6 +76,28 @@ extension SystemCalls {
         return call(.socket) { Int(Glibc.socket(family, type, 0)) }
     }
 
+    /// As ``streamSocket(_:)``, for Multipath TCP (RFC 8684), where the system has that. A connection to a peer without it is an
+    /// ordinary one.
+    static func multipathSocket(_ family: Int32) -> Int {
+        let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
+        let descriptor = call(.socket) { Int(Glibc.socket(family, type, multipathProtocol)) }
+        return descriptor >= 0 ? descriptor : streamSocket(family)
+    }
+
+    /// Whether both sides of a connection speak Multipath TCP.
+    static func isMultipath(_ descriptor: Int32) -> Bool {
+        var info: UInt32 = 0
+        var length = socklen_t(MemoryLayout<UInt32>.size)
+        return call(.getsockopt) {
+            Int(Glibc.getsockopt(descriptor, multipathLevel, multipathInfo, &info, &length))
+        } >= 0
+    }
+
+    // IPPROTO_MPTCP, SOL_MPTCP and MPTCP_INFO of Linux, which are not in all C libraries.
+    private static let multipathProtocol: Int32 = 262
+    private static let multipathLevel: Int32 = 284
+    private static let multipathInfo: Int32 = 1
+
     static func datagramSocket(_ family: Int32) -> Int {
         let type = Int32(SOCK_DGRAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         return call(.socket) { Int(Glibc.socket(family, type, 0)) }
