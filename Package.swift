@@ -121,7 +121,9 @@ let package = Package(
         .systemLibrary(
             name: "CLoadingKitGSS", path: "Sources/LoadingKit/System/CLoadingKitGSS",
             providers: [.apt(["libkrb5-dev"])]),
-        .target(name: "CLoadingKitShims", path: "Sources/LoadingKit/System/CLoadingKitShims"),
+        .target(
+            name: "CLoadingKitShims", path: "Sources/LoadingKit/System/CLoadingKitShims",
+            linkerSettings: [.linkedLibrary("resolv")]),
         // What every module that calls OpenSSL itself depends on, or on a module that does.
         .target(
             name: "CLoadingKitOpenSSLStart", dependencies: ["CLoadingKitOpenSSL"],

@@ -159,7 +159,7 @@ import Testing
         }
         defer { peer.stop() }
         let port = Int(peer.address.port ?? 0)
-        try await withTimeout("\(program)", seconds: 60) {
+        try await withTimeout("\(program)") {
             let delegate = Delegate(program)
             let start = {
                 let session = URLSession(configuration: .ephemeral, delegate: delegate, delegateQueue: nil)

@@ -138,7 +138,7 @@ import Testing
         let session = makeSession { $0.assumesCleartextHTTP2 = true }
         defer { session.invalidateAndCancel() }
         let base = "http://127.0.0.1:\(peer.address.port ?? 0)"
-        try await withTimeout("\(script) \(method)", seconds: 60) {
+        try await withTimeout("\(script) \(method)") {
             let outcomes = Recorder<String>()
             for number in 1...count {
                 var request = URLRequest(url: try #require(URL(string: "\(base)/\(number)")))

@@ -8,13 +8,17 @@ import Testing
 @Suite struct NetworkTests {
     /// What the probe prints in a network namespace of its own, where nothing but a loopback is, which is down at first.
     private static func probe(_ mode: String) async throws -> [String] {
-        let probe = try ProgramRun.executable("NetworkProbe")
+        try await run(["--net", try ProgramRun.executable("NetworkProbe"), mode])
+    }
+
+    /// What a command prints that `unshare` starts.
+    private static func run(_ arguments: [String]) async throws -> [String] {
         return try await onThread {
             var pipes: [Int32] = [0, 0]
             guard pipe(&pipes) == 0 else { throw POSIXError(.EMFILE) }
             let reader = FileHandle(fileDescriptor: pipes[0], closeOnDealloc: true)
             let process = try ChildProcess(
-                "/usr/bin/unshare", ["--user", "--map-root-user", "--net", probe, mode],
+                "/usr/bin/unshare", ["--user", "--map-root-user"] + arguments,
                 streams: .init(output: pipes[1], errors: pipes[1]))
             close(pipes[1])
             let text = String(decoding: try reader.readToEnd() ?? Data(), as: UTF8.self)
@@ -37,6 +41,44 @@ import Testing
         try await withTimeout {
             let lines = try await Self.probe(mode)
             #expect(lines == Self.expected[mode])
+        }
+    }
+
+    /// What the probe prints with a name server of its own.
+    private static func names(_ settings: String) async throws -> [String] {
+        let folder = try TemporaryFolder()
+        try folder.write("nameserver 127.0.0.1\n\(settings)\n", to: "resolv.conf")
+        let command = "mount --bind \"$1\" /etc/resolv.conf && exec \"$2\" names"
+        let probe = try ProgramRun.executable("NetworkProbe")
+        return try await run([
+            "--net", "--mount", "/bin/sh", "-c", command, "sh", folder.file("resolv.conf").path, probe,
+        ])
+    }
+
+    @Test func namesThatTheNameServerHasValidatedAreLoaded() async throws {
+        try await withTimeout {
+            let refused = URLError.dnsLookupFailed.rawValue
+            let (offline, proxied) = (
+                URLError.notConnectedToInternet.rawValue, "signed.example failed \(refused) by a proxy"
+            )
+            let lines = try await Self.names("options trust-ad")
+            #expect(
+                lines == [
+                    "signed.example loaded hello", "SIGNED.example. loaded hello", "alias.example loaded hello",
+                    "unsigned.example failed \(refused) not validated its answer", "bogus.example failed \(offline)",
+                    "missing.example failed \(offline)", "broken.example failed \(offline)",
+                    "many.example loaded hello",
+                    "127.0.0.1 loaded hello", "localhost loaded hello",
+                    "stream to signed.example is open", "stream to unsigned.example failed \(refused)", proxied,
+                ])
+        }
+    }
+
+    @Test func withoutTheSystemsTrustNoNameIsValid() async throws {
+        try await withTimeout {
+            let lines = try await Self.names("")
+            #expect(lines.first == "signed.example failed \(URLError.dnsLookupFailed.rawValue) trust-ad")
+            #expect(lines.filter { $0.hasSuffix("loaded hello") }.count == 2)
         }
     }
 

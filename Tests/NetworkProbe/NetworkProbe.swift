@@ -6,7 +6,7 @@ import LoadingKit
 /// Loads from a server of its own, in a network namespace of its own, whose only interface is down at first. Prints what
 /// happens, a line each; run by tests.
 ///
-///     unshare --user --map-root-user --net NetworkProbe waits|fails|cellular|restricted|uploads|bound
+///     unshare --user --map-root-user --net NetworkProbe waits|fails|cellular|restricted|uploads|bound|names
 @main enum NetworkProbe {
     static func main() async {
         let mode = CommandLine.arguments.dropFirst().first ?? ""
@@ -14,6 +14,7 @@ import LoadingKit
         if isCellular { check(lk_test_rename("lo", "wwan0"), "rename") }
         guard let port = startServer() else { return print("no server") }
         if isCellular { check(lk_test_bring_up("wwan0"), "bring up") }
+        if mode == "names" { return await NameProbe.run(port) }
         let configuration = URLSessionConfiguration.ephemeral
         configuration.connectionProxyDictionary = [:]
         configuration.waitsForConnectivity = ["waits", "uploads", "bound"].contains(mode)

@@ -6,6 +6,7 @@ extension TransportError: LayerError {
         switch cause {
         case .nameNotFound, .noAddresses: Networks.exist ? .hostNotFound : .noNetwork
         case .resolverFailed: Networks.exist ? .nameLookupFailed : .noNetwork
+        case .nameNotValidated: .nameLookupFailed
         case .notAllowed: .noNetwork
         case .systemCall(.connect, ENETUNREACH), .systemCall(.connect, ENETDOWN), .systemCall(.connect, EHOSTUNREACH),
             .systemCall(.connect, EADDRNOTAVAIL):
@@ -25,6 +26,11 @@ extension TransportError: LayerError {
             }
         }
     }
+}
+
+extension TransportError {
+    /// Whether the name's addresses must have been validated, and were not.
+    package var isOfValidation: Bool { if case .nameNotValidated = cause { true } else { false } }
 }
 
 extension TLSAlert {

@@ -32,7 +32,7 @@ import Testing
         let program = Program(load, action, in: call, on: queue, servers)
         defer { program.stop() }
         let place = "\(action.rawValue) in \(call) of \(load.testDescription), \(queue.rawValue)"
-        try await withTimeout(place, seconds: 60) { try await program.start() }
+        try await withTimeout(place) { try await program.start() }
         let calls = program.delegate.calls.snapshot
         let outcomes = Self.outcomes(load, action, in: call)
         #expect(outcomes.contains(calls.filter { $0 != "block" }), "\(place): \(calls)")

@@ -9,8 +9,10 @@ import Testing
         func proxies(for query: ProxyQuery) async throws -> [ProxyChoice] { [.direct] }
     }
 
-    @Test func namesThatMustBeValidatedAreNotLookedUp() async throws {
-        let session = makeFTPSession()
+    @Test func namesThatMustBeValidatedGoThroughNoProxy() async throws {
+        let session = makeFTPSession {
+            $0.connectionProxyDictionary = ["FTPEnable": 1, "FTPProxy": "127.0.0.1", "FTPPort": 1]
+        }
         defer { session.invalidateAndCancel() }
         var request = URLRequest(url: try #require(URL(string: "ftps://host.test/file.txt")))
         request.requiresDNSSECValidation = true

@@ -38,7 +38,7 @@ final class Watch: Sendable {
     /// Waits until nobody holds any of them.
     func allGone() async throws {
         do {
-            try await withTimeout("letting go", seconds: 60) { [rows] in
+            try await withTimeout("letting go") { [rows] in
                 for row in rows.snapshot { await row.gone.wait() }
             }
         } catch {

@@ -1,14 +1,16 @@
 import Foundation
 import LoadingKitTransport
 
-/// What the system's resolver finds is not known to be validated: what must be, is refused.
+/// A name that a proxy looks up is not known to be validated: where it must be, it is refused.
+///
+/// Names that are looked up here are validated by the ``Resolver``.
 package enum DNSSECRule {
-    /// - Parameter host: a name or an address, without brackets.
-    package static func check(_ host: String, isRequired: Bool) throws(LoadFailure) {
-        guard isRequired, IPAddress(withoutZone: host) == nil, !LocalHost.isThisMachine(host) else { return }
+    /// - Parameter host: what the proxy is to connect to: a name or an address, without brackets.
+    package static func checkProxied(_ host: String, over use: NetworkUse) throws(LoadFailure) {
+        guard use.requiresDNSSEC, IPAddress(withoutZone: host) == nil, !LocalHost.isThisMachine(host) else { return }
         throw LoadFailure(
             .dnsLookupFailed,
-            "\(host) must be validated by DNSSEC (requiresDNSSECValidation), and the system's resolver does not say whether it was"
-        )
+            "\(host) must be validated by DNSSEC (requiresDNSSECValidation), and is looked up by a proxy, which does not say whether "
+                + "it was: use no proxy for it")
     }
 }

@@ -1,12 +1,13 @@
 import LoadingKitTransport
 
 extension NetworkUse {
-    /// The networks that both the session's configuration and a request allow.
+    /// What both the session's configuration and a request allow and require.
     package func narrowed(by request: URLRequest) -> NetworkUse {
         var use = self
         if !request.allowsCellularAccess { use.allowsCellular = false }
         if !request.allowsExpensiveNetworkAccess { use.allowsExpensive = false }
         if request.networkServiceType != .default { use.codePoint = Self.codePoint(of: request.networkServiceType) }
+        if request.requiresDNSSECValidation { use.requiresDNSSEC = true }
         return use
     }
 
@@ -15,6 +16,7 @@ extension NetworkUse {
         allowsCellular = settings.allowsCellularAccess
         allowsExpensive = settings.allowsExpensiveNetworkAccess
         codePoint = Self.codePoint(of: settings.networkServiceType)
+        requiresDNSSEC = settings.requiresDNSSECValidation
         isMultipath = settings.multipathServiceType != .none
     }
 

@@ -38,9 +38,11 @@ extension URLSessionConfiguration {
 
     /// Whether the names of hosts must be validated by DNSSEC. Default false.
     ///
-    /// If true, requests whose host is a name fail with `URLError.dnsLookupFailed`: the system's resolver, which looks names up, does
-    /// not say whether they were validated. To load without the check all the same would ignore what the program asks for.
-    /// Addresses, `localhost` and Unix-domain sockets need no lookup, and are loaded.
+    /// If true, names are looked up with the system's name servers alone, not in `/etc/hosts`, and only addresses count that
+    /// these say they have validated. The system must trust them to: `options trust-ad` in `/etc/resolv.conf`, as
+    /// `systemd-resolved` writes there, and validation switched on in the name server (`DNSSEC=yes` there). In all other cases
+    /// requests fail with `URLError.dnsLookupFailed`; those to names through proxies, too, as the proxy looks the name up.
+    /// Addresses, `localhost` and Unix-domain sockets need no lookup.
     public var requiresDNSSECValidation: Bool {
         get { settings.requiresDNSSECValidation }
         set { settings.requiresDNSSECValidation = newValue }

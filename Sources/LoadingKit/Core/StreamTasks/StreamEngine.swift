@@ -62,11 +62,6 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         guard let port = UInt16(exactly: task.port), port > 0, !task.host.isEmpty else {
             return end(with: LoadFailure(.badURL, "there is no port \(task.port) of \(task.host)"))
         }
-        do {
-            try DNSSECRule.check(task.host, isRequired: core.settings.requiresDNSSECValidation)
-        } catch {
-            return end(with: error)
-        }
         let attempt = connector.connect(
             to: .tcp(host: task.host, port: port), over: NetworkUse(core.settings),
             timeout: core.settings.connectTimeout

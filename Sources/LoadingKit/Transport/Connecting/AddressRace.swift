@@ -41,7 +41,7 @@ final class AddressRace {
     }
 
     func start(_ resolver: Resolver) {
-        let request = resolver.resolve(host, on: loop) { [weak self] family, answer in
+        let request = resolver.resolve(host, mustBeValid: use.requiresDNSSEC, on: loop) { [weak self] family, answer in
             self?.lookupDidEnd(family, answer)
         }
         if isOver { request.cancel() } else { self.request = request }
@@ -164,7 +164,11 @@ final class AddressRace {
     /// "Not found" only when both lookups give that; a lookup that failed might have found something.
     private var resolverCause: TransportError.Cause {
         for failure in resolverFailures {
-            if case .failed(let text) = failure { return .resolverFailed(text) }
+            switch failure {
+            case .failed(let text): return .resolverFailed(text)
+            case .notValidated(let text): return .nameNotValidated(text)
+            case .notFound: break
+            }
         }
         guard case .notFound(let text) = resolverFailures.first else { return .noAddresses }
         return .nameNotFound(text)

@@ -15,6 +15,8 @@ package struct TransportError: Error, Sendable, Hashable {
         case nameNotFound(String)
         /// The resolver failed; its text.
         case resolverFailed(String)
+        /// The name's addresses were not validated by DNSSEC, as they must be; why.
+        case nameNotValidated(String)
         /// The name exists and has no address of a family that can be used.
         case noAddresses
         /// No server listens there (`ECONNREFUSED`).
@@ -102,6 +104,8 @@ extension TransportError.Cause: CustomStringConvertible {
         case .systemCall(let name, let code): "\(SystemCalls.text(ofError: code)) (\(name.rawValue))"
         case .nameNotFound(let text): "the name was not found (\(text))"
         case .resolverFailed(let text): "the name could not be looked up (\(text))"
+        case .nameNotValidated(let text):
+            "the name must be validated by DNSSEC (requiresDNSSECValidation), and was not: \(text)"
         case .noAddresses: "the name has no address"
         case .refused: "connection refused: nothing listens there"
         case .timedOut: "timed out"

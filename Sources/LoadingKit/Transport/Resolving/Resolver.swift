@@ -49,6 +49,8 @@ package final class Resolver: Sendable {
     fileprivate struct Key: Hashable {
         var name: String
         var family: Family
+        /// Whether an answer counts only where it was validated by DNSSEC.
+        var mustBeValid: Bool
     }
 
     private struct Pending {
@@ -79,7 +81,7 @@ package final class Resolver: Sendable {
     package static let limits = BlockingPool.Limits(
         usualThreads: 32, maximumThreads: 128, slowAfter: 500_000_000, maximumWaiting: 2048)
 
-    /// The process's own, with the system's lookup.
+    /// The process's own, with the system's lookups.
     package static let shared = Resolver()
 
     /// Those that wait look this often whether another thread may be started, in nanoseconds.
@@ -88,16 +90,19 @@ package final class Resolver: Sendable {
     private let pool: BlockingPool
     private let time: TimeSource
     private let lookup: Lookup
+    private let validatedLookup: Lookup
     private let names = Guarded(Names())
     private let lastNumber = Atomic<UInt64>(0)
 
     package init(
         limits: BlockingPool.Limits = Resolver.limits, time: TimeSource = .system,
-        lookup: @escaping Lookup = Resolver.systemLookup
+        lookup: @escaping Lookup = Resolver.systemLookup,
+        validatedLookup: @escaping Lookup = Resolver.systemValidatedLookup
     ) {
         pool = BlockingPool(name: "LoadingKit-name", limits, time: time)
         self.time = time
         self.lookup = lookup
+        self.validatedLookup = validatedLookup
     }
 
     /// How many threads look names up.
@@ -108,8 +113,10 @@ package final class Resolver: Sendable {
 
     /// Calls `answer` once for each family, on `loop`, which is the caller's: at once for literals, `localhost` and what
     /// is known, else later.
+    ///
+    /// - Parameter mustBeValid: whether addresses count only where the name server has validated them by DNSSEC.
     package func resolve(
-        _ host: String, on loop: EventLoop, answer: @escaping (Family, Answer) -> Void
+        _ host: String, mustBeValid: Bool = false, on loop: EventLoop, answer: @escaping (Family, Answer) -> Void
     ) -> Request {
         loop.preconditionCurrent()
         let request = Request(self, lastNumber.wrappingAdd(1, ordering: .relaxed).newValue)
@@ -126,7 +133,7 @@ package final class Resolver: Sendable {
         }
         let box = LoopTransfer(Waiter(request: request, answer: answer))
         for family in Family.allCases where !request.isCancelled {
-            lookUp(Key(name: host.lowercased(), family: family), box, loop)
+            lookUp(Key(name: host.lowercased(), family: family, mustBeValid: mustBeValid), box, loop)
         }
         return request
     }
@@ -169,10 +176,14 @@ package final class Resolver: Sendable {
                 return .pending
             }
             let work = BlockingPool.Work(
-                { self.finish(key, self.lookup(key.name, key.family)) }, orElse: { self.refuse(key, $0) })
+                { self.finish(key, self.look(up: key)) }, orElse: { self.refuse(key, $0) })
             names.pending[key] = Pending(work: work, waiting: [number: deliver])
             return .asked(work)
         }
+    }
+
+    private func look(up key: Key) -> Answer {
+        key.mustBeValid ? validatedLookup(key.name, key.family) : lookup(key.name, key.family)
     }
 
     /// As long as lookups wait for a thread, and this request for one of them perhaps.
@@ -247,6 +258,8 @@ package enum ResolverFailure: Error, Sendable, Hashable {
     case notFound(String)
     /// The resolver failed; its text.
     case failed(String)
+    /// The addresses were not validated by DNSSEC; why.
+    case notValidated(String)
 }
 
 extension Resolver {

@@ -105,7 +105,7 @@ package enum Networks {
     package static var exist: Bool { NetworkInterface.anyIsUp }
 }
 
-/// Over which networks a connection may go, and how its packets are marked.
+/// Over which networks a connection may go, how its packets are marked, and what its address must be.
 package struct NetworkUse: Sendable, Hashable {
     /// Why an interface is not used.
     package enum Exclusion: Sendable, Hashable {
@@ -118,6 +118,8 @@ package struct NetworkUse: Sendable, Hashable {
     package var codePoint: UInt8 = 0
     /// Whether a connection may go over several networks at once.
     package var isMultipath = false
+    /// Whether a name's addresses must be validated by DNSSEC.
+    package var requiresDNSSEC = false
 
     package init() {}
 

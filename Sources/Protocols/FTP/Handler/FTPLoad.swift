@@ -70,9 +70,6 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
                         + "field FTP-TLS: required, or allow it with configuration.appTransportSecurity "
                         + "(exceptionDomains or allowsArbitraryLoads)")
             }
-            try DNSSECRule.check(
-                request.server.host,
-                isRequired: urlRequest.requiresDNSSECValidation || session.settings.requiresDNSSECValidation)
             login = FTPLogin(request, session)
             connect()
         } catch {

@@ -84,11 +84,12 @@ extension LoadFailure {
     /// A proxy's failure as a load fails with it.
     static func ofConnecting(_ error: any Error) -> any Error { (error as? ProxyError).map(LoadFailure.init) ?? error }
 
-    /// Whether a way led nowhere, and another may lead on: not where the server's certificate is refused, nor where the proxy
-    /// has answered what it thinks of the request.
+    /// Whether a way led nowhere, and another may lead on: not where the server's certificate is refused, its name is not
+    /// validated, or the proxy has answered what it thinks of the request.
     static func isOfWay(_ error: any Error) -> Bool {
         switch error {
         case let error as ProxyError: error.isOfProxy
+        case let error as TransportError where error.isOfValidation: false
         case let error as TransportError:
             error.phase == .resolve || error.phase == .connect || error.cause == .timedOut
         case _: false

@@ -130,7 +130,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     func prepare(_ target: RequestTarget, _ origin: OriginRecord, through proxy: Proxy?) throws {
         guard let receiver else { return }
         let destination = Destination(
-            target: target, origin: origin, route: route(to: origin, through: proxy, receiver))
+            target: target, origin: origin, route: try route(to: origin, through: proxy, receiver))
         self.destination = destination
         transaction.fields = makeFields(for: destination)
         recallCredentials(target)
@@ -140,16 +140,22 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     private func route(
         to origin: OriginRecord, through proxy: Proxy?, _ receiver: any LoadReceiver
-    ) -> RouteRecord {
+    ) throws(LoadFailure) -> RouteRecord {
         let delegate = session.mayAskDelegates(about: origin.origin) ? receiver.challengeDelegate : nil
-        return session.route(
+        let record = session.route(
             to: origin, through: proxy, for: request, switching: switching, decidedBy: delegate)
+        if proxy != nil { try DNSSECRule.checkProxied(origin.origin.host, over: record.route.use) }
+        return record
     }
 
     /// The request goes to the same server through another proxy, or through none.
     func changeWay(to proxy: Proxy?) {
         guard var destination, let receiver else { return }
-        destination.route = route(to: destination.origin, through: proxy, receiver)
+        do {
+            destination.route = try route(to: destination.origin, through: proxy, receiver)
+        } catch {
+            return fail(error)
+        }
         self.destination = destination
         transaction.fields = makeFields(for: destination)
         if isExpectationRefused { transaction.fields.remove(.expect) }
@@ -221,10 +227,6 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
                 "cleartext http to \(record.origin.host) is not allowed by App Transport Security: use https, or allow it with "
                     + "configuration.appTransportSecurity (exceptionDomains or allowsArbitraryLoads)")
         }
-        guard record.socket == nil else { return }
-        try DNSSECRule.check(
-            record.origin.host,
-            isRequired: request.requiresDNSSECValidation || session.settings.requiresDNSSECValidation)
     }
 
     /// Makes the fields that a request has in both versions, for each request that is sent: the usual ones

@@ -86,6 +86,7 @@ package final class ProxyTunnel {
 
     /// Connects to the proxy.
     package func start(_ connector: Connector, _ settings: SessionSettings, over use: NetworkUse) throws {
+        try DNSSECRule.checkProxied(destination.host, over: use)
         var tls: (context: TLSContext, serverName: String)?
         if proxy.kind == .https {
             tls = (try TLSContext(TLSOptions(settings, host: proxy.host, alpn: ["http/1.1"])), proxy.host)

@@ -56,3 +56,4 @@ int lk_reserve(int descriptor, int64_t offset, int64_t count);
 #include "field_lines.h"
 #include "http_scan.h"
 #include "local_sockets.h"
+#include "validated_lookup.h"
