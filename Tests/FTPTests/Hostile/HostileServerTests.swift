@@ -14,12 +14,12 @@ import Testing
         defer { server.stop() }
         let session = makeFTPSession()
         defer { session.invalidateAndCancel() }
-        let outcome = try await withTimeout(row.name, seconds: 20) { await session.outcome(server.url()) }
+        let outcome = try await withTimeout(row.name) { await session.outcome(server.url()) }
         switch row.expected {
         case .loads: #expect(outcome == .loaded(FaultyFTPServer.file), "\(row.name): \(server.steps)")
         case .fails(let code): #expect(outcome == .failed(code), "\(row.name): \(server.steps)")
         }
-        let next = try await withTimeout("after \(row.name)", seconds: 20) { await session.outcome(server.url()) }
+        let next = try await withTimeout("after \(row.name)") { await session.outcome(server.url()) }
         #expect(next == .loaded(FaultyFTPServer.file) || !server.hasFailed, "after \(row.name): \(server.steps)")
     }
 
@@ -93,9 +93,9 @@ import Testing
             let load = Task { await session.outcome(url) }
             await server.step(step)
             load.cancel()
-            let outcome = try await withTimeout(step, seconds: 20) { await load.value }
+            let outcome = try await withTimeout(step) { await load.value }
             #expect(outcome == .failed(.cancelled) || outcome == .other("CancellationError()"), "\(step)")
-            let next = try await withTimeout("after \(step), \(server.steps)", seconds: 20) {
+            let next = try await withTimeout("after \(step), \(server.steps)") {
                 await session.outcome(url)
             }
             #expect(next == .loaded(FaultyFTPServer.file), "after \(step)")
@@ -114,7 +114,7 @@ import Testing
             defer { session.invalidateAndCancel() }
             let right = path.hasSuffix("/") ? nil : FaultyFTPServer.file
             for what in ["with", "after"] {
-                let outcome = try await withTimeout("\(what) \(fault)", seconds: 20) {
+                let outcome = try await withTimeout("\(what) \(fault)") {
                     await session.outcome(server.url(path))
                 }
                 switch outcome {

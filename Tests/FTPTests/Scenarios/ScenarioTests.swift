@@ -29,7 +29,7 @@ import Testing
     private func result(of scenario: Scenario, _ run: ScenarioRun) async throws -> String {
         guard scenario.isPossible(run.server) else { return "cannot be" }
         do {
-            try await withTimeout(scenario.name, seconds: 60) { try await scenario.run(run) }
+            try await withTimeout(scenario.name) { try await scenario.run(run) }
             return "ok"
         } catch {
             return "\(error)"
@@ -135,7 +135,7 @@ import Testing
                     : ["FTPEnable": 1, "FTPProxy": "127.0.0.1", "FTPPort": Int(proxy.port)]
             }
             defer { session.invalidateAndCancel() }
-            try await withTimeout("\(program) \(security)", seconds: 60) {
+            try await withTimeout("\(program) \(security)") {
                 for _ in 0..<3 {
                     let bytes = try await run.load("/a.txt", in: session)
                     #expect(bytes == ScenarioRun.text)
