@@ -41,6 +41,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     /// What came while the receiver took nothing: no response may be given then.
     private var heldBeginning: FTPClientStateMachine.Beginning?
     private var heldEnd: FTPFacts?
+    private var heldRefusal: FTPRefusal?
 
     init(_ request: URLRequest, _ resources: LoadResources) {
         urlRequest = request
@@ -93,6 +94,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         isBlocked = false
         if let beginning = heldBeginning.take() { transferDidBegin(beginning) }
         if let facts = heldEnd.take() { complete(facts) }
+        if let refusal = heldRefusal.take() { return transferDidFail(refusal) }
         readData()
         sendData()
     }
@@ -181,13 +183,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
             data.open(port: port)
         case .begin(let beginning): transferDidBegin(beginning)
         case .finish(let facts): transferDidFinish(facts, connection)
-        case .fail(let refusal):
-            // Some servers say on the control connection, too, that TLS of a data connection came to nothing: the next
-            // command would take that for its answer.
-            let mayHaveMore = data != nil && connection.key.server.security != .none
-            stopTransfer()
-            if !mayHaveMore { release(connection) }
-            fail(LoadFailure(refusal))
+        case .fail(let refusal): transferDidFail(refusal)
         case .wait, .send, .startTLS, .close: break
         }
     }
@@ -303,6 +299,27 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         complete(facts)
     }
 
+    /// The server has broken the transfer off. What came before is read first: a resumed download need not load it again.
+    private func transferDidFail(_ refusal: FTPRefusal) {
+        readRest()
+        guard let connection else { return }
+        if isBlocked, isReading, !isDataOver {
+            heldRefusal = refusal
+            return
+        }
+        // Some servers say on the control connection, too, that TLS of a data connection came to nothing: the next
+        // command would take that for its answer.
+        let mayHaveMore = data != nil && connection.key.server.security != .none
+        stopTransfer()
+        if !mayHaveMore { release(connection) }
+        fail(LoadFailure(refusal))
+    }
+
+    /// Whether a file's bytes come.
+    private var isReading: Bool {
+        request?.transfer.operation == .retrieve && (beginning != nil || heldBeginning != nil)
+    }
+
     private func complete(_ facts: FTPFacts) {
         guard let request else { return }
         switch request.transfer.operation {
@@ -364,6 +381,17 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         }
         loop.executeLater { [weak self] in self?.readData() }
     }
+
+    /// Reads a file's bytes that have come.
+    private func readRest() {
+        guard isReading else { return }
+        for _ in 0..<Self.readsOfRest {
+            guard !isBlocked, !isDataOver, receiver != nil, let stream = data?.stream, readOnce(stream) else { return }
+        }
+    }
+
+    /// A server that goes on sending is not listened to.
+    private static let readsOfRest = 256
 
     /// False when there is no more to read now.
     private func readOnce(_ stream: ByteStream) -> Bool {
