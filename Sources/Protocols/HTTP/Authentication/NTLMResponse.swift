@@ -80,10 +80,19 @@ struct NTLMIdentity: Sendable {
         self.password = password
     }
 
+    /// As Windows and Samba do it: character by character, so that `ß`, which no single character stands for in capitals,
+    /// stays as it is.
+    private static func uppercased(_ name: String) -> String {
+        name.unicodeScalars.reduce(into: "") { result, scalar in
+            let capitals = scalar.properties.uppercaseMapping
+            result += scalar.utf16.count == 1 && capitals.utf16.count == 1 ? capitals : String(scalar)
+        }
+    }
+
     /// NTOWFv2 (MS-NLMP §3.3.2).
     var key: [UInt8]? {
         MessageDigest.md5.authenticate(
-            NTLMMessage.utf16(user.uppercased() + domain), key: MD4.hash(NTLMMessage.utf16(password)))
+            NTLMMessage.utf16(Self.uppercased(user) + domain), key: MD4.hash(NTLMMessage.utf16(password)))
     }
 }
 
