@@ -20,9 +20,10 @@ enum NTLMMessage {
         ]
     }
 
-    /// The first message. It names neither a domain nor this machine, as the server does not need them.
+    /// The first message. It names neither a domain, nor this machine, nor a version, as the server does not need them. The empty
+    /// fields are there, as some servers refuse a shorter message (gss-ntlmssp 1.2).
     static let negotiate =
-        signature + littleEndian(UInt32(1)) + littleEndian(Flags.offered.rawValue) + [UInt8](repeating: 0, count: 16)
+        signature + littleEndian(UInt32(1)) + littleEndian(Flags.offered.rawValue) + [UInt8](repeating: 0, count: 24)
 
     static func littleEndian(_ number: some FixedWidthInteger) -> [UInt8] {
         (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
