@@ -23,6 +23,7 @@ import Testing
         let other = try authority.issue().certificatePEM
         let past = Int(Date().timeIntervalSince1970) - 7200
         let stranger = try ServerIdentity.selfSigned(CertificateAuthority.authorityTemplate("LoadingKit Loopback CA"))
+        let responder = try authority.issue(.ocspResponder())
         let revoked = Outcome.failed(.serverCertificateUntrusted)
         return [
             Case(what: "none"),
@@ -45,6 +46,36 @@ import Testing
                 what: "signed by a stranger",
                 staple: try authority.ocspResponse(about: pem, .revoked(since: past), signedBy: stranger)),
             Case(what: "signed by the server itself", staple: try authority.ocspResponse(about: pem, signedBy: leaf)),
+            Case(
+                what: "good, by the authority's responder",
+                staple: try authority.ocspResponse(about: pem, signedBy: responder), demanded: .ok("0")),
+            Case(
+                what: "revoked, by the authority's responder",
+                staple: try authority.ocspResponse(about: pem, .revoked(since: past), signedBy: responder),
+                outcome: revoked),
+            Case(
+                what: "unknown, by the authority's responder",
+                staple: try authority.ocspResponse(about: pem, .unknown, signedBy: responder)),
+            Case(
+                what: "by a responder whose certificate has expired",
+                staple: try authority.ocspResponse(
+                    about: pem, signedBy: try authority.issue(.ocspResponder(notBefore: past - 86_400, notAfter: past)))
+            ),
+            Case(
+                what: "by one that the authority has not made a responder",
+                staple: try authority.ocspResponse(
+                    about: pem, .revoked(since: past), signedBy: try authority.issue(.client("Ada")))),
+            Case(
+                what: "by the responder of another authority",
+                staple: try authority.ocspResponse(
+                    about: pem, .revoked(since: past),
+                    signedBy: try CertificateAuthority(CertificateAuthority.authorityTemplate("Another"))
+                        .issue(.ocspResponder()))),
+            Case(
+                what: "by the responder of an authority below",
+                staple: try authority.ocspResponse(
+                    about: pem, .revoked(since: past),
+                    signedBy: try authority.intermediate().issue(.ocspResponder()))),
             Case(what: "garbage", staple: Array("not an answer".utf8)),
             Case(what: "cut off", staple: try authority.ocspResponse(about: pem).dropLast(9)),
         ]

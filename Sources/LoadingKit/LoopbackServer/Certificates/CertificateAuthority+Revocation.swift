@@ -21,7 +21,8 @@ extension CertificateAuthority {
     ///   - certificatePEM: the certificate, and more, which is not read.
     ///   - status: what is said of it.
     ///   - validity: when it is. By default from an hour ago, for a day.
-    ///   - signer: who signs in place of the authority: whoever has no right to.
+    ///   - signer: who signs in place of the authority: a service of its own (``CertificateTemplate/ocspResponder(notBefore:notAfter:)``),
+    ///     or whoever has no right to. The response has its certificates.
     public func ocspResponse(
         about certificatePEM: String, _ status: CertificateStatus = .good, validity: Validity = -3600...86_400,
         signedBy signer: ServerIdentity? = nil
@@ -44,12 +45,13 @@ extension CertificateAuthority {
             OCSP_basic_add1_status(
                 answer, name, code, OCSP_REVOKED_STATUS_KEYCOMPROMISE, since?.pointer, begin.pointer, end.pointer),
             "adding a status")
-        let signing = try signer.map { signer throws(OpenSSLError) in
-            try Certificate.first(inPEM: signer.certificatePEM)
+        let signing = try Certificate.all(inPEM: signer?.certificatePEM ?? self.certificatePEM)
+        for intermediate in signing.dropFirst() {
+            try check(OCSP_basic_add1_cert(answer, intermediate.pointer), "adding an intermediate")
         }
         let key = try PrivateKey(pem: signer?.privateKeyPEM ?? privateKeyPEM)
         try check(
-            OCSP_basic_sign(answer, (signing ?? issuer).pointer, key.pointer, EVP_sha256(), nil, 0),
+            OCSP_basic_sign(answer, (signing.first ?? issuer).pointer, key.pointer, EVP_sha256(), nil, 0),
             "signing an OCSP response")
         let whole = try required(
             OCSP_response_create(OCSP_RESPONSE_STATUS_SUCCESSFUL, answer), "making an OCSP response")

@@ -70,6 +70,8 @@ struct CertificateBuilder {
             try addLeaf("serverAuth", to: target, &context)
         case .client:
             try addLeaf("clientAuth", to: target, &context)
+        case .ocspResponder:
+            try addLeaf("OCSPSigning", to: target, &context)
         case .authority(let pathLength):
             let critical = template.hasCriticalBasicConstraints ? "critical," : ""
             let bound = pathLength.map { ",pathlen:\($0)" } ?? ""

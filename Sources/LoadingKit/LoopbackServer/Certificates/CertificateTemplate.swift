@@ -6,6 +6,8 @@ public struct CertificateTemplate: Sendable {
     public enum Usage: Sendable, Equatable {
         case server
         case client
+        /// May sign OCSP responses about the certificates of its own issuer (RFC 6960 §4.2.2.2).
+        case ocspResponder
         /// May sign certificates; `pathLength` bounds how many authorities may follow below it.
         case authority(pathLength: Int?)
         /// No usage extensions at all, and no basic constraints.
@@ -76,6 +78,13 @@ public struct CertificateTemplate: Sendable {
     public static var notYetValid: CertificateTemplate {
         let now = time(nil)
         return CertificateTemplate(notBefore: now &+ 86400, notAfter: now &+ 30 * 86400)
+    }
+
+    /// A certificate for a service that signs an authority's OCSP responses for it.
+    public static func ocspResponder(notBefore: Int? = nil, notAfter: Int? = nil) -> CertificateTemplate {
+        CertificateTemplate(
+            commonName: "LoadingKit Loopback OCSP", dnsNames: [], ipAddresses: [], notBefore: notBefore,
+            notAfter: notAfter, usage: .ocspResponder)
     }
 
     /// A certificate for a client to identify itself with.
