@@ -6,12 +6,12 @@ import Testing
 
 /// Servers that ask who the client is when they have seen a request: TLS 1.3's authentication after the handshake.
 @Suite struct LateClientCertificateTests {
-    private static func identity(_ authority: CertificateAuthority, _ name: String) throws -> ClientIdentity {
+    static func identity(_ authority: CertificateAuthority, _ name: String) throws -> ClientIdentity {
         let files = try authority.issue(.client(name))
         return try ClientIdentity(pemRepresentation: files.certificatePEM + files.privateKeyPEM)
     }
 
-    private static func credential(_ identity: ClientIdentity) -> ChallengeNotes.Answer {
+    static func credential(_ identity: ClientIdentity) -> ChallengeNotes.Answer {
         (.useCredential, URLCredential(identity: identity, certificates: nil, persistence: .none))
     }
 
@@ -30,7 +30,7 @@ import Testing
     }
 
     /// Answers what concerns the client.
-    private static func answerer(
+    static func answerer(
         _ answer: @escaping @Sendable () -> ChallengeNotes.Answer
     ) -> TrustAnswerer {
         TrustAnswerer { $0.protectionSpace.serverTrust == nil ? answer() : (.performDefaultHandling, nil) }

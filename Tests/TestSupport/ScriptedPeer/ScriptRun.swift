@@ -72,6 +72,7 @@ final class ScriptRun {
             try readBody()
             recordRequest(in: requestsWithBody)
         case .expectBytes(let count): _ = try take(count)
+        case .expectThrough(let bytes): _ = try take(through: bytes)
         case .expectAnything: try readAnything()
         case .readUntilClose: try readUntilClose()
         case .send(let bytes): try socket.write(bytes)

@@ -12,6 +12,8 @@ extension ScriptedPeer {
         case expectBody
         /// Reads exactly so many bytes.
         case expectBytes(Int)
+        /// Reads up to and with these bytes.
+        case expectThrough([UInt8])
         /// Reads whatever comes first, such as a ClientHello that is not to be answered as one.
         case expectAnything
         /// Reads until the other side ends the connection.

@@ -119,12 +119,16 @@ extension TLSSession {
         switch decisions.identity {
         case .unasked:
             // HTTP/2 does not allow it after the handshake: the requests of many streams are under way (RFC 9113 §9.2.3).
-            guard !decisions.isEstablished || !isHTTP2 else { return .no }
+            guard !decisions.isEstablished || !isHTTP2 else {
+                decisions.identity = .forbidden
+                return .no
+            }
             decisions.clientCertificate = .notSent
             guard decider != nil || decisions.isEstablished else { return .yes }
             decisions.identity = .asked
             return .later
         case .asked: return .later
+        case .forbidden: return .no
         case .decided(let decision):
             // A server may ask again, and gets another answer then.
             if decisions.isEstablished { decisions.identity = .unasked }
@@ -185,6 +189,8 @@ struct TLSDecisions {
 
     enum Identity {
         case unasked, asked
+        /// The server has asked when it may not: the connection has failed.
+        case forbidden
         case decided(IdentityDecision)
     }
 

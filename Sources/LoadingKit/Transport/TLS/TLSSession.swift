@@ -164,6 +164,7 @@ final class TLSSession {
     }
 
     private func cause() -> TransportError.Cause {
+        if case .forbidden = decisions.identity { return .forbiddenQuestion }
         if TLSAlert(error: ERR_peek_error()) != nil { return tlsFailure() }
         if let failure = bio.failure { return failure }
         return bio.sawEnd ? .truncated : .handshake(OpenSSLError.text())
@@ -312,4 +313,12 @@ final class TLSSession {
     }
 
     var peerCertificates: [Certificate] { CertificateStack.certificates(in: SSL_get_peer_cert_chain(ssl)) }
+}
+
+extension TransportError.Cause {
+    /// The server has asked for the client's certificate after the handshake of an HTTP/2 connection.
+    fileprivate static let forbiddenQuestion = Self.handshake(
+        "the server asked for the client's certificate after the handshake, which HTTP/2 does not allow (RFC 9113 §9.2.3): "
+            + "it has to ask in the handshake, or to refuse the request with HTTP_1_1_REQUIRED; with "
+            + "configuration.allowsHTTP2 = false it may ask at any time")
 }

@@ -31,6 +31,8 @@ extension HTTP2Connection {
         guard let closing = life.close() else { return }
         letGo()
         stream.close()
+        // A server that breaks the rules is there, and may be processing what it got.
+        let isFault = error is HTTP2Error || (error as? TransportError)?.category == .secureConnectionFailed
         let lost = inOrder(streams.ids.compactMap(find))
         streams = StreamTable(vacant: nil)
         for carried in lost { carried.body = nil }
@@ -40,7 +42,7 @@ extension HTTP2Connection {
             // that it ever carried may well be that request.
             let isUnknown = !carried.hasResponse && (carried.number > 1 || lost.count > 1)
             let processing: StreamFailure.Processing =
-                isUnknown ? (closing == .afterGoAway ? .possible : .unknown) : .begun
+                isUnknown ? (closing == .afterGoAway || isFault ? .possible : .unknown) : .begun
             carried.failed(StreamFailure(error: error, processing: processing))
         }
         pool.connectionDidClose(self)
