@@ -5,10 +5,6 @@ import Testing
 
 /// What a session or a request demands of every load holds for `ftp` and `ftps`, too.
 @Suite struct SessionRuleTests {
-    private struct Unasked: ProxyResolver {
-        func proxies(for query: ProxyQuery) async throws -> [ProxyChoice] { [.direct] }
-    }
-
     @Test func namesThatMustBeValidatedGoThroughNoProxy() async throws {
         let session = makeFTPSession {
             $0.connectionProxyDictionary = ["FTPEnable": 1, "FTPProxy": "127.0.0.1", "FTPPort": 1]
@@ -17,18 +13,6 @@ import Testing
         var request = URLRequest(url: try #require(URL(string: "ftps://host.test/file.txt")))
         request.requiresDNSSECValidation = true
         #expect(await session.outcome(request) == .failed(.dnsLookupFailed))
-    }
-
-    @Test func whereAResolverKnowsTheProxiesNothingGoesDirectly() async throws {
-        let server = try FaultyFTPServer()
-        defer { server.stop() }
-        let session = makeFTPSession {
-            $0.connectionProxyDictionary = nil
-            $0.proxyResolver = Unasked()
-        }
-        defer { session.invalidateAndCancel() }
-        #expect(await session.outcome(server.url()) == .failed(.cannotConnectToHost))
-        #expect(server.steps == [])
     }
 
     @Test(arguments: [FTPServerProcess.Security.explicit, .implicit])

@@ -65,17 +65,18 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
             guard let proxy = key.proxy else {
                 let tls = try key.server.security == .implicit ? secureName() : nil
                 let attempt = session.connector.connect(
-                    to: endpoint, tls: tls, asking: self, over: key.use, timeout: session.settings.connectTimeout
+                    to: endpoint, tls: tls, asking: self, over: key.use,
+                    timeout: load?.wayLimit ?? session.settings.connectTimeout
                 ) { [weak self] in self?.connectDidEnd($0.mapError { $0 as any Error }) }
                 state = .connecting(attempt)
                 return
             }
-            let tunnel = ProxyTunnel(
-                to: key.server.host, port: key.server.port, through: proxy, on: loop,
-                timeout: session.settings.connectTimeout
-            ) { [weak self] in self?.tunnelDidEnd($0) }
+            let tunnel = ProxyTunnel { [weak self] in self?.load?.tunnelRequester }
             state = .tunnelling(tunnel)
-            try tunnel.start(session.connector, session.settings, over: key.use)
+            try tunnel.start(
+                to: key.server.host, port: key.server.port, through: proxy, over: key.use, session.connector,
+                session.settings, limit: load?.wayLimit
+            ) { [weak self] in self?.tunnelDidEnd($0) }
         } catch {
             loop.executeLater { [weak self] in self?.fail(error) }
         }

@@ -42,14 +42,14 @@ final class FTPDataChannel: ByteStreamHandler {
 
     func open(port: UInt16) {
         let (session, key) = (connection.session, connection.key)
-        let timeout = session.settings.connectTimeout
         if let proxy = key.proxy {
-            let tunnel = ProxyTunnel(
-                to: key.server.host, port: port, through: proxy, on: session.loop, timeout: timeout
-            ) { [weak self] in self?.didConnect($0) }
+            let tunnel = ProxyTunnel { [weak self] in self?.load?.tunnelRequester }
             state = .tunnelling(tunnel)
             do {
-                try tunnel.start(session.connector, session.settings, over: key.use)
+                try tunnel.start(
+                    to: key.server.host, port: port, through: proxy, over: key.use, session.connector,
+                    session.settings, limit: nil
+                ) { [weak self] in self?.didConnect($0) }
             } catch {
                 session.loop.executeLater { [weak self] in self?.didConnect(.failure(error)) }
             }
@@ -57,7 +57,7 @@ final class FTPDataChannel: ByteStreamHandler {
         }
         let host = connection.info?.remote.address ?? key.server.host
         let attempt = session.connector.connect(
-            to: .tcp(host: host, port: port), over: key.use, timeout: timeout
+            to: .tcp(host: host, port: port), over: key.use, timeout: session.settings.connectTimeout
         ) { [weak self] in self?.didConnect($0.mapError { $0 as any Error }) }
         state = .connecting(attempt)
     }

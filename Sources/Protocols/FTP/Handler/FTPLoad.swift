@@ -22,7 +22,12 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     private(set) var receiver: (any LoadReceiver)?
     private(set) var request: FTPRequest?
     private var state = State.new
+    private let number: UInt64
     private var login = FTPLogin()
+    /// Nil until they are found.
+    private var ways: TunnelWays?
+    /// Whether the control connection was made.
+    private var isOpen = false
     private var timings: TransactionTimings
     private var isReused = false
     private var isCollected = false
@@ -47,6 +52,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         urlRequest = request
         self.resources = resources
         session = FTPSession.of(resources.core)
+        number = session.makeLoadNumber()
         timings = TransactionTimings(fetchStart: resources.loop.now)
     }
 
@@ -72,7 +78,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
                         + "(exceptionDomains or allowsArbitraryLoads)")
             }
             login = FTPLogin(request, session)
-            connect()
+            try findWays(to: request.server)
         } catch {
             fail(error)
         }
@@ -80,6 +86,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
     func end() {
         session.withdraw(self)
+        session.proxies.withdraw(number)
         if let connection {
             connection.load = nil
             connection.close()
@@ -106,14 +113,35 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
     // MARK: The connection
 
+    private func findWays(to server: FTPServer) throws(LoadFailure) {
+        state = .waiting
+        ways = try session.proxies.findWays(to: server.host, port: server.port, for: number) { [weak self] in
+            self?.didFindWays($0)
+        }
+        if ways != nil { connect() }
+    }
+
+    private func didFindWays(_ result: Result<TunnelWays, any Error>) {
+        guard case .waiting = state, ways == nil else { return }
+        switch result {
+        case .success(let found):
+            ways = found
+            connect()
+        case .failure(let error): fail(error)
+        }
+    }
+
+    /// How long making the control connection may take where there is another way, in nanoseconds.
+    var wayLimit: UInt64? { ways?.limit(of: session.settings.connectTimeout) }
+
+    var tunnelRequester: TunnelRequester? { receiver.map { TunnelRequester(urlRequest, resources, $0) } }
+
     private func connect(needsFresh: Bool = false) {
-        guard let request else { return }
-        let proxy: TunnelProxy?
-        do { proxy = try session.proxies.proxy(to: request.server.host) } catch { return fail(error) }
+        guard let request, let ways else { return }
         state = .waiting
         let key = FTPConnectionKey(
             server: request.server, user: login.user, password: login.password,
-            proxy: proxy, use: session.networks(for: urlRequest),
+            proxy: ways.proxy, use: session.networks(for: urlRequest),
             decider: request.server.security == .none ? nil : receiver?.challengeDelegate.map { ObjectIdentifier($0) })
         self.needsFresh = needsFresh
         session.connect(self, key, needsFresh: needsFresh)
@@ -132,12 +160,17 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     func use(_ connection: FTPConnection, isReused: Bool) {
         state = .connected(connection)
         connection.load = self
+        isOpen = isReused
         self.isReused = isReused
         // A connection that is being made begins with the greeting.
         if isReused { transferWillBegin(on: connection) }
     }
 
-    func connectionDidOpen() { receiver?.noteActivity() }
+    func connectionDidOpen() {
+        isOpen = true
+        if let proxy = ways?.proxy { session.proxies.wayDidOpen(proxy) }
+        receiver?.noteActivity()
+    }
 
     func connectionDidSend(_ command: FTPCommand) {
         timings.requestHeaderBytesSent += Int64(command.bytes.count)
@@ -160,7 +193,10 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
             stopTransfer()
             return connect(needsFresh: true)
         }
-        fail(error)
+        guard !isOpen else { return fail(error) }
+        if let proxy = ways?.proxy { session.proxies.wayDidFail(proxy, error) }
+        if ways?.takeNext(after: error) == true { return connect(needsFresh: needsFresh) }
+        fail(ways?.failure(error) ?? error)
     }
 
     // MARK: What the machine wants
@@ -554,7 +590,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         guard let receiver else { return }
         timings.responseEnd = loop.now
         collect()
-        receiver.fail(explained(error))
+        receiver.fail(LoadFailure.ofConnecting(explained(error)))
     }
 
     /// That no data connection came about is said by the server's refusal, or by the reason for which none could be made.

@@ -35,7 +35,7 @@ final class FTPSession: SessionResource {
     let loop: EventLoop
     let settings: SessionSettings
     let connector: Connector
-    let proxies: FTPProxyRules
+    let proxies: FTPProxies
     private let use: NetworkUse
     private var tlsContexts: [TLSOptions: TLSContext] = [:]
     /// What servers have accepted that programs were asked for.
@@ -48,6 +48,7 @@ final class FTPSession: SessionResource {
     /// Loads that wait until a connection may be made, in order.
     private var waiting: [FTPServer: [FTPLoad]] = [:]
     private var connectionCount: UInt64 = 0
+    private var loadCount: UInt64 = 0
     private var sweepTimer: LoopTimer?
     private var isClosed = false
 
@@ -55,12 +56,18 @@ final class FTPSession: SessionResource {
         self.core = core
         loop = core.loop
         settings = core.settings
-        proxies = FTPProxyRules(core.settings)
+        proxies = FTPProxies(core)
         use = NetworkUse(core.settings)
         connector = Connector(loop: core.loop, resolver: Resolver.shared)
     }
 
     static func of(_ core: SessionCore) -> FTPSession { core.resource(FTPSession.init) }
+
+    /// A number that no other load of the session has.
+    func makeLoadNumber() -> UInt64 {
+        loadCount &+= 1
+        return loadCount
+    }
 
     func networks(for request: URLRequest) -> NetworkUse { use.narrowed(by: request) }
 
@@ -197,12 +204,14 @@ final class FTPSession: SessionResource {
     // MARK: SessionResource
 
     func reset() {
+        proxies.forget()
         (accepted, readers) = ([:], [])
         closeIdle()
     }
 
     func close() {
         isClosed = true
+        proxies.end()
         sweepTimer?.cancel()
         (accepted, readers) = ([:], [])
         closeIdle()

@@ -5,8 +5,8 @@ import LoadingKitTransport
 /// The request, and the session's state, that a handshake needs.
 struct AuthenticationContext {
     let site: AuthenticationSite
-    /// Whether the request is for an `https` URL.
-    let isSecure: Bool
+    /// What an HTTP proxy is in protection spaces.
+    let proxyType: String
     let request: HTTPAuthenticationRequest
     /// The user and the password in the URL, or in the proxy's settings.
     let givenCredential: URLCredential?
@@ -61,7 +61,7 @@ struct AuthenticationContext {
         let method = maker.type.authenticationMethod
         let realm = scheme.realm ?? (method == NSURLAuthenticationMethodHTTPBasic ? unnamedRealm : nil)
         return AuthenticationOffer(
-            challenge: challenge, scheme: scheme, space: site.space(realm: realm, method: method, isSecure: isSecure))
+            challenge: challenge, scheme: scheme, space: site.space(realm: realm, method: method, proxyType: proxyType))
     }
 }
 

@@ -17,8 +17,8 @@ enum AuthenticationSite: Hashable {
         }
     }
 
-    /// - Parameter isSecure: whether requests through a proxy are for `https` URLs. Then the proxy is of another type.
-    func space(realm: String?, method: String, isSecure: Bool) -> URLProtectionSpace {
+    /// - Parameter proxyType: what an HTTP proxy is in protection spaces, by the scheme of the requests that go through it.
+    func space(realm: String?, method: String, proxyType: String) -> URLProtectionSpace {
         switch self {
         case .server(let origin):
             return URLProtectionSpace(
@@ -28,7 +28,7 @@ enum AuthenticationSite: Hashable {
         case .proxy(let proxy):
             let type =
                 switch proxy.kind {
-                case .http, .https: isSecure ? NSURLProtectionSpaceHTTPSProxy : NSURLProtectionSpaceHTTPProxy
+                case .http, .https: proxyType
                 case .socks4, .socks5: NSURLProtectionSpaceSOCKSProxy
                 }
             return URLProtectionSpace(

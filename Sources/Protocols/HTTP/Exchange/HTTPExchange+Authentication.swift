@@ -31,13 +31,13 @@ extension HTTPExchange {
                 method: method, target: target.pathAndQuery, host: origin.host, body: content.data,
                 isSecure: origin.isSecure)
             return session.authenticationContext(
-                site, request, isSecure: origin.isSecure, given: self.request.url?.credential, for: resources.task)
+                site, request, given: self.request.url?.credential, for: resources.task)
         case .proxy(let proxy):
             let request = HTTPAuthenticationRequest(
                 method: method, target: requestTarget, host: proxy.host, body: content.data,
                 isSecure: proxy.kind == .https, isProxy: true)
             return session.authenticationContext(
-                site, request, isSecure: false, given: proxy.credential?.urlCredential, for: resources.task)
+                site, request, given: proxy.credential?.urlCredential, for: resources.task)
         }
     }
 

@@ -82,7 +82,9 @@ extension HTTPExchange {
 
 extension LoadFailure {
     /// A proxy's failure as a load fails with it.
-    static func ofConnecting(_ error: any Error) -> any Error { (error as? ProxyError).map(LoadFailure.init) ?? error }
+    package static func ofConnecting(_ error: any Error) -> any Error {
+        (error as? ProxyError).map(LoadFailure.init) ?? error
+    }
 
     /// Whether a way led nowhere, and another may lead on: not where the server's certificate is refused, its name is not
     /// validated, or the proxy has answered what it thinks of the request.

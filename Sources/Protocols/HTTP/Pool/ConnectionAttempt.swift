@@ -34,6 +34,11 @@ final class ConnectionAttempt: TunnelOwner {
 
     var challenged: HTTPExchange? { driver?.challenged(for: id) }
 
+    var requester: TunnelRequester? {
+        guard let exchange = challenged, let receiver = exchange.receiver else { return nil }
+        return TunnelRequester(exchange.request, exchange.resources, receiver)
+    }
+
     func challengeWillBegin() {
         challengedBefore = challenged
         driver?.attemptDidChallenge(id, for: challengedBefore)

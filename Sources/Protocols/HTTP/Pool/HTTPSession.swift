@@ -151,12 +151,11 @@ final class HTTPSession: SessionResource {
     ///   - isSecure: whether the request is for an `https` URL.
     ///   - credential: what the URL, or the proxy's settings, name.
     func authenticationContext(
-        _ site: AuthenticationSite, _ request: HTTPAuthenticationRequest, isSecure: Bool,
-        given credential: URLCredential?,
-        for task: URLSessionTask
+        _ site: AuthenticationSite, _ request: HTTPAuthenticationRequest,
+        proxyType: String = NSURLProtectionSpaceHTTPProxy, given credential: URLCredential?, for task: URLSessionTask
     ) -> AuthenticationContext {
         AuthenticationContext(
-            site: site, isSecure: isSecure, request: request, givenCredential: credential,
+            site: site, proxyType: proxyType, request: request, givenCredential: credential,
             schemes: authenticationSchemes, memory: authentication, turns: authenticationTurns,
             storage: settings.credentialStorage, task: task)
     }
@@ -180,7 +179,7 @@ final class HTTPSession: SessionResource {
     // MARK: Connections
 
     func connect(
-        _ route: Route, offersHTTP2: Bool, in time: ConnectTime, for owner: any TunnelOwner & TLSDecider,
+        _ route: Route, offersHTTP2: Bool, in time: ConnectTime, for owner: ConnectionAttempt,
         _ completion: @escaping (Result<ByteStream, any Error>) -> Void
     ) -> (any PendingConnection)? {
         let origin = route.origin
@@ -190,8 +189,9 @@ final class HTTPSession: SessionResource {
                 let security = ProxiedConnect.Security(
                     proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context,
                     decider: owner, proxyDecider: owner.makeProxyDecider(proxy))
+                let type = origin.isSecure ? NSURLProtectionSpaceHTTPSProxy : NSURLProtectionSpaceHTTPProxy
                 let attempt = ProxiedConnect(
-                    route, proxy, connector, security, for: owner, time: time, completion: completion)
+                    route, proxy, type, connector, security, for: owner, time: time, completion: completion)
                 attempt.start()
                 return attempt
             }
@@ -256,48 +256,6 @@ final class HTTPSession: SessionResource {
             drivers.popLast()?.sessionDidEnd()
             return !drivers.isEmpty
         }
-    }
-}
-
-/// What knows the ways to servers.
-private enum ProxySource {
-    case rules
-    case resolver(ProxyLookup)
-    /// A script is to find the proxies, and nothing runs it.
-    case unusable(LoadFailure)
-
-    init(_ core: SessionCore, _ rules: ProxyRules) {
-        let resolver = core.settings.proxyResolver
-        switch (rules.script, resolver) {
-        case (.failure(let failure), _): self = .unusable(failure)
-        case (.success(let script), let resolver?): self = .resolver(ProxyLookup(core, resolver, script))
-        case (.success, nil): self = .unusable(.noScriptRunner)
-        case (nil, let resolver?) where core.settings.connectionProxyDictionary == nil:
-            self = .resolver(ProxyLookup(core, resolver, nil))
-        case (nil, _): self = .rules
-        }
-    }
-
-    var usable: ProxyLookup? { if case .resolver(let lookup) = self { lookup } else { nil } }
-
-    var lookup: ProxyLookup? {
-        get throws(LoadFailure) {
-            switch self {
-            case .rules: return nil
-            case .resolver(let lookup): return lookup
-            case .unusable(let failure): throw failure
-            }
-        }
-    }
-}
-
-extension LoadFailure {
-    fileprivate static var noScriptRunner: LoadFailure {
-        LoadFailure(
-            .cannotConnectToHost,
-            "connectionProxyDictionary names a script that finds the proxies (kCFNetworkProxiesProxyAutoConfigEnable), and "
-                + "configuration.proxyResolver, which runs it, is nil: set it, for example to SystemProxies() of the plugin "
-                + "LoadingKitSystemProxies")
     }
 }
 

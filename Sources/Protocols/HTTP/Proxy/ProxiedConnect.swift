@@ -20,15 +20,18 @@ final class ProxiedConnect: PendingConnection {
     struct Security {
         let proxy: TLSContext?
         let server: TLSContext?
-        /// Decides whether the server's certificates are trusted.
-        let decider: any TLSDecider
+        /// Decides whether the server's certificates are trusted; nil where the program is not asked.
+        let decider: (any TLSDecider)?
         /// Decides whether the proxy's are.
-        let proxyDecider: any TLSDecider
+        let proxyDecider: (any TLSDecider)?
     }
 
     private let route: Route
     private let proxy: Proxy
+    private let proxyType: String
     private let connector: Connector
+    /// Whether the server waits for the client to begin.
+    private let readsAhead: Bool
     private let security: Security
     private let time: ConnectTime
     private var timeout: UInt64? { time.limit }
@@ -39,14 +42,19 @@ final class ProxiedConnect: PendingConnection {
     private var completion: ((Result<ByteStream, any Error>) -> Void)?
 
     /// - Parameters:
+    ///   - proxyType: what an HTTP proxy is in protection spaces.
+    ///   - readsAhead: false where the server may send first, as FTP's does.
     ///   - time: for each step.
-    ///   - completion: called once, after ``start(on:)`` has returned, unless the attempt is cancelled.
+    ///   - completion: called once, after ``start()`` has returned, unless the attempt is cancelled.
     init(
-        _ route: Route, _ proxy: Proxy, _ connector: Connector, _ security: Security, for owner: any TunnelOwner,
-        time: ConnectTime, completion: @escaping (Result<ByteStream, any Error>) -> Void
+        _ route: Route, _ proxy: Proxy, _ proxyType: String, _ connector: Connector, _ security: Security,
+        for owner: any TunnelOwner, readsAhead: Bool = true, time: ConnectTime,
+        completion: @escaping (Result<ByteStream, any Error>) -> Void
     ) {
         self.route = route
         self.proxy = proxy
+        self.proxyType = proxyType
+        self.readsAhead = readsAhead
         self.connector = connector
         self.security = security
         self.owner = owner
@@ -55,18 +63,18 @@ final class ProxiedConnect: PendingConnection {
     }
 
     func start() {
-        if route.needsTunnel, proxy.kind != .socks4, let task = owner?.challenged?.resources.task {
-            handshake = owner?.challenged.map { AuthenticationHandshake(preemptive: context($0.session, task)) }
+        if route.needsTunnel, proxy.kind != .socks4, let requester = owner?.requester {
+            handshake = AuthenticationHandshake(preemptive: context(requester))
         }
         connect()
     }
 
-    private func context(_ session: HTTPSession, _ task: URLSessionTask) -> AuthenticationContext {
+    private func context(_ requester: TunnelRequester) -> AuthenticationContext {
         let request = HTTPAuthenticationRequest(
             method: "CONNECT", target: route.destination.authority, host: proxy.host, isSecure: proxy.kind == .https,
             isProxy: true)
-        return session.authenticationContext(
-            .proxy(proxy), request, isSecure: route.origin.isSecure, given: proxy.credential?.urlCredential, for: task)
+        return requester.session.authenticationContext(
+            .proxy(proxy), request, proxyType: proxyType, given: proxy.credential?.urlCredential, for: requester.task)
     }
 
     private func connect() {
@@ -93,7 +101,7 @@ final class ProxiedConnect: PendingConnection {
     private func didConnect(_ stream: ByteStream) {
         guard route.needsTunnel else { return end(.success(stream)) }
         authorize(
-            TunnelDriver(stream, proxy, destination: destination) { [self] outcome in
+            TunnelDriver(stream, proxy, destination: destination, readsAhead: readsAhead) { [self] outcome in
                 timer?.cancel()
                 switch outcome {
                 case .established(let stream, let fields): tunnelDidOpen(stream, fields)
@@ -142,16 +150,14 @@ final class ProxiedConnect: PendingConnection {
 
     private func didReceiveChallenge(_ challenge: TunnelChallenge) {
         guard case .tunnelling(let driver) = state else { return }
-        guard let handshake, let exchange = owner?.challenged, let receiver = exchange.receiver else {
-            return fail(.authentication)
-        }
+        guard let handshake, let requester = owner?.requester else { return fail(.authentication) }
         state = .challenged(driver, challenge)
-        let response = challenge.head.map { HTTPURLResponse($0, to: exchange.request) }
+        let response = challenge.head.map { HTTPURLResponse($0, to: requester.request) }
         owner?.challengeWillBegin()
         // The attempt may have ended in that call.
         guard case .challenged = state else { return }
         handshake.answer(
-            challenge.challenges, response, on: driver.connection, challenging: receiver,
+            challenge.challenges, response, on: driver.connection, challenging: requester.receiver,
             stepDidChange: { [weak self] in self?.stepDidChange(begins: $0) }
         ) { [weak self] in self?.settle($0) }
     }
@@ -254,21 +260,6 @@ protocol PendingConnection: AnyObject {
 }
 
 extension ConnectAttempt: PendingConnection {}
-
-/// The attempt that needs a connection through a proxy.
-protocol TunnelOwner: AnyObject {
-    /// The exchange whose program gets the proxy's challenges: one that waits for the connection. Nil when none waits.
-    var challenged: HTTPExchange? { get }
-
-    /// The program gets a challenge, and the attempt waits for the answer. Timeouts of the requests that wait for the
-    /// attempt are suspended until ``challengeDidEnd()``.
-    func challengeWillBegin()
-
-    func challengeDidEnd()
-
-    /// Decides in the TLS handshake with a proxy.
-    func makeProxyDecider(_ proxy: Proxy) -> any TLSDecider
-}
 
 extension TransportError {
     /// Whether a TLS handshake failed by what the program decided or can decide: about a certificate of either side.

@@ -8,6 +8,7 @@ final class ProxyLookup: @unchecked Sendable {  // confined to `loop`, but for t
     private let loop: EventLoop
     private let resolver: any ProxyResolver
     private let script: ProxyScript?
+    private let scheme: String?
     private let networks: NetworkMonitor
     private var questions = ProxyQuestions()
     private var tasks: [UInt64: Task<Void, Never>] = [:]
@@ -21,7 +22,9 @@ final class ProxyLookup: @unchecked Sendable {  // confined to `loop`, but for t
     /// The longest time to connect for a way that has another one behind it, in nanoseconds.
     static let connectLimit: UInt64 = 10_000_000_000
 
-    init(_ core: SessionCore, _ resolver: any ProxyResolver, _ script: ProxyScript?) {
+    /// - Parameter scheme: of the servers' URLs; nil for `http` and `https`.
+    init(_ core: SessionCore, _ resolver: any ProxyResolver, _ script: ProxyScript?, scheme: String? = nil) {
+        self.scheme = scheme
         loop = core.loop
         networks = core.networks
         self.resolver = resolver
@@ -90,7 +93,7 @@ final class ProxyLookup: @unchecked Sendable {  // confined to `loop`, but for t
 
     private func begin(_ question: ProxyQuestions.Question) {
         let origin = question.origin
-        guard let url = URL(string: "\(origin.isSecure ? "https" : "http")://\(origin.hostAndPort)") else {
+        guard let url = URL(string: "\(scheme ?? (origin.isSecure ? "https" : "http"))://\(origin.hostAndPort)") else {
             loop.executeLater { self.didAnswer(question, .failure(ProxyLookupError.unusableHost(origin.host))) }
             return
         }

@@ -1,0 +1,29 @@
+import Foundation
+import LoadingKitCore
+
+/// The load in whose name a tunnel is made: its program gets the proxy's challenges.
+package struct TunnelRequester {
+    let session: HTTPSession
+    let task: URLSessionTask
+    let request: URLRequest
+    let receiver: any LoadReceiver
+
+    package init(_ request: URLRequest, _ resources: LoadResources, _ receiver: any LoadReceiver) {
+        session = HTTPSession.of(resources.core)
+        task = resources.task
+        self.request = request
+        self.receiver = receiver
+    }
+}
+
+/// The attempt that needs a connection through a proxy.
+protocol TunnelOwner: AnyObject {
+    /// One that waits for the connection; nil when none waits.
+    var requester: TunnelRequester? { get }
+
+    /// The program gets a challenge, and the attempt waits for the answer. Timeouts of the requests that wait for the
+    /// attempt are suspended until ``challengeDidEnd()``.
+    func challengeWillBegin()
+
+    func challengeDidEnd()
+}
