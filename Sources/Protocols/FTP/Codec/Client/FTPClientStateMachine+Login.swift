@@ -1,0 +1,90 @@
+extension FTPClientStateMachine {
+    /// TLS is on the control connection.
+    public mutating func tlsDidStart() -> Action {
+        guard case .login(.securing) = state else { return .wait }
+        return send(.known("PBSZ", "0"), .login(.bufferSize))
+    }
+
+    /// Names the user. Nil for a password that is not known: the server may not ask for one.
+    ///
+    /// - Throws: ``FTPError/invalidArgument(command:)``, and stays as it is.
+    public mutating func logIn(user: [UInt8], password: [UInt8]?) throws(FTPError) -> Action {
+        guard case .login(.anonymous) = state else { return .wait }
+        let command = try FTPCommand("USER", user)
+        _ = try FTPCommand("PASS", password)
+        return send(command, .login(.user(password: password)))
+    }
+
+    mutating func loginReply(_ reply: FTPReply, _ kind: FTPReply.Kind, _ step: LoginStep) -> Action {
+        let isDone = kind == .completion
+        switch step {
+        case .greeting: return isDone ? greet() : close(.serviceUnavailable, reply, "")
+        case .auth:
+            // 234; some servers say 334, as RFC 2228 has it for other mechanisms.
+            guard isDone || reply.code == 334 else { return close(.security, reply, "AUTH TLS") }
+            state = .login(.securing)
+            return .startTLS
+        case .bufferSize:
+            // It has no meaning for TLS, and must be sent all the same (RFC 4217 §9). The answer to PROT decides.
+            return send(.known("PROT", "P"), .login(.protection))
+        case .protection: return isDone ? awaitUser() : close(.security, reply, "PROT P")
+        case .user(let password): return userReply(reply, kind, password)
+        case .password: return passwordReply(reply, kind)
+        case .features:
+            features = FTPFeatures(reply)
+            guard features.contains("UTF8") else { return becomeReady() }
+            return send(.known("OPTS", "UTF8 ON"), .login(.options))
+        // Servers that always speak UTF-8 may refuse it.
+        case .options: return becomeReady()
+        case .securing, .anonymous: return unexpected(reply)
+        }
+    }
+
+    private mutating func greet() -> Action {
+        switch security {
+        case .none: awaitUser()
+        case .explicit: send(.known("AUTH", "TLS"), .login(.auth))
+        case .implicit: send(.known("PBSZ", "0"), .login(.bufferSize))
+        }
+    }
+
+    private mutating func userReply(_ reply: FTPReply, _ kind: FTPReply.Kind, _ password: [UInt8]?) -> Action {
+        switch kind {
+        case .completion: return askFeatures()
+        case .intermediate where reply.code == 331:
+            guard let password else {
+                state = .login(.anonymous)
+                return .givePassword
+            }
+            guard let command = try? FTPCommand("PASS", password) else { return close(.login, reply, "USER") }
+            return send(command, .login(.password))
+        case .intermediate: return close(.account, reply, "USER")
+        case .preliminary, .transientFailure, .permanentFailure: return refuseLogin(reply, "USER")
+        }
+    }
+
+    private mutating func passwordReply(_ reply: FTPReply, _ kind: FTPReply.Kind) -> Action {
+        switch kind {
+        case .completion: askFeatures()
+        case .intermediate: close(.account, reply, "PASS")
+        case .preliminary, .transientFailure, .permanentFailure: refuseLogin(reply, "PASS")
+        }
+    }
+
+    private mutating func awaitUser() -> Action {
+        state = .login(.anonymous)
+        return .logIn(nil)
+    }
+
+    private mutating func refuseLogin(_ reply: FTPReply, _ command: String) -> Action {
+        state = .login(.anonymous)
+        return .logIn(FTPRefusal(.login, reply, to: command))
+    }
+
+    private mutating func askFeatures() -> Action { send(.known("FEAT"), .login(.features)) }
+
+    private mutating func becomeReady() -> Action {
+        state = .idle
+        return .ready
+    }
+}

@@ -1,0 +1,211 @@
+/// What is done in a transfer's folder: facts, the data connection, and the transfer's command.
+extension FTPClientStateMachine {
+    // MARK: Inputs
+
+    /// Goes on after ``Action/report(_:)``.
+    ///
+    /// - Parameter offset: where in the file the transfer begins.
+    public mutating func proceed(from offset: Int64) -> Action {
+        guard case .transfer(.reported, var work) = state else { return .wait }
+        work.offset = isRestartRefused ? 0 : max(0, offset)
+        return openPassive(work)
+    }
+
+    /// The data connection is made.
+    public mutating func dataDidOpen() -> Action {
+        guard case .transfer(.opening, let work) = state else { return .wait }
+        guard work.offset > 0 else { return sendCommand(work) }
+        return send(.decimal("REST", work.offset), .transfer(.restart, work))
+    }
+
+    /// The data connection could not be made. The other command for one is tried, where there is one.
+    public mutating func dataDidFail() -> Action {
+        guard case .transfer(.opening(let isExtended), let work) = state else { return .wait }
+        guard isExtended, allowsPlainPassive else { return close(.dataConnection, nil, "EPSV") }
+        isExtendedPassiveRefused = true
+        return send(.known("PASV"), .transfer(.passive, work))
+    }
+
+    /// All bytes were sent on the data connection, or all were received, and it is closed.
+    public mutating func dataDidEnd() -> Action {
+        guard case .transfer(.transferring(let reply), let work) = state else { return .wait }
+        if let reply { return end(work, reply) }
+        state = .transfer(.ending, work)
+        return .wait
+    }
+
+    // MARK: Replies
+
+    mutating func transferReply(
+        _ reply: FTPReply, _ kind: FTPReply.Kind, _ step: TransferStep, _ work: Work
+    ) -> Action {
+        switch step {
+        case .size: return sizeReply(reply, kind, work)
+        case .time: return timeReply(reply, kind, work)
+        case .extendedPassive:
+            if let port = reply.extendedPassivePort { return open(port, work, isExtended: true) }
+            guard allowsPlainPassive else { return fail(.dataConnection, reply, "EPSV") }
+            isExtendedPassiveRefused = true
+            return send(.known("PASV"), .transfer(.passive, work))
+        case .passive:
+            guard let port = reply.passiveAddress?.port else { return fail(.dataConnection, reply, "PASV") }
+            return open(port, work, isExtended: false)
+        case .restart: return restartReply(reply, kind, work)
+        case .command: return commandReply(work, reply, kind)
+        case .transferring(nil):
+            if kind == .preliminary { return .wait }
+            // What the server says before the data is over holds when it is: the data may be on its way.
+            guard kind == .completion else { return end(work, reply) }
+            state = .transfer(.transferring(reply: reply), work)
+            return .wait
+        case .ending: return kind == .preliminary ? .wait : end(work, reply)
+        case .probing(let refusal): return probeReply(kind, refusal, work)
+        case .making: return kind == .completion ? finish(work) : fail(reply.writeRefusal, reply, "MKD")
+        case .reported, .opening, .transferring: return unexpected(reply)
+        }
+    }
+
+    private mutating func sizeReply(_ reply: FTPReply, _ kind: FTPReply.Kind, _ work: Work) -> Action {
+        var work = work
+        let isDone = kind == .completion
+        if isDone { work.facts.size = reply.size } else { work.sizeRefusal = reply }
+        // A file of which there is no size may have a time, but to ask for both costs more than it brings.
+        guard isDone || work.transfer.operation == .inspect, let command = argumentCommand("MDTM", work) else {
+            return report(work)
+        }
+        return send(command, .transfer(.time, work))
+    }
+
+    private mutating func timeReply(_ reply: FTPReply, _ kind: FTPReply.Kind, _ work: Work) -> Action {
+        var work = work
+        let isDone = kind == .completion
+        if isDone { work.facts.modificationTime = reply.modificationTime }
+        guard work.transfer.operation == .inspect else { return report(work) }
+        if let refusal = work.sizeRefusal, !isDone {
+            return fail(refusal.means == .noSuchCommand ? .notImplemented : .noSuchFile, refusal, "SIZE")
+        }
+        return finish(work)
+    }
+
+    private mutating func restartReply(_ reply: FTPReply, _ kind: FTPReply.Kind, _ work: Work) -> Action {
+        var work = work
+        if kind != .intermediate {
+            isRestartRefused = true
+            guard work.transfer.operation == .retrieve else { return close(.notImplemented, reply, "REST") }
+            work.offset = 0
+        }
+        return sendCommand(work)
+    }
+
+    private mutating func commandReply(_ work: Work, _ reply: FTPReply, _ kind: FTPReply.Kind) -> Action {
+        switch kind {
+        case .preliminary:
+            state = .transfer(.transferring(reply: nil), work)
+            return .begin(beginning(work, reply))
+        case .completion:
+            // Some servers say no more than that a short file was sent.
+            state = .transfer(.transferring(reply: reply), work)
+            return .begin(beginning(work, reply))
+        case .intermediate: return unexpected(reply)
+        case .transientFailure, .permanentFailure:
+            return refuseCommand(work, reply)
+        }
+    }
+
+    private mutating func refuseCommand(_ work: Work, _ reply: FTPReply) -> Action {
+        let name = work.commandName
+        switch work.transfer.operation {
+        case .list:
+            if !work.usesPlainListing, reply.means == .noSuchCommand {
+                // The data connection that was opened for it serves the other command.
+                var work = work
+                work.usesPlainListing = true
+                isMachineListingRefused = true
+                return sendCommand(work)
+            }
+            return fail(reply.dataRefusal ?? .noSuchFile, reply, name)
+        case .retrieve:
+            if let kind = reply.dataRefusal { return fail(kind, reply, name) }
+            let kind = reply.readRefusal(exists: work.facts.size != nil)
+            let refusal = FTPRefusal(kind, reply, to: name)
+            // A folder's path in one command shows whether it is one. From another folder it would not lead there.
+            guard reply.code == 550, work.facts.size == nil, folders.isEmpty, work.transfer.folders.isEmpty,
+                let command = try? FTPCommand("CWD", work.transfer.path.whole)
+            else { return failed(refusal) }
+            return send(command, .transfer(.probing(refusal), work))
+        case .store, .append: return fail(reply.dataRefusal ?? reply.writeRefusal, reply, name)
+        case .inspect, .makeDirectory: return close(.unexpectedReply, reply, name)
+        }
+    }
+
+    private mutating func probeReply(_ kind: FTPReply.Kind, _ refusal: FTPRefusal, _ work: Work) -> Action {
+        guard kind == .completion else { return failed(refusal) }
+        // Without the way back the connection is of no use for other paths.
+        guard home != nil else { return close(.isDirectory, refusal.reply, refusal.command) }
+        folders = [work.transfer.path.whole]
+        return failed(FTPRefusal(.isDirectory, refusal.reply, to: refusal.command))
+    }
+
+    // MARK: Steps
+
+    mutating func arrive(_ work: Work) -> Action {
+        switch work.transfer.operation {
+        case .retrieve, .inspect:
+            // In text form the size would be another one, which costs servers a look at all of the file.
+            guard work.transfer.form == .image, let command = argumentCommand("SIZE", work) else { return report(work) }
+            return send(command, .transfer(.size, work))
+        case .list: return openPassive(work)
+        case .store, .append: return report(work)
+        case .makeDirectory:
+            guard let command = argumentCommand("MKD", work) else { return fail(.cannotWrite, nil, "MKD") }
+            return send(command, .transfer(.making, work))
+        }
+    }
+
+    private mutating func report(_ work: Work) -> Action {
+        guard work.transfer.operation != .inspect else { return finish(work) }
+        state = .transfer(.reported, work)
+        return .report(work.facts)
+    }
+
+    private mutating func openPassive(_ work: Work) -> Action {
+        isExtendedPassiveRefused && allowsPlainPassive
+            ? send(.known("PASV"), .transfer(.passive, work)) : send(.known("EPSV"), .transfer(.extendedPassive, work))
+    }
+
+    private mutating func open(_ port: UInt16, _ work: Work, isExtended: Bool) -> Action {
+        state = .transfer(.opening(isExtended: isExtended), work)
+        return .openData(port: port)
+    }
+
+    private mutating func sendCommand(_ work: Work) -> Action {
+        var work = work
+        if work.transfer.operation == .list {
+            if isMachineListingRefused || !features.hasMachineListings { work.usesPlainListing = true }
+            return send(work.usesPlainListing ? .known("LIST") : .known("MLSD"), .transfer(.command, work))
+        }
+        guard let command = argumentCommand(work.transfer.command, work) else {
+            return close(.unexpectedReply, nil, work.transfer.command)
+        }
+        return send(command, .transfer(.command, work))
+    }
+
+    private func argumentCommand(_ name: String, _ work: Work) -> FTPCommand? {
+        guard let argument = work.transfer.argument, !argument.isEmpty else { return nil }
+        return try? FTPCommand(name, argument)
+    }
+
+    private func beginning(_ work: Work, _ reply: FTPReply) -> Beginning {
+        Beginning(
+            offset: work.offset, announcedSize: reply.announcedSize,
+            isMachineListing: work.transfer.operation == .list && !work.usesPlainListing)
+    }
+
+    private mutating func end(_ work: Work, _ reply: FTPReply) -> Action {
+        guard reply.kind == .completion else {
+            let kind: FTPRefusal.Kind = reply.code == 452 || reply.code == 552 ? .noSpace : .interrupted
+            return fail(kind, reply, work.commandName)
+        }
+        return finish(work)
+    }
+}
