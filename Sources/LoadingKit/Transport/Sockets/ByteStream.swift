@@ -160,6 +160,9 @@ package final class ByteStream {
         if let tls { tls.sendCloseNotify() } else { _ = SystemCalls.shutdownWriting(socket.descriptor) }
     }
 
+    /// Lets the next read ask the system for bytes, although no event has told of any.
+    package func assumeReadable() { socket.assumeReadable() }
+
     /// Closes the stream, without waiting for anything. The handler is not notified of anything more.
     package func close() {
         assert(loop.isCurrent)

@@ -421,6 +421,8 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     /// Reads a file's bytes that have come.
     private func readRest() {
         guard isReading else { return }
+        // The event for what came before the reply may not have been seen.
+        data?.stream?.assumeReadable()
         for _ in 0..<Self.readsOfRest {
             guard !isBlocked, !isDataOver, receiver != nil, let stream = data?.stream, readOnce(stream) else { return }
         }
