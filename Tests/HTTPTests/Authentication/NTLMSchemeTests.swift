@@ -76,6 +76,23 @@ import Testing
                 == check)
     }
 
+    /// A version of the system that is not sent is zero, but there (MS-NLMP §2.2.1.1, §2.2.1.3).
+    @Test func placesThatAreThere() throws {
+        #expect(NTLMMessage.negotiate.count == 40)
+        let message = try #require(try Self.response(Self.challenge()).message(after: NTLMMessage.negotiate))
+        #expect(message[64..<72].allSatisfy { $0 == 0 })
+        #expect(NTLMMessage.number(message, at: 16, UInt32.self) == 72, "the first part follows")
+    }
+
+    /// Character by character, as servers do it.
+    @Test func capitals() {
+        let same = [("weiß", "WEIß"), ("jürgen", "JÜRGEN"), ("ǆ", "Ǆ"), ("ﬁ", "ﬁ"), ("😀a", "😀A")]
+        for (name, capitals) in same {
+            #expect(NTLMIdentity("D\\\(name)", "p").key == NTLMIdentity("D\\\(capitals)", "p").key, "\(name)")
+        }
+        #expect(NTLMIdentity("weiß", "p").key != NTLMIdentity("weiss", "p").key)
+    }
+
     @Test func threeMessages() throws {
         let offer = HTTPAuthenticationChallenge(scheme: "NTLM")
         var scheme = try #require(NTLMScheme(offer))

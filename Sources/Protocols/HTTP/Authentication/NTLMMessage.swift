@@ -20,8 +20,8 @@ enum NTLMMessage {
         ]
     }
 
-    /// The first message. It names neither a domain, nor this machine, nor a version, as the server does not need them. The empty
-    /// fields are there, as some servers refuse a shorter message (gss-ntlmssp 1.2).
+    /// The first message (MS-NLMP §2.2.1.1). It names neither a domain, nor this machine, nor the system's version, as the
+    /// server does not need them. Their places are there: some servers read no shorter message.
     static let negotiate =
         signature + littleEndian(UInt32(1)) + littleEndian(Flags.offered.rawValue) + [UInt8](repeating: 0, count: 24)
 

@@ -1,5 +1,6 @@
 /// The client's answer to an NTLM challenge, version 2 (MS-NLMP §3.3.2).
 struct NTLMResponse {
+    /// Behind the version, which is all zero here.
     private static let checkOffset = 72
 
     private let identity: NTLMIdentity
@@ -41,7 +42,7 @@ struct NTLMResponse {
         let parts = [
             lanManager, nt, NTLMMessage.utf16(identity.domain), NTLMMessage.utf16(identity.user), [], [],
         ]
-        let headCount = hasCheck ? Self.checkOffset + 16 : 64
+        let headCount = Self.checkOffset + (hasCheck ? 16 : 0)
         var head = NTLMMessage.signature + NTLMMessage.littleEndian(UInt32(3))
         var offset = headCount
         for part in parts {
