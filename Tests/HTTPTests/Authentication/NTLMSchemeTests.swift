@@ -84,6 +84,33 @@ import Testing
         #expect(NTLMMessage.number(message, at: 16, UInt32.self) == 72, "the first part follows")
     }
 
+    /// An option that the server has not chosen is not the connection's. The names are Unicode in any case.
+    @Test func optionsOfBothSides() throws {
+        var challenge = Self.challenge()
+        challenge.replaceSubrange(20..<24, with: NTLMMessage.littleEndian(UInt32(0x0280_8202)))
+        let message = try #require(try Self.response(challenge).message(after: NTLMMessage.negotiate))
+        #expect(NTLMMessage.number(message, at: 60, UInt32.self) == 0x0080_8201)
+    }
+
+    /// MS-NLMP §3.1.5.1.2, and RFC 5929 with TLS.
+    @Test func theServiceIsNamed() throws {
+        let challenge = try #require(NTLMChallenge(Self.challenge()))
+        let target = Self.attribute(9, NTLMMessage.utf16("HTTP/h"))
+        let unbound = challenge.information(promisesCheck: false, target: "HTTP/h")
+        let none = Self.attribute(10, [UInt8](repeating: 0, count: 16))
+        let names = Array(Self.information.prefix(Self.information.count - 4))
+        #expect(unbound == names + target + none + [0, 0, 0, 0])
+        let binding = try #require(NTLMChannelBinding(endPointHash: [1, 2, 3]))
+        let bound = challenge.information(promisesCheck: true, target: "HTTP/h", binding)
+        #expect(bound.hexadecimal.contains((target + Self.attribute(10, binding.hash)).hexadecimal))
+        // A name that the server has sent itself is not left beside it.
+        let other = Self.attribute(9, NTLMMessage.utf16("HTTP/other"))
+        let named = try #require(NTLMChallenge(Self.challenge(other + Self.information)))
+        #expect(named.information(promisesCheck: false, target: "HTTP/h") == unbound)
+        let old = try #require(NTLMChallenge(Array(Self.challenge().prefix(32))))
+        #expect(old.information(promisesCheck: false, target: "HTTP/h") == [0, 0, 0, 0])
+    }
+
     /// Character by character, as servers do it.
     @Test func capitals() {
         let same = [("weiß", "WEIß"), ("jürgen", "JÜRGEN"), ("ǆ", "Ǆ"), ("ﬁ", "ﬁ"), ("😀a", "😀A")]

@@ -56,12 +56,15 @@ struct NTLMChallenge: Sendable {
         static let end: UInt16 = 0
         static let flags: UInt16 = 6
         static let timestamp: UInt16 = 7
+        static let targetName: UInt16 = 9
         static let channelBinding: UInt16 = 10
     }
 
     /// The whole message, which the check in the client's last message covers.
     let message: [UInt8]
     let serverChallenge: [UInt8]
+    /// What the server has chosen of the client's options.
+    let flags: NTLMMessage.Flags
     private let attributes: [(number: UInt16, value: [UInt8])]
 
     /// Nil where the bytes are not such a message.
@@ -72,7 +75,7 @@ struct NTLMChallenge: Sendable {
         self.message = message
         serverChallenge = Array(message[24..<32])
         // The messages of old servers end here, or go on with other data.
-        let flags = NTLMMessage.Flags(rawValue: NTLMMessage.number(message, at: 20, UInt32.self) ?? 0)
+        flags = NTLMMessage.Flags(rawValue: NTLMMessage.number(message, at: 20, UInt32.self) ?? 0)
         let hasInformation = message.count >= 48 && flags.contains(.targetInformation)
         guard let information = hasInformation ? NTLMMessage.field(message, at: 40) : [] else { return nil }
         guard let attributes = Self.attributes(information) else { return nil }
@@ -101,19 +104,30 @@ struct NTLMChallenge: Sendable {
         }
     }
 
-    /// The server's attributes, as the client returns them, with the flag that there is a check, and with the binding
-    /// to the TLS connection (MS-NLMP §3.1.5.1.2).
-    func information(promisesCheck: Bool, _ binding: NTLMChannelBinding? = nil) -> [UInt8] {
+    /// The server's attributes, as the client returns them, with the flag that there is a check, with the service that the
+    /// client means to talk to, and with the binding to the TLS connection (MS-NLMP §3.1.5.1.2). A server that checks these
+    /// two does not accept an answer that was made for another one.
+    ///
+    /// - Parameters:
+    ///   - target: the service's name; nil for none.
+    ///   - binding: nil without TLS.
+    func information(promisesCheck: Bool, target: String? = nil, _ binding: NTLMChannelBinding? = nil) -> [UInt8] {
         var all = attributes
-        if let binding {
-            all.removeAll { $0.number == Attribute.channelBinding }
-            all.append((Attribute.channelBinding, binding.hash))
+        func set(_ number: UInt16, _ value: [UInt8]) {
+            all.removeAll { $0.number == number }
+            all.append((number, value))
         }
         if promisesCheck {
             let old = all.first { $0.number == Attribute.flags }
             let flags = old.flatMap { NTLMMessage.number($0.value, at: 0, UInt32.self) } ?? 0
-            all.removeAll { $0.number == Attribute.flags }
-            all.append((Attribute.flags, NTLMMessage.littleEndian(flags | 2)))
+            set(Attribute.flags, NTLMMessage.littleEndian(flags | 2))
+        }
+        // The answer to an old server that sends no attributes has none.
+        if let target, !attributes.isEmpty {
+            set(Attribute.targetName, NTLMMessage.utf16(target))
+            set(Attribute.channelBinding, binding?.hash ?? [UInt8](repeating: 0, count: 16))
+        } else if let binding {
+            set(Attribute.channelBinding, binding.hash)
         }
         let bytes = all.flatMap { attribute in
             NTLMMessage.littleEndian(attribute.number) + NTLMMessage.littleEndian(UInt16(attribute.value.count))

@@ -14,17 +14,18 @@ struct NTLMResponse {
     ///
     /// - Parameters:
     ///   - now: the time in the server's format. Where the server has sent its time, that is used.
+    ///   - target: the service that the answer is for; nil to not say so.
     ///   - binding: binds the answer to its TLS connection.
     init?(
         _ identity: NTLMIdentity, _ challenge: NTLMChallenge, clientChallenge: [UInt8], now: UInt64,
-        binding: NTLMChannelBinding? = nil
+        target: String? = nil, binding: NTLMChannelBinding? = nil
     ) {
         self.identity = identity
         self.challenge = challenge
         hasCheck = challenge.timestamp != nil
         let blob =
             [1, 1, 0, 0, 0, 0, 0, 0] + NTLMMessage.littleEndian(challenge.timestamp ?? now) + clientChallenge
-            + [0, 0, 0, 0] + challenge.information(promisesCheck: hasCheck, binding) + [0, 0, 0, 0]
+            + [0, 0, 0, 0] + challenge.information(promisesCheck: hasCheck, target: target, binding) + [0, 0, 0, 0]
         guard let key = identity.key,
             let proof = MessageDigest.md5.authenticate(challenge.serverChallenge + blob, key: key),
             let sessionKey = MessageDigest.md5.authenticate(proof, key: key),
@@ -34,6 +35,9 @@ struct NTLMResponse {
         self.sessionKey = sessionKey
         lanManager = hasCheck ? [UInt8](repeating: 0, count: 24) : old + clientChallenge
     }
+
+    /// What both sides can do. The names are in Unicode in any case.
+    private var flags: NTLMMessage.Flags { NTLMMessage.Flags.offered.intersection(challenge.flags).union(.unicode) }
 
     /// The handshake's last message (MS-NLMP §2.2.1.3); nil where a part is too long for it.
     ///
@@ -51,7 +55,7 @@ struct NTLMResponse {
             head += NTLMMessage.littleEndian(UInt32(truncatingIfNeeded: offset))
             offset += part.count
         }
-        head += NTLMMessage.littleEndian(NTLMMessage.Flags.offered.rawValue)
+        head += NTLMMessage.littleEndian(flags.rawValue)
         head += [UInt8](repeating: 0, count: headCount - head.count)
         var message = head + parts.joined()
         guard hasCheck else { return message }

@@ -45,6 +45,7 @@ struct NTLMScheme: HTTPAuthenticationScheme {
         case .challenged(let negotiation, let challenge):
             let response = NTLMResponse(
                 NTLMIdentity(user, password), challenge, clientChallenge: .random(8), now: Self.fileTime(Date()),
+                target: "HTTP/\(request.host)",
                 binding: request.channelBinding.flatMap { NTLMChannelBinding(endPointHash: Array($0)) })
             guard let message = response?.message(after: negotiation) else { return nil }
             state = .answered
