@@ -1,14 +1,14 @@
 import Foundation
 
-/// squid that wants a login by NTLM, checked by Samba's `ntlm_auth` and `winbindd`, for users in the domain `LKHOST`.
+/// squid that wants a login by NTLM, checked by Samba's `ntlm_auth` and `winbindd`, for the users `alice`, `jürgen` and `weiß` of
+/// the domain `LKHOST`, whose passwords are `alice-pw`, `pässwörd€` and `straße`.
 ///
-/// Samba's programs find each other in `/run/samba` alone, and know this machine's users alone: they have a mount namespace of
+/// Samba's programs find each other in `/run/samba` alone, and want users to be the machine's: they have a mount namespace of
 /// their own, for which the rights of an administrator are needed.
 package final class SambaLoginProxy: Sendable {
     private let process: ServerProcess
 
-    /// - Parameter passwords: by the names of the users.
-    package init(_ passwords: [String: String]) throws {
+    package init() throws {
         for (program, package) in [("winbindd", "winbind"), ("smbpasswd", "samba-common-bin"), ("squid", "squid")] {
             if ServerProcess.find(program) == nil { throw MissingProgram(program: program, aptPackage: package) }
         }
@@ -20,21 +20,13 @@ package final class SambaLoginProxy: Sendable {
                 chmod(folder.file(name).path, 0o755)
             }
             for name in ["", "run"] { chmod(folder.file(name).path, 0o755) }
-            let users = passwords.keys.sorted()
-            let known = try String(contentsOfFile: "/etc/passwd", encoding: .utf8)
-            let added = users.enumerated().map { "\($1):x:\(61_000 + $0):65534::/nonexistent:/usr/sbin/nologin\n" }
-            try folder.write(known + added.joined(), to: "passwd")
-            for (number, user) in users.enumerated() {
-                let password = passwords[user] ?? ""
-                try folder.write("\(password)\n\(password)\n", to: "password\(number)")
-            }
             try folder.write(
                 SquidLoginProxy.configuration(
                     folder.path, setup.ports[0], "ntlm",
                     "/usr/bin/ntlm_auth --configfile=\(folder.path)/smb.conf --helper-protocol=squid-2.5-ntlmssp"),
                 to: "proxy.conf")
-            for name in ["smb.conf", "passwd"] { chmod(folder.file(name).path, 0o644) }
-            try folder.write(Self.script(folder.path, users), to: "run.sh")
+            chmod(folder.file("smb.conf").path, 0o644)
+            try folder.write(Self.script(folder.path), to: "run.sh")
             return ["-m", "/bin/sh", folder.file("run.sh").path]
         }
     }
@@ -48,23 +40,30 @@ package final class SambaLoginProxy: Sendable {
     /// What they wrote up to now.
     package var output: String { process.output }
 
-    /// squid's helper, which is not an administrator, has to be let into the folder of the trusted.
-    private static func script(_ folder: String, _ users: [String]) -> String {
-        let adding = users.enumerated().map {
-            "smbpasswd -c \(folder)/smb.conf -a -s '\($1)' < \(folder)/password\($0)"
-        }
-        return """
-            set -e
-            mount --make-rprivate /
-            mount --bind \(folder)/passwd /etc/passwd
-            \(adding.joined(separator: "\n        "))
-            mkdir -p /run/samba
-            mount --bind \(folder)/run /run/samba
-            winbindd -F --no-process-group --debug-stdout --configfile=\(folder)/smb.conf &
-            until [ -S /run/samba/winbindd/pipe ] && [ -S \(folder)/state/winbindd_privileged/pipe ]; do sleep 0.05; done
-            chgrp proxy \(folder)/state/winbindd_privileged
-            exec squid -N -f \(folder)/proxy.conf
-            """
+    /// squid's helper, which is not an administrator, has to be let into the folder of the trusted. Where Samba does not come
+    /// up within a minute, this ends.
+    private static func script(_ folder: String) -> String {
+        """
+        set -e
+        mount --make-rprivate /
+        mkdir -p /run/samba
+        mount --bind \(folder)/run /run/samba
+        cp /etc/passwd \(folder)/passwd
+        for user in alice jürgen weiß; do echo "$user:x:65533:65534::/:/bin/false" >> \(folder)/passwd; done
+        mount --bind \(folder)/passwd /etc/passwd
+        printf 'alice-pw\\nalice-pw\\n' | smbpasswd -c \(folder)/smb.conf -a -s alice
+        printf 'pässwörd€\\npässwörd€\\n' | smbpasswd -c \(folder)/smb.conf -a -s jürgen
+        printf 'straße\\nstraße\\n' | smbpasswd -c \(folder)/smb.conf -a -s weiß
+        winbindd -F --no-process-group --debug-stdout --configfile=\(folder)/smb.conf &
+        left=1200
+        until [ -S /run/samba/winbindd/pipe ] && [ -S \(folder)/state/winbindd_privileged/pipe ]; do
+            left=$((left - 1))
+            [ $left -gt 0 ] && kill -0 $! || exit 1
+            sleep 0.05
+        done
+        chgrp proxy \(folder)/state/winbindd_privileged
+        exec squid -N -f \(folder)/proxy.conf
+        """
     }
 
     private static func samba(_ folder: String) -> String {
