@@ -76,4 +76,33 @@ import Testing
         #expect(report.statuses == [401])
         #expect(tokens == 1)
     }
+
+    /// Tokens authenticate connections of HTTP/1.1 alone.
+    @Test func aServerOfHTTP2() async throws {
+        let realm = try await onThread { try KerberosRealm() }
+        defer { realm.stop() }
+        let authority = try CertificateAuthority()
+        let seen = Recorder<String>()
+        let tls = TLSServerOptions(try authority.issue(), applicationProtocols: ["h2", "http/1.1"])
+        let server = try LoopbackServer(LoopbackServer.Options(tls: tls)) { request in
+            let hasToken = request.fields[.authorization] != nil
+            let version = request.tls?.applicationProtocol == "h2" ? "h2" : "http/1.1"
+            seen.append("\(version) \(hasToken)")
+            if hasToken { return .text("yes") }
+            var response = ServerResponse.text("no", status: 401)
+            response.fields.append(name: "WWW-Authenticate", value: "Negotiate")
+            return response
+        }
+        defer { server.stop() }
+        var plan = ProbePlan([server.url("/", host: "localhost"), server.url("/", host: "localhost")])
+        plan.authority = authority.certificatePEM
+        plan.requiresMutualAuthentication = false
+        let finished = plan
+        let environment = realm.clientEnvironment(try await onThread { try realm.makeTicket(of: "alice") })
+        let report = try await withTimeout { try await finished.run(environment: environment) }
+        #expect(report.statuses == [200, 200])
+        #expect(seen.snapshot.first == "h2 false")
+        #expect(seen.snapshot.suffix(2) == ["http/1.1 true", "http/1.1 true"])
+        #expect(!seen.snapshot.contains("h2 true"))
+    }
 }
