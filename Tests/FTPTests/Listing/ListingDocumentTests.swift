@@ -20,7 +20,7 @@ import Testing
         let link = FTPEntry(name: Array("l".utf8), kind: .link, target: Array("<x>".utf8))
         let bytes =
             page.begin() + page.row(for: file) + page.row(for: entry("d", .directory)) + page.row(for: link)
-            + page.end()
+            + page.end(unreadableLineCount: 0)
         let text = String(decoding: bytes, as: UTF8.self)
         #expect(text.hasPrefix("<!DOCTYPE html>\n<html>\n<head>\n<meta charset=\"utf-8\">\n"))
         #expect(text.contains("<title>Index of /pub/a &amp; b/</title>"))
@@ -119,15 +119,26 @@ import Testing
         let link = FTPEntry(name: Array("größe".utf8), kind: .link, target: [0xE9])
         var json = FTPListingJSON()
         let text = String(
-            decoding: json.begin() + json.row(for: file) + json.row(for: link) + json.end(), as: UTF8.self)
+            decoding: json.begin() + json.row(for: file) + json.row(for: link) + json.end(unreadableLineCount: 2),
+            as: UTF8.self)
         let first =
-            #"[{"name":"a�\"\\\u000a\u0000 ","encodedName":"a%FF%22%5C%0A%00%20","type":"file","size":18446744073709551615,"#
+            #"{"entries":[{"name":"a�\"\\\u000a\u0000 ","encodedName":"a%FF%22%5C%0A%00%20","type":"file","size":18446744073709551615,"#
             + #""modified":"2026-01-31T23:05","permissions":"rw-","facts":{"a\"b":"\u0001","type":"file"}},"#
         let second =
-            #"{"name":"größe","encodedName":"gr%C3%B6%C3%9Fe","type":"link","target":"�","encodedTarget":"%E9"}]"#
-        #expect(text == first + "\n" + second + "\n")
-        let values = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [[String: Any]]
-        #expect(values?[0]["name"] as? String == "a\u{FFFD}\"\\\n\u{0} ")
-        #expect(String(decoding: FTPListingJSON().begin() + FTPListingJSON().end(), as: UTF8.self) == "[]\n")
+            #"{"name":"größe","encodedName":"gr%C3%B6%C3%9Fe","type":"link","target":"�","encodedTarget":"%E9"}],"#
+        #expect(text == first + "\n" + second + "\n\"unreadableLines\":2}\n")
+        let value = try JSONSerialization.jsonObject(with: Data(text.utf8)) as? [String: Any]
+        #expect((value?["entries"] as? [[String: Any]])?[0]["name"] as? String == "a\u{FFFD}\"\\\n\u{0} ")
+        let empty = FTPListingJSON().begin() + FTPListingJSON().end(unreadableLineCount: 0)
+        #expect(String(decoding: empty, as: UTF8.self) == "{\"entries\":[],\n\"unreadableLines\":0}\n")
+    }
+
+    @Test func aPageTellsOfLinesThatItDoesNotShow() {
+        func end(_ count: Int) -> String {
+            String(decoding: FTPListingPage(path: []).end(unreadableLineCount: count), as: UTF8.self)
+        }
+        #expect(end(0) == "</table>\n</body>\n</html>\n")
+        #expect(end(1).contains("<p>This page may lack entries: 1 line of the server's listing could not be read.</p>"))
+        #expect(end(12).contains("12 lines of"))
     }
 }

@@ -85,7 +85,9 @@ struct Scenario: Sendable {
             let request = try run.request("/folder/", fields: ["Accept": "application/json"])
             let (data, response) = try await session.data(for: request)
             try run.expect(response.mimeType, "application/json", "the type")
-            let entries = try JSONSerialization.jsonObject(with: data) as? [[String: Any]] ?? []
+            let listing = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+            let entries = listing?["entries"] as? [[String: Any]] ?? []
+            try run.expect(listing?["unreadableLines"] as? Int, 0, "the number of unreadable lines")
             let names = Set(entries.compactMap { $0["name"] as? String })
             try run.expect(
                 names, ["deeper", "größe 😀.txt", "100% of a file; #1?.txt", "<script>&\"'.txt"], "the names")
@@ -99,8 +101,8 @@ struct Scenario: Sendable {
             let session = run.makeSession()
             defer { session.invalidateAndCancel() }
             let (data, _) = try await session.data(for: run.request("/many/", fields: ["Accept": "application/json"]))
-            let entries = try JSONSerialization.jsonObject(with: data) as? [[String: Any]]
-            try run.expect(entries?.count, ScenarioRun.smallFileCount, "the number of entries")
+            let listing = try JSONSerialization.jsonObject(with: data) as? [String: Any]
+            try run.expect((listing?["entries"] as? [Any])?.count, ScenarioRun.smallFileCount, "the number of entries")
         },
         Scenario(name: "an empty folder") { run in
             let session = run.makeSession()
@@ -111,7 +113,7 @@ struct Scenario: Sendable {
             let request = try run.request("/folder/deeper/none/", fields: ["Accept": "application/json"])
             let listing = try await session.data(for: request).0
             try FileManager.default.removeItem(at: run.server.folder.appendingPathComponent("folder/deeper/none"))
-            try run.expect(String(decoding: listing, as: UTF8.self), "[]\n")
+            try run.expect(String(decoding: listing, as: UTF8.self), "{\"entries\":[],\n\"unreadableLines\":0}\n")
         },
         Scenario(name: "UTF-8 name") { run in
             let session = run.makeSession()

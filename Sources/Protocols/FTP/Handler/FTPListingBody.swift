@@ -36,9 +36,10 @@ struct FTPListingBody {
 
     mutating func finish() throws(FTPListingError) -> [UInt8] {
         let rest = rows(try parser.finish())
+        let count = parser.unreadableLineCount
         switch document {
-        case .page(let page): return rest + page.end()
-        case .json(let json): return rest + json.end()
+        case .page(let page): return rest + page.end(unreadableLineCount: count)
+        case .json(let json): return rest + json.end(unreadableLineCount: count)
         }
     }
 

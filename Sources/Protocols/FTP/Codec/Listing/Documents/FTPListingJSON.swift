@@ -1,7 +1,10 @@
-/// A directory as JSON (RFC 8259): an array with an object for each entry.
+/// A directory as JSON (RFC 8259): an object whose `entries` have an object for each entry.
 ///
-///     [{"name":"a file.txt","encodedName":"a%20file.txt","type":"file","size":531,"modified":"2026-01-31T23:05:09Z"},
-///     {"name":"latest","encodedName":"latest","type":"link","target":"2026","encodedTarget":"2026"}]
+///     {"entries":[{"name":"a file.txt","encodedName":"a%20file.txt","type":"file","size":531,"modified":"2026-01-31T23:05:09Z"},
+///     {"name":"latest","encodedName":"latest","type":"link","target":"2026","encodedTarget":"2026"}],
+///     "unreadableLines":0}
+///
+/// `unreadableLines` says how many lines of the server's listing could not be read, so that there may be as many entries more.
 ///
 /// - `name` is the name as text. Bytes that are not UTF-8 become U+FFFD in it.
 /// - `encodedName` has the name's bytes exactly: percent-encoded, ready to be a segment of a URL's path.
@@ -11,7 +14,7 @@
 /// - `facts` has what MLSD told, where it did: an object of strings.
 ///
 /// It is made in pieces, so that a listing of any length can be passed on as it comes: ``begin()``, ``row(for:)`` for each entry,
-/// ``end()``.
+/// ``end(unreadableLineCount:)``.
 public struct FTPListingJSON: Sendable {
     private var isFirst = true
 
@@ -19,7 +22,7 @@ public struct FTPListingJSON: Sendable {
     public init() {}
 
     /// What is before the first entry.
-    public func begin() -> [UInt8] { Array("[".utf8) }
+    public func begin() -> [UInt8] { Array("{\"entries\":[".utf8) }
 
     /// One entry's object, and the comma after the one before it.
     public mutating func row(for entry: FTPEntry) -> [UInt8] {
@@ -43,7 +46,11 @@ public struct FTPListingJSON: Sendable {
     }
 
     /// What is after the last entry.
-    public func end() -> [UInt8] { Array("]\n".utf8) }
+    ///
+    /// - Parameter unreadableLineCount: that of the parser (``FTPListingParser/unreadableLineCount``), at the end.
+    public func end(unreadableLineCount: Int) -> [UInt8] {
+        Array("],\n\"unreadableLines\":\(unreadableLineCount)}\n".utf8)
+    }
 
     private static func object(_ facts: [String: String]) -> [UInt8] {
         object(facts.sorted { $0.key < $1.key }.map { ($0.key, string(Array($0.value.utf8))) })

@@ -3,7 +3,7 @@ import LoadingKitPrimitives
 /// A directory as an HTML page, like browsers show it: a title, a link to the directory above, and a row for each entry.
 ///
 /// It is made in pieces, so that a listing of any length can be passed on as it comes: ``begin()``, ``row(for:)`` for each entry,
-/// ``end()``. It is UTF-8. Names come from the server, and are harmless: they are escaped as text and encoded in links, which stay
+/// ``end(unreadableLineCount:)``. It is UTF-8. Names come from the server, and are harmless: they are escaped as text and encoded in links, which stay
 /// in the directory; control characters and those that turn the direction of text become visible; and the page's
 /// `Content-Security-Policy` allows no script, no form and nothing from elsewhere.
 public struct FTPListingPage: Sendable {
@@ -67,8 +67,14 @@ public struct FTPListingPage: Sendable {
         return row
     }
 
-    /// What is after the last row.
-    public func end() -> [UInt8] { Array("</table>\n</body>\n</html>\n".utf8) }
+    /// What is after the last row: a note, where the page does not show all that the server sent.
+    ///
+    /// - Parameter unreadableLineCount: that of the parser (``FTPListingParser/unreadableLineCount``), at the end.
+    public func end(unreadableLineCount: Int) -> [UInt8] {
+        let lines = unreadableLineCount == 1 ? "1 line" : "\(unreadableLineCount) lines"
+        let note = "<p>This page may lack entries: \(lines) of the server's listing could not be read.</p>\n"
+        return Array("</table>\n\(unreadableLineCount > 0 ? note : "")</body>\n</html>\n".utf8)
+    }
 
     // MARK: Parts
 
