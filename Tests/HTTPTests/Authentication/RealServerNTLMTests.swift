@@ -102,8 +102,8 @@ import Testing
     /// The answer is bound to the certificate: a server that has seen another one does not accept it.
     @Test(
         arguments: [
-            ("LKDOM\\alice", "alice-pw", false), ("LKDOM\\Jürgen", "pässwörd€", false),
-            ("LKDOM\\JÜRGEN", "pässwörd€", false), ("LKDOM\\alice", "alice-pw", true),
+            ("LKDOM\\alice", "alice-pw", false), ("LKDOM\\alice", "alice-pw", true),
+            ("LKDOM\\Jürgen", "pässwörd€", false), ("LKDOM\\JÜRGEN", "pässwörd€", false),
         ])
     func channelBinding(_ user: String, _ password: String, _ isAnothers: Bool) async throws {
         let authority = try CertificateAuthority()
@@ -124,7 +124,8 @@ import Testing
             }
             #expect(status == (isAnothers ? 401 : 200), "\(server.output)")
             #expect(answerer.seen.count == (isAnothers ? 2 : 1))
-            if !isAnothers { #expect(text.hasPrefix("LKDOM\\")) }
+            let name = user.split(separator: "\\").last ?? ""
+            #expect(text.localizedLowercase.contains(name.localizedLowercase) != isAnothers, "\(text)")
         }
     }
 
