@@ -28,9 +28,9 @@ public protocol ProxyResolver: Sendable {
 
 /// What a ``ProxyResolver`` is asked.
 public struct ProxyQuery: Hashable, Sendable {
-    /// The server: an `http` or `https` URL with host and port, and nothing else. Neither the path nor the user of a
+    /// The server: an `http`, `https` or `ftp` URL with host and port, and nothing else. Neither the path nor the user of a
     /// request is shown to a resolver, so that an answer holds for all requests to a server. WebSockets are asked for
-    /// with these schemes, too.
+    /// with the first two schemes, too, and `ftps` is asked for as `ftp`.
     public let url: URL
     /// The script that the session's `connectionProxyDictionary` names; nil where the resolver is to find the proxies
     /// by itself.

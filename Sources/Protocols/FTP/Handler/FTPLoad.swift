@@ -139,10 +139,12 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     private func connect(needsFresh: Bool = false) {
         guard let request, let ways else { return }
         state = .waiting
+        // The task's own delegate decides about TLS, and answers the proxy.
+        let isDecided = request.server.security != .none || ways.proxy != nil
         let key = FTPConnectionKey(
             server: request.server, user: login.user, password: login.password,
             proxy: ways.proxy, use: session.networks(for: urlRequest),
-            decider: request.server.security == .none ? nil : receiver?.challengeDelegate.map { ObjectIdentifier($0) })
+            decider: isDecided ? receiver?.challengeDelegate.map { ObjectIdentifier($0) } : nil)
         self.needsFresh = needsFresh
         session.connect(self, key, needsFresh: needsFresh)
     }

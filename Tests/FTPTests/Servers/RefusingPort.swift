@@ -1,0 +1,26 @@
+import Foundation
+
+/// A loopback port that refuses connections for as long as this object lives: it is bound, so that nobody else gets it, and
+/// nobody listens.
+final class RefusingPort: Sendable {
+    let number: UInt16
+    private let descriptor: Int32
+
+    init() throws {
+        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+        var address = sockaddr_in()
+        address.sin_family = sa_family_t(AF_INET)
+        address.sin_addr.s_addr = in_addr_t(0x7F00_0001).bigEndian
+        var size = socklen_t(MemoryLayout<sockaddr_in>.size)
+        let result = withUnsafeMutablePointer(to: &address) {
+            $0.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in
+                bind(descriptor, address, size) == 0 && getsockname(descriptor, address, &size) == 0
+            }
+        }
+        guard descriptor >= 0, result else { throw POSIXError(POSIXErrorCode(rawValue: errno) ?? .EIO) }
+        self.descriptor = descriptor
+        number = UInt16(bigEndian: address.sin_port)
+    }
+
+    deinit { close(descriptor) }
+}
