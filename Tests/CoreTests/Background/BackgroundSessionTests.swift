@@ -78,6 +78,24 @@ import Testing
         world.finish()
     }
 
+    /// What a program was given as an upload's resume data is data: it does not end the program.
+    @Test func anUploadFromResumeDataFails() async throws {
+        let world = BackgroundWorld(attached: true)
+        world.session.uploadTask(withResumeData: Data("no resume data".utf8)).resume()
+        #expect(await world.next() == "completed \(URLError.Code.cannotDecodeRawData.rawValue)")
+        let list: [String: Any] = [
+            "LoadingKitUploadResumeDataVersion": 1, "URL": TransferDescription.url.absoluteString, "Method": "POST",
+            "UploadResource": TransferDescription.url.absoluteString, "Body": Data("body".utf8),
+        ]
+        let data = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
+        let task = world.session.uploadTask(withResumeData: data)
+        task.resume()
+        #expect(await world.next() == "completed \(URLError.Code.resourceUnavailable.rawValue)")
+        #expect(world.begun.isEmpty)
+        #expect(task.state == .completed)
+        world.finish()
+    }
+
     /// A part of an end is taken when the delegate's method has returned, and not before.
     @Test func eachPartOfAnEndIsTakenWhenTheDelegateHasReturned() async throws {
         let world = BackgroundWorld(attached: true)

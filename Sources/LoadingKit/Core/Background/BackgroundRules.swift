@@ -8,7 +8,6 @@ enum BackgroundRules {
     static let asynchronous = "Asynchronous calls are not supported in background sessions. Use a delegate instead."
     static let uploadOfData = "Upload tasks from NSData are not supported in background sessions."
     static let uploadOfStream = "Upload tasks from a stream are not supported in background sessions."
-    static let uploadFromResumeData = "Upload tasks from resume data are not supported in background sessions."
     static let webSocket = "WebSocket tasks are not supported in background sessions."
     static let stream = "Stream tasks are not supported in background sessions."
     static let noDelegate = "A background session needs a delegate, as its tasks report to nothing else."

@@ -57,7 +57,13 @@ extension URLSessionTask {
 extension TransferDescription {
     /// What a task that is resumed for the first time is handed over with.
     init(_ task: URLSessionTask) throws {
+        try task.checkCanBegin()
         let shared = task.shared.withLock { LoopTransfer($0) }.value
+        if let upload = task as? URLSessionUploadTask, upload.isMadeFromResumeData {
+            let text =
+                "a background session cannot go on with an upload: use the resume data in another session, or send the file anew"
+            throw URLError(LoadFailure(.resourceUnavailable, text), url: shared.originalRequest?.url)
+        }
         guard let kind = task.transferKind, let original = shared.originalRequest, let url = original.url,
             let request = TransferRequest(original)
         else {

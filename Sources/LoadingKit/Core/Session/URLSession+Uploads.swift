@@ -79,10 +79,10 @@ extension URLSession {
     ///
     /// It asks the server how much it has, and sends the rest. A file must not have changed since the upload was begun; of an
     /// upload from a stream, the delegate's method `needNewBodyStreamFrom` gives the rest. With data that is not an upload's
-    /// resume data, the task fails with `URLError.cannotDecodeRawData`. See <doc:ResumableUploads>.
+    /// resume data, the task fails with `URLError.cannotDecodeRawData`. In a background session it fails with
+    /// `URLError.resourceUnavailable`. See <doc:ResumableUploads>.
     public func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
-        requireForeground(BackgroundRules.uploadFromResumeData)
-        return remember(makeUpload(resumeData, .delegate))
+        remember(makeUpload(resumeData, .delegate))
     }
 
     /// A task that goes on with an upload that broke or was cancelled, for a completion handler, which is called once, on
