@@ -1,0 +1,99 @@
+import Foundation
+import LoadingKit
+import TestSupport
+import Testing
+
+/// Which loads share control connections, and how many there are.
+@Suite struct SessionSharingTests {
+    private func connectionCount(_ server: FaultyFTPServer) -> Int {
+        server.steps.filter { $0 == "greeting" }.count
+    }
+
+    private func url(_ server: FaultyFTPServer, _ user: String) -> String {
+        server.url().replacing("ftp://", with: "ftp://\(user):secret@")
+    }
+
+    @Test func twoSessionsShareNothing() async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        let sessions = [makeFTPSession(), makeFTPSession()]
+        defer { for session in sessions { session.invalidateAndCancel() } }
+        for _ in 0..<2 {
+            for session in sessions {
+                #expect(await session.outcome(url(server, "ada")) == .loaded(FaultyFTPServer.file))
+            }
+        }
+        #expect(connectionCount(server) == 2)
+    }
+
+    @Test func twoUsersOfASessionShareNothing() async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        let session = makeFTPSession()
+        defer { session.invalidateAndCancel() }
+        for _ in 0..<2 {
+            for user in ["ada", "bob"] {
+                #expect(await session.outcome(url(server, user)) == .loaded(FaultyFTPServer.file))
+            }
+        }
+        #expect(connectionCount(server) == 2)
+    }
+
+    @Test func twoSessionsOfTwoUsersAtATime() async throws {
+        let run = try await ScenarioRun.start(.pyftpdlib, .none)
+        defer { run.server.stop() }
+        let (other, password) = run.server.otherUser
+        let users = [("\(run.server.user):\(run.server.password)", "alice"), ("\(other):\(password)", "bob")]
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for (credential, name) in users {
+                group.addTask {
+                    let session = run.makeSession()
+                    defer { session.invalidateAndCancel() }
+                    for _ in 0..<20 {
+                        let (data, _) = try await session.data(for: run.request("/who.txt", credential: credential))
+                        #expect(String(decoding: data, as: UTF8.self) == name)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+    }
+
+    @Test(arguments: [1, 3]) func noMoreConnectionsThanAllowed(_ limit: Int) async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        let session = makeFTPSession { $0.httpMaximumConnectionsPerHost = limit }
+        defer { session.invalidateAndCancel() }
+        await withTaskGroup(of: FTPOutcome.self) { group in
+            for number in 0..<20 {
+                // An idle connection of the other user has to go for one of this user.
+                let url = url(server, number < 10 ? "ada" : "bob")
+                group.addTask { await session.outcome(url) }
+            }
+            for await outcome in group { #expect(outcome == .loaded(FaultyFTPServer.file)) }
+        }
+        let atOnce = server.steps.reduce(into: (now: 0, most: 0)) { count, step in
+            if step == "RETR" { count.now += 1 }
+            if step == "end" { count.now -= 1 }
+            count.most = max(count.most, count.now)
+        }
+        #expect(atOnce.now == 0 && (1...limit).contains(atOnce.most))
+    }
+
+    /// A load that waits for its turn is cancelled, and then the one that it waits for.
+    @Test func aLoadThatIsCancelledWhileItWaits() async throws {
+        let server = try FaultyFTPServer([.init(step: "RETR", act: .silence)])
+        defer { server.stop() }
+        let session = makeFTPSession { $0.httpMaximumConnectionsPerHost = 1 }
+        defer { session.invalidateAndCancel() }
+        let url = server.url()
+        let first = Task { await session.outcome(url) }
+        await server.step("RETR")
+        let second = Task { await session.outcome(url) }
+        second.cancel()
+        #expect(await second.value == .failed(.cancelled))
+        first.cancel()
+        #expect(await first.value == .failed(.cancelled))
+        #expect(await session.outcome(url) == .loaded(FaultyFTPServer.file))
+    }
+}
