@@ -99,13 +99,14 @@ import Testing
     /// A tunnel that the proxy refuses is its answer; a proxy that closes the connection, or speaks no HTTP, is none.
     @Test func aRefusalIsAnAnswer() async throws {
         let authority = try CertificateAuthority()
-        let answers: [(String, Bool)] = [
-            ("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", false),
-            ("HTTP/1.1 502 Bad\r\nContent-Length: 0\r\n\r\n", false),
-            ("HTTP/1.1 407 Who\r\n\r\n", false), ("", true), ("SSH-2.0-x\r\n\r\n", true),
+        let answers: [(String, ScriptedPeer.Step, Bool)] = [
+            ("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", .close, false),
+            ("HTTP/1.1 502 Bad\r\nContent-Length: 0\r\n\r\n", .close, false),
+            ("HTTP/1.1 407 Who\r\n\r\n", .close, false), ("", .close, true), ("", .reset, true),
+            ("SSH-2.0-x\r\n\r\n", .close, true),
         ]
-        for (answer, goesOn) in answers {
-            let first = try ScriptedPeer([.expectRequest, .send(answer), .close])
+        for (answer, end, goesOn) in answers {
+            let first = try ScriptedPeer([.expectRequest, .send(answer), end])
             let second = try ScriptedPeer([
                 .expectRequest, .send("HTTP/1.1 200 OK\r\n\r\n"), .startTLS(TLSServerOptions(try authority.issue())),
                 .expectRequest, .respond("tunnelled"),

@@ -187,6 +187,8 @@ final class ProxiedConnect: PendingConnection {
         if let error = error as? ProxyError, case .status(let status, _) = error.cause {
             _ = try? handshake?.serverDidAccept(HTTPFields(), status: status)
         }
+        // A reset is an end without an answer, too.
+        if (error as? TransportError)?.category == .connectionLost { return fail(.closed) }
         end(.failure(error))
     }
 
