@@ -109,6 +109,8 @@ import Testing
         #expect(named.information(promisesCheck: false, target: "HTTP/h") == unbound)
         let old = try #require(NTLMChallenge(Array(Self.challenge().prefix(32))))
         #expect(old.information(promisesCheck: false, target: "HTTP/h") == [0, 0, 0, 0])
+        let long = "HTTP/" + String(repeating: "h", count: 40_000)
+        #expect(challenge.information(promisesCheck: false, target: long) == names + none + [0, 0, 0, 0])
     }
 
     /// Character by character, as servers do it.

@@ -115,7 +115,8 @@ struct NTLMChallenge: Sendable {
         var all = attributes
         func set(_ number: UInt16, _ value: [UInt8]) {
             all.removeAll { $0.number == number }
-            all.append((number, value))
+            // A name that is too long for the field is left out.
+            if value.count <= Int(UInt16.max) { all.append((number, value)) }
         }
         if promisesCheck {
             let old = all.first { $0.number == Attribute.flags }
