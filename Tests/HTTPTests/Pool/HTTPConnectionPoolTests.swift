@@ -222,7 +222,9 @@ private struct RandomRun {
 
     private mutating func becomeIdle(_ generator: inout SeededGenerator) throws {
         guard let id = model.actives.randomElement(using: &generator) else { return }
-        let bindings: [Pool.Binding] = [.none, .none, .user(Self.one), .user(Self.other), .spent]
+        let bindings: [Pool.Binding] = [
+            .none, .none, .user(Self.one), .user(Self.other), .namedUser(Self.one), .spent,
+        ]
         let seconds = Double.random(in: 0...55, using: &generator).rounded(.down)
         try model.becomeIdle(id, bindings.randomElement(using: &generator) ?? .none, seconds: seconds)
     }

@@ -16,11 +16,15 @@ struct AuthenticationContext {
     let storage: URLCredentialStorage?
     let task: URLSessionTask
 
-    /// Whether a remembered credential may be used: not for a URL with another user. A proxy's settings may be out of
-    /// date, so any credential may be used there.
-    func mayUse(_ credential: URLCredential) -> Bool {
-        guard let givenCredential, !site.isProxy else { return true }
-        return credential.hasSameUserAndPassword(as: givenCredential)
+    /// What the URL names: the request is sent as this user, and as no other. A proxy's settings may be out of date, so that
+    /// any credential may be used there.
+    var named: URLCredential? { site.isProxy ? nil : givenCredential }
+
+    /// Whether a credential is for requests whose URLs name it alone: it is what this one's names. What the program has
+    /// permanently stored is not.
+    func isOfURL(_ credential: URLCredential) -> Bool {
+        guard let named, [.none, .forSession].contains(credential.persistence) else { return false }
+        return credential.hasSameUserAndPassword(as: named)
     }
 
     /// The credential to propose to the program for a protection space: that of the URL or the settings, else the

@@ -24,6 +24,8 @@ final class AuthenticationHandshake {
         var scheme: any HTTPAuthenticationScheme
         /// Whether it is sent because it was accepted before, without a challenge in this handshake.
         var isRemembered: Bool
+        /// Whether it is for requests whose URLs name it alone.
+        let isOfURL: Bool
         var value: String?
         /// How often the credential was sent.
         var sendings = 0
@@ -65,24 +67,28 @@ final class AuthenticationHandshake {
 
     /// Nil where nothing is remembered for the request.
     convenience init?(remembering context: AuthenticationContext) {
-        guard let known = context.memory.credential(forTarget: context.request.target, at: context.site),
-            context.mayUse(known.credential)
+        guard
+            let known = context.memory.credential(
+                forTarget: context.request.target, at: context.site, named: context.named)
         else { return nil }
         self.init(
             context,
             CredentialInUse(
-                offer: known.offer, credential: known.credential, scheme: known.offer.scheme, isRemembered: true),
+                offer: known.offer, credential: known.credential, scheme: known.offer.scheme, isRemembered: true,
+                isOfURL: known.isOfURL),
             channelBinding: known.channelBinding)
     }
 
     /// With the credential that a proxy gets before its first challenge, if there is one.
     convenience init(preemptive context: AuthenticationContext) {
-        let remembered = context.memory.credential(forTarget: context.request.target, at: context.site)
+        let remembered = context.memory.credential(
+            forTarget: context.request.target, at: context.site, named: context.named)
         let known = remembered.map { ($0.offer, $0.credential) } ?? context.preemptiveCredential
         self.init(
             context,
             known.map { offer, credential in
-                CredentialInUse(offer: offer, credential: credential, scheme: offer.scheme, isRemembered: true)
+                CredentialInUse(
+                    offer: offer, credential: credential, scheme: offer.scheme, isRemembered: true, isOfURL: false)
             },
             channelBinding: remembered?.channelBinding)
     }
@@ -103,7 +109,7 @@ final class AuthenticationHandshake {
         guard var inUse else { return nil }
         inUse.sendings += 1
         if inUse.mayBlock { return takeStep(inUse, on: connection) }
-        if bindsToConnection { context.memory.willAuthenticateConnection(to: context.site, as: inUse.credential) }
+        if bindsToConnection { noteConnection(inUse) }
         if inUse.isRemembered,
             let known = context.memory.authorization(
                 for: context.request, with: inUse.credential, in: inUse.offer.space, at: context.site)
@@ -126,10 +132,13 @@ final class AuthenticationHandshake {
         let step = credential.step.take()
         credential.value = step?.channelBinding == channelBinding ? step?.value : nil
         inUse = credential
-        if credential.value != nil, bindsToConnection {
-            context.memory.willAuthenticateConnection(to: context.site, as: credential.credential)
-        }
+        if credential.value != nil, bindsToConnection { noteConnection(credential) }
         return credential.value
+    }
+
+    private func noteConnection(_ inUse: CredentialInUse) {
+        context.memory.willAuthenticateConnection(
+            to: context.site, as: inUse.credential, isOfURL: inUse.isOfURL)
     }
 
     private func binding(to connection: ConnectionInfo?) -> Data? {
@@ -183,7 +192,10 @@ final class AuthenticationHandshake {
     var bindsToConnection: Bool { inUse.map { type(of: $0.scheme).bindsToConnection } ?? false }
 
     /// The credential that authenticated the connection, where that is for all of its requests.
-    var boundCredential: URLCredential? { bindsToConnection ? inUse?.credential : nil }
+    var boundCredential: BoundCredentials.Party? {
+        guard bindsToConnection, let inUse else { return nil }
+        return BoundCredentials.Party(credential: inUse.credential, isOfURL: inUse.isOfURL)
+    }
 
     /// The request will be sent on another connection. A scheme that is bound to a connection begins anew.
     func connectionWillChange() {
@@ -235,13 +247,13 @@ final class AuthenticationHandshake {
         case .unchanged, .renewed, .refused: break
         }
         let space = inUse.offer.space
-        if !inUse.isRemembered, !inUse.offer.isDefault(inUse.credential) {
+        if !inUse.isRemembered, !inUse.isOfURL, !inUse.offer.isDefault(inUse.credential) {
             context.storage?.set(inUse.credential, for: space, task: context.task)
         }
         // A scheme that is bound to a connection begins anew on each.
         context.memory.remember(
             bindsToConnection ? inUse.offer.scheme : inUse.scheme, inUse.credential, for: context.request.target,
-            in: space, at: context.site, channelBinding: channelBinding)
+            in: space, at: context.site, channelBinding: channelBinding, isOfURL: inUse.isOfURL)
         self.inUse = inUse
     }
 
@@ -300,7 +312,7 @@ final class AuthenticationHandshake {
             }
             next = CredentialInUse(
                 offer: offer, credential: last.credential, scheme: offer.scheme, isRemembered: false,
-                sendings: last.sendings)
+                isOfURL: last.isOfURL, sendings: last.sendings)
         }
         inUse = next
         return true
@@ -321,8 +333,8 @@ final class AuthenticationHandshake {
             return answer.decide(.deliver)
         }
         let failed = failures[offer.space]
-        if let known = context.memory.credential(for: offer.space, at: context.site), known != failed?.last,
-            context.mayUse(known)
+        if let known = context.memory.credential(for: offer.space, at: context.site, named: context.named),
+            known != failed?.last
         {
             return use(known, offer, answer)
         }
@@ -367,7 +379,9 @@ final class AuthenticationHandshake {
 
     private func use(_ credential: URLCredential?, _ offer: AuthenticationOffer, _ answer: Answer) {
         guard let credential else { return answer.decide(.deliver) }
-        inUse = CredentialInUse(offer: offer, credential: credential, scheme: offer.scheme, isRemembered: false)
+        inUse = CredentialInUse(
+            offer: offer, credential: credential, scheme: offer.scheme, isRemembered: false,
+            isOfURL: context.isOfURL(credential))
         trySending(answer) { [weak self] in self?.rejected.insert(offer.space) }
     }
 

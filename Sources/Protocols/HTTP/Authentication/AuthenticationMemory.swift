@@ -7,10 +7,15 @@ import LoadingKitTransport
 ///
 /// A credential counts only while the credential storage has it, too. One that the program removes there is not used
 /// any more.
+///
+/// A credential that a URL names is for requests whose URLs name it, too, and for no others: it is not stored, and a request
+/// that names nobody is not sent with it.
 final class AuthenticationMemory {
     /// The number of folders that are remembered of a protection space. Beyond it the oldest are forgotten, and need a
     /// challenge again.
     private static let maximumPaths = 100
+    /// The number of credentials that are remembered of a server or a proxy, likewise.
+    private static let maximumEntries = 100
 
     private struct Entry {
         let space: URLProtectionSpace
@@ -19,6 +24,27 @@ final class AuthenticationMemory {
         var paths: [String]
         /// The binding to the connection on which the credential was accepted.
         let channelBinding: Data?
+        let isOfURL: Bool
+
+        /// - Parameter named: what the request's URL names.
+        func suits(_ named: URLCredential?) -> Bool {
+            if let named { credential.hasSameUserAndPassword(as: named) } else { !isOfURL }
+        }
+
+        /// Whether it is to be replaced by another.
+        func isLike(_ other: Entry) -> Bool {
+            guard space.isSameRealm(as: other.space), isOfURL == other.isOfURL else { return false }
+            return !isOfURL || credential.hasSameUserAndPassword(as: other.credential)
+        }
+    }
+
+    /// What is remembered for a request.
+    struct Known {
+        let offer: AuthenticationOffer
+        let credential: URLCredential
+        let channelBinding: Data?
+        /// Whether it is for requests whose URLs name it alone.
+        let isOfURL: Bool
     }
 
     /// The identity with which a session's connections to an origin are authenticated.
@@ -55,8 +81,11 @@ final class AuthenticationMemory {
     }
 
     /// The client will send a credential with a scheme that binds to a connection.
-    func willAuthenticateConnection(to site: AuthenticationSite, as credential: URLCredential) {
+    ///
+    /// - Parameter isOfURL: whether it is for requests whose URLs name it: others go on other connections.
+    func willAuthenticateConnection(to site: AuthenticationSite, as credential: URLCredential, isOfURL: Bool) {
         guard case .server(let origin) = site else { return }
+        guard !isOfURL else { return connections[origin] = .several }
         note(Data("\(credential.user ?? "")\n\(credential.password ?? "")".utf8), origin)
     }
 
@@ -71,12 +100,12 @@ final class AuthenticationMemory {
     // MARK: Protection spaces
 
     /// The credential that is remembered for a target: that of the longest path which the target begins with.
-    func credential(
-        forTarget target: String, at site: AuthenticationSite
-    ) -> (offer: AuthenticationOffer, credential: URLCredential, channelBinding: Data?)? {
+    ///
+    /// - Parameter named: what the request's URL names.
+    func credential(forTarget target: String, at site: AuthenticationSite, named: URLCredential?) -> Known? {
         let path = target.prefix { $0 != "?" }
         var best: (entry: Entry, length: Int)?
-        for entry in entries[site] ?? [] {
+        for entry in entries[site] ?? [] where entry.suits(named) {
             for known in entry.paths where path.hasPrefix(known) && known.utf8.count > best?.length ?? -1 {
                 best = (entry, known.utf8.count)
             }
@@ -84,15 +113,19 @@ final class AuthenticationMemory {
         guard let entry = best?.entry, isCurrent(entry, site) else { return nil }
         let challenge = HTTPAuthenticationChallenge(scheme: type(of: entry.scheme).name)
         let offer = AuthenticationOffer(challenge: challenge, scheme: entry.scheme, space: entry.space)
-        return (offer, entry.credential, entry.channelBinding)
+        return Known(
+            offer: offer, credential: entry.credential, channelBinding: entry.channelBinding, isOfURL: entry.isOfURL)
     }
 
     /// The credential that was accepted in a protection space.
-    func credential(for space: URLProtectionSpace, at site: AuthenticationSite) -> URLCredential? {
-        guard let entry = entries[site]?.first(where: { $0.space.isSameRealm(as: space) }), isCurrent(entry, site)
-        else {
-            return nil
-        }
+    ///
+    /// - Parameter named: what the request's URL names.
+    func credential(
+        for space: URLProtectionSpace, at site: AuthenticationSite, named: URLCredential?
+    ) -> URLCredential? {
+        guard let entry = entries[site]?.first(where: { $0.space.isSameRealm(as: space) && $0.suits(named) }),
+            isCurrent(entry, site)
+        else { return nil }
         return entry.credential
     }
 
@@ -102,7 +135,10 @@ final class AuthenticationMemory {
         for request: HTTPAuthenticationRequest, with credential: URLCredential, in space: URLProtectionSpace,
         at site: AuthenticationSite
     ) -> (value: String, scheme: any HTTPAuthenticationScheme)? {
-        guard let index = index(of: space, site), entries[site]?[index].credential == credential,
+        guard
+            let index = entries[site]?.firstIndex(where: {
+                $0.space.isSameRealm(as: space) && $0.credential == credential
+            }),
             let value = entries[site]?[index].scheme.authorization(for: request, with: credential),
             let scheme = entries[site]?[index].scheme
         else { return nil }
@@ -111,21 +147,25 @@ final class AuthenticationMemory {
 
     /// Remembers a credential that was accepted, unless it is for one request alone, or the session has no credential
     /// storage.
+    ///
+    /// - Parameter isOfURL: whether it is for requests whose URLs name it.
     func remember(
         _ scheme: any HTTPAuthenticationScheme, _ credential: URLCredential, for target: String,
-        in space: URLProtectionSpace, at site: AuthenticationSite, channelBinding: Data? = nil
+        in space: URLProtectionSpace, at site: AuthenticationSite, channelBinding: Data? = nil, isOfURL: Bool = false
     ) {
         guard storage != nil, credential.persistence != .none else { return }
-        let index = index(of: space, site)
-        var paths = index.flatMap { entries[site]?[$0].paths } ?? []
+        var entry = Entry(
+            space: space, credential: credential, scheme: scheme, paths: [], channelBinding: channelBinding,
+            isOfURL: isOfURL)
+        var known = entries[site] ?? []
+        if let index = known.firstIndex(where: entry.isLike) { entry.paths = known.remove(at: index).paths }
         for path in Self.paths(scheme, around: String(target.prefix { $0 != "?" }), at: site)
-        where !paths.contains(where: path.hasPrefix) {
-            paths.append(path)
+        where !entry.paths.contains(where: path.hasPrefix) {
+            entry.paths.append(path)
         }
-        let entry = Entry(
-            space: space, credential: credential, scheme: scheme, paths: paths.suffix(Self.maximumPaths),
-            channelBinding: channelBinding)
-        if let index { entries[site]?[index] = entry } else { entries[site, default: []].append(entry) }
+        entry.paths = entry.paths.suffix(Self.maximumPaths)
+        known.append(entry)
+        entries[site] = known.suffix(Self.maximumEntries)
     }
 
     /// A proxy's protection space is all requests through it, if the scheme allows a credential before a challenge.
@@ -142,12 +182,9 @@ final class AuthenticationMemory {
         if entries[site]?.isEmpty == true { entries[site] = nil }
     }
 
-    private func index(of space: URLProtectionSpace, _ site: AuthenticationSite) -> Int? {
-        entries[site]?.firstIndex { $0.space.isSameRealm(as: space) }
-    }
-
     private func isCurrent(_ entry: Entry, _ site: AuthenticationSite) -> Bool {
-        // Nobody has stored the scheme's own.
+        // Nobody has stored a URL's, nor the scheme's own.
+        if entry.isOfURL { return true }
         let ownCredential = type(of: entry.scheme).defaultCredential
         if ownCredential?.hasSameUserAndPassword(as: entry.credential) == true { return true }
         let stored = entry.credential.user.flatMap { storage?.credentials(for: entry.space)?[$0] }

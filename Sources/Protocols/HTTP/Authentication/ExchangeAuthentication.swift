@@ -6,8 +6,14 @@ import LoadingKitTransport
 
 /// The credentials that authenticated a connection, where a scheme does so (NTLM, Negotiate).
 struct BoundCredentials {
-    let server: URLCredential?
-    let proxy: URLCredential?
+    struct Party {
+        let credential: URLCredential
+        /// Whether it is for requests whose URLs name it alone.
+        let isOfURL: Bool
+    }
+
+    let server: Party?
+    let proxy: Party?
 }
 
 /// An exchange's authentication to the server, and to a proxy that sees the request.

@@ -38,8 +38,8 @@ struct Requester {
         let fields = origin.fields(of: request, for: task, by: session.requestFields)
         var accepted: (scheme: String, credential: URLCredential)?
         if !fields.contains(.authorization), session.authentication.knows(.server(target.origin)),
-            let known = session.authentication.credential(forTarget: target.pathAndQuery, at: .server(target.origin)),
-            url.credential.map({ known.credential.hasSameUserAndPassword(as: $0) }) != false
+            let known = session.authentication.credential(
+                forTarget: target.pathAndQuery, at: .server(target.origin), named: url.credential)
         {
             accepted = (known.offer.challenge.scheme, known.credential)
         }

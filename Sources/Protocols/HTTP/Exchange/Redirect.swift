@@ -44,7 +44,7 @@ struct Redirect {
         } catch {
             refusal = error
         }
-        if !keepsCredentials { Self.removeCredentials(&next) }
+        if keepsCredentials { next.url = Self.withUser(of: old, url) } else { Self.removeCredentials(&next) }
         self.request = next
     }
 
@@ -76,6 +76,17 @@ struct Redirect {
     private static func withFragment(of old: URL, _ url: URL) -> URL {
         guard url.fragment == nil, let fragment = old.fragment(percentEncoded: true) else { return url }
         return URL(string: url.absoluteString + "#" + fragment) ?? url
+    }
+
+    /// Where the old URL names a user, the request goes on as this one, unless the new URL names another. It does so where
+    /// `Location` is relative, too (RFC 3986 §5.2.2).
+    private static func withUser(of old: URL, _ url: URL) -> URL {
+        guard url.credential == nil, let user = old.user(percentEncoded: true), !user.isEmpty,
+            var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
+        else { return url }
+        components.percentEncodedUser = user
+        components.percentEncodedPassword = old.password(percentEncoded: true)
+        return components.url ?? url
     }
 
     /// 303 requires GET; 301 and 302 turn POST into GET, as every client does (RFC 9110 §15.4.2–4).

@@ -171,9 +171,11 @@ final class HTTPSession: SessionResource {
 
     /// Whose requests may go on a connection that was authenticated with credentials.
     func binding(of credentials: BoundCredentials) -> HTTPConnectionPool.Binding {
-        if let proxy = credentials.proxy, proxy.persistence == .none { return .spent }
+        if let proxy = credentials.proxy?.credential, proxy.persistence == .none { return .spent }
         guard let server = credentials.server else { return .none }
-        return server.persistence == .none ? .spent : .user(HTTPConnectionPool.UserCredential(server))
+        guard server.credential.persistence != .none else { return .spent }
+        let user = HTTPConnectionPool.UserCredential(server.credential)
+        return server.isOfURL ? .namedUser(user) : .user(user)
     }
 
     // MARK: Connections

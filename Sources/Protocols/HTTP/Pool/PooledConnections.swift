@@ -7,15 +7,17 @@ extension HTTPConnectionPool {
         case none
         /// The connection was authenticated (NTLM, Negotiate): requests of this user, and those that name none.
         case user(UserCredential)
+        /// It was authenticated for a user that a URL named: requests whose URLs name the same one.
+        case namedUser(UserCredential)
         /// The connection was authenticated for a single request.
         case spent
 
         func suits(_ user: RequestUser) -> Bool {
             switch (self, user) {
             case (.none, _): true
-            case (.spent, _), (.user, .ownField): false
+            case (.spent, _), (.user, .ownField), (.namedUser, .ownField), (.namedUser, .none): false
             case (.user, .none): true
-            case (.user(let one), .named(let other)): one == other
+            case (.user(let one), .named(let other)), (.namedUser(let one), .named(let other)): one == other
             }
         }
     }
