@@ -127,6 +127,9 @@ package struct SessionDescription: Codable, Hashable, Sendable {
         attemptsResumableUploads = settings.attemptsResumableUploads ? nil : false
     }
 
+    /// A path that means the same file in a process that has another current folder.
+    fileprivate static func wholePath(_ path: String) -> String { URL(fileURLWithPath: path).path }
+
     private static let proxyVariables: Set<String> = [
         "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
     ]
@@ -179,7 +182,7 @@ extension SessionDescription.TLS.Roots {
     fileprivate init(_ roots: URLSessionConfiguration.TrustRoots) {
         switch roots {
         case .system: self = .system
-        case .file(let path): self = .file(path)
+        case .file(let path): self = .file(SessionDescription.wholePath(path))
         case .pem(let text): self = .pem(text)
         }
     }
@@ -234,7 +237,7 @@ extension SessionDescription.Security {
 extension SessionDescription.TLS.RevocationList {
     fileprivate init(_ list: URLSessionConfiguration.RevocationList) {
         switch list {
-        case .file(let path): self = .file(path)
+        case .file(let path): self = .file(SessionDescription.wholePath(path))
         case .pem(let text): self = .pem(text)
         case .der(let bytes): self = .der(bytes)
         }
