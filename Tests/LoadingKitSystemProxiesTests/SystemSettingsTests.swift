@@ -63,6 +63,38 @@ import Testing
         }
     }
 
+    /// GNOME's settings, in a file of the test's.
+    @Test func gnomesSettingsNameProxies() async throws {
+        let schemas = "/usr/share/glib-2.0/schemas/gschemas.compiled"
+        guard FileManager.default.fileExists(atPath: schemas) else {
+            throw MissingProgram(
+                program: schemas, aptPackage: "gsettings-desktop-schemas libproxy1-plugin-gsettings")
+        }
+        let home = try TemporaryFolder()
+        let environment = [
+            "HOME": home.path, "XDG_CONFIG_HOME": home.path, "DESKTOP_SESSION": "gnome", "GSETTINGS_BACKEND": "keyfile",
+        ]
+        let proxies = SystemProxies(try Libproxy.options(environment))
+        func set(_ settings: String) throws {
+            try home.write("[system/proxy]\n\(settings)\n", to: "glib-2.0/settings/keyfile")
+        }
+        let http = "[system/proxy/http]\nhost='one.example'\nport=3128"
+        let socks = "[system/proxy/socks]\nhost='s.example'\nport=1"
+        try set("mode='manual'\nignore-hosts=['x.example']\n\(http)\n\(socks)")
+        #expect(try await proxies.proxies(for: Libproxy.query()).first == Self.one)
+        #expect(try await proxies.proxies(for: Libproxy.query("http://x.example:80")) == [.direct])
+        #expect(
+            try await proxies.proxies(for: Libproxy.query("https://h.example:443")).first
+                == ProxyChoice(.socks5, host: "s.example", port: 1))
+        try set("mode='none'\n\(http)")
+        #expect(try await proxies.proxies(for: Libproxy.query()) == [.direct])
+        let script = "function FindProxyForURL() { return \"PROXY one.example:3128; DIRECT\"; }"
+        let server = try LoopbackServer { _ in .text(script) }
+        defer { server.stop() }
+        try set("mode='auto'\nautoconfig-url='\(server.url("/p.pac"))'")
+        #expect(try await proxies.proxies(for: Libproxy.query()) == [Self.one, .direct])
+    }
+
     /// What the network offers is used neither by the environment's wish.
     @Test func autoDiscoveryIsOff() async throws {
         let options = try Libproxy.options(["http_proxy": "wpad://"])

@@ -36,7 +36,7 @@ public final class SystemProxies: ProxyResolver {
         public init() {}
     }
 
-    private static let mostAttempts = 3
+    private static let mostAttempts = 5
     private let options: Options
     private let scripts: ScriptLoader
 
