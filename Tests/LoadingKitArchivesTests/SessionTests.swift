@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// Loads by sessions from a server of one archive.
-@Suite(.timeLimit(.minutes(2))) struct SessionTests {
+@Suite(.timeLimit(.minutes(5))) struct SessionTests {
     static let text = String(repeating: "all work and no play ", count: 20_000)
 
     static func archive(_ change: (inout ArchiveBuilder) -> Void = { _ in }) throws -> [UInt8] {

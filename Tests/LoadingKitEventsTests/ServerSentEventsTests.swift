@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Event streams of a server that answers, ends and breaks.
-@Suite(.timeLimit(.minutes(3))) struct ServerSentEventsTests {
+@Suite(.timeLimit(.minutes(5))) struct ServerSentEventsTests {
     private static let type = "text/event-stream"
 
     /// Reconnects at once, and records how long it would have waited.

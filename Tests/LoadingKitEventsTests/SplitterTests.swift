@@ -5,7 +5,7 @@ import LoadingKitLoopbackServer
 import Testing
 
 /// Lines and records of bodies that a server sends in pieces, cut in every place.
-@Suite(.timeLimit(.minutes(3))) struct SplitterTests {
+@Suite(.timeLimit(.minutes(5))) struct SplitterTests {
     /// A server whose body is the query's bytes in hexadecimal digits, of which so many come first.
     private static func serve(
         _ body: @Sendable (URLSession, (_ bytes: [UInt8], _ cut: Int) -> URL?) async throws -> Void

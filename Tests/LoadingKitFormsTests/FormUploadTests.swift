@@ -6,7 +6,7 @@ import Synchronization
 import Testing
 
 /// Forms sent to a server.
-@Suite(.timeLimit(.minutes(3))) struct FormUploadTests {
+@Suite(.timeLimit(.minutes(5))) struct FormUploadTests {
     /// Sends each form to a server that answers how it came.
     private static func answer(_ form: MultipartForm, _ options: MultipartOptions = .init()) async throws -> String {
         let server = try LoopbackServer { request in

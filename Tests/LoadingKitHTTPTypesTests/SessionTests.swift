@@ -7,7 +7,7 @@
     import TestSupport
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct SessionTests {
+    @Suite(.timeLimit(.minutes(5))) struct SessionTests {
         private func session(_ change: (URLSessionConfiguration) -> Void = { _ in }) -> URLSession {
             let configuration = URLSessionConfiguration.ephemeral
             change(configuration)

@@ -6,7 +6,7 @@ import LoadingKitTesting
 import Testing
 
 /// Behind a stack, loads keep the contract of handlers.
-@Suite(.timeLimit(.minutes(3))) struct ContractTests {
+@Suite(.timeLimit(.minutes(5))) struct ContractTests {
     @Test(arguments: ["forwarders", "retries", "single-flight"])
     func keeps(_ stack: String) async throws {
         let whole = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }

@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import LoadingKitResilience
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct RateLimiterTests {
+@Suite(.timeLimit(.minutes(5))) struct RateLimiterTests {
     @Test func requestsGoInOrderAsTheClockMoves() async throws {
         let server = try LoopbackServer { .text($0.path) }
         defer { server.stop() }
@@ -66,7 +66,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct CircuitBreakerTests {
+@Suite(.timeLimit(.minutes(5))) struct CircuitBreakerTests {
     @Test func itOpensAndClosesAgain() async throws {
         let status = Box(500)
         let server = try LoopbackServer { _ in .text("x", status: status.value) }
@@ -113,7 +113,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct HedgingTests {
+@Suite(.timeLimit(.minutes(5))) struct HedgingTests {
     private func slowFirst() throws -> LoopbackServer {
         let number = Box(0)
         return try LoopbackServer { request in
@@ -186,7 +186,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct ValidationTests {
+@Suite(.timeLimit(.minutes(5))) struct ValidationTests {
     @Test func aStatusIsRefusedWithTheFirstBytes() async throws {
         let server = try LoopbackServer { _ in .text(String(repeating: "e", count: 100_000), status: 418) }
         defer { server.stop() }
@@ -228,7 +228,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct BearerTokensTests {
+@Suite(.timeLimit(.minutes(5))) struct BearerTokensTests {
     private struct Refusal: Error {}
 
     /// Accepts one token alone.
@@ -339,7 +339,7 @@ import Testing
     }
 }
 
-@Suite(.timeLimit(.minutes(2))) struct SingleFlightTests {
+@Suite(.timeLimit(.minutes(5))) struct SingleFlightTests {
     @Test func aThousandEqualRequestsShareOneLoad() async throws {
         let release = Signal()
         let body = [UInt8](repeating: 5, count: 300_000)

@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import LoadingKitResilience
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct RetriesTests {
+@Suite(.timeLimit(.minutes(5))) struct RetriesTests {
     private func failing(_ times: Int, status: Int = 503, retryAfter: String? = nil) throws -> LoopbackServer {
         let left = Box(times)
         return try LoopbackServer { _ in

@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import LoadingKitResilience
 import Testing
 
-@Suite(.timeLimit(.minutes(2))) struct StackTests {
+@Suite(.timeLimit(.minutes(5))) struct StackTests {
     @Test func theFirstIsTheOutermost() async throws {
         let server = try LoopbackServer { request in .text(request.fields[name: "X-Order"] ?? "") }
         defer { server.stop() }

@@ -6,7 +6,7 @@ import Testing
 
 @testable import LoadingKitS3
 
-@Suite(.timeLimit(.minutes(3))) struct CredentialsTests {
+@Suite(.timeLimit(.minutes(5))) struct CredentialsTests {
     // MARK: Files
 
     @Test func profileFiles() throws {

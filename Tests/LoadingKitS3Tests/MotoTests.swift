@@ -8,7 +8,7 @@ import Testing
 @testable import LoadingKitS3
 
 /// Against moto, which was written for Amazon's own client.
-@Suite(.timeLimit(.minutes(3))) struct MotoTests {
+@Suite(.timeLimit(.minutes(5))) struct MotoTests {
     private static func session(_ server: MotoServer) async throws -> URLSession {
         let session = try URLSession.s3(server.url)
         _ = try await session.load("PUT", "s3://bucket")

@@ -9,7 +9,7 @@ import Testing
 @testable import LoadingKitS3
 
 /// Against servers that answer as a test says.
-@Suite(.timeLimit(.minutes(3))) struct SessionTests {
+@Suite(.timeLimit(.minutes(5))) struct SessionTests {
     private static func error(_ code: String, _ status: Int, more: String = "") -> ServerResponse {
         let body = "<Error><Code>\(code)</Code><Message>m</Message>\(more)<RequestId>R</RequestId></Error>"
         return .bytes(Array(body.utf8), type: "application/xml", status: status)

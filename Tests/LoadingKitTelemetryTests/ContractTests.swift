@@ -7,7 +7,7 @@
     import Testing
 
     /// Behind telemetry, loads keep the contract of handlers.
-    @Suite(.timeLimit(.minutes(3))) struct ContractTests {
+    @Suite(.timeLimit(.minutes(5))) struct ContractTests {
         @Test(arguments: [1, 3]) func keeps(_ count: Int) async throws {
             let whole = (0..<300_000).map { UInt8(truncatingIfNeeded: $0 &* 7) }
             let server = try LoopbackServer { request in

@@ -7,7 +7,7 @@
     import Testing
     import Tracing
 
-    @Suite(.timeLimit(.minutes(2))) struct FailureTests {
+    @Suite(.timeLimit(.minutes(5))) struct FailureTests {
         /// What the span of a load that fails has, beside its error's type.
         private func check(
             _ observed: Observed, _ type: String, status: Int? = nil, sourceLocation: SourceLocation = #_sourceLocation

@@ -6,7 +6,7 @@
     import TestSupport
     import Testing
 
-    @Suite(.timeLimit(.minutes(2))) struct MetricsTests {
+    @Suite(.timeLimit(.minutes(5))) struct MetricsTests {
         @Test func dimensionsAreThoseOfTheConventions() async throws {
             let server = try LoopbackServer { _ in .text("hello", status: 503) }
             defer { server.stop() }

@@ -6,7 +6,7 @@
     import Testing
     import Tracing
 
-    @Suite(.timeLimit(.minutes(2))) struct ParentTests {
+    @Suite(.timeLimit(.minutes(5))) struct ParentTests {
         private let parent = ServiceContext.with(trace: 7, span: 70)
 
         @Test func ofAnAsynchronousLoadByARequest() async throws {

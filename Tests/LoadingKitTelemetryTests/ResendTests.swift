@@ -8,7 +8,7 @@
     import Testing
     import Tracing
 
-    @Suite(.timeLimit(.minutes(2))) struct ResendTests {
+    @Suite(.timeLimit(.minutes(5))) struct ResendTests {
         @Test func aRedirectChainIsOneSpanAHop() async throws {
             let server = try LoopbackServer { request in
                 switch request.path {

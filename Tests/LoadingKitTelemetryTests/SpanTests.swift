@@ -6,7 +6,7 @@
     import Testing
     import Tracing
 
-    @Suite(.timeLimit(.minutes(2))) struct SpanTests {
+    @Suite(.timeLimit(.minutes(5))) struct SpanTests {
         @Test func aSuccessHasAllAttributes() async throws {
             let server = try LoopbackServer { _ in .text("hello") }
             defer { server.stop() }

@@ -7,7 +7,7 @@ import Testing
 
 /// Interceptors that change requests and heads at once. Each row runs with adapters that the session calls itself, and with
 /// interceptors that do the same by `load(_:)`: a program sees no difference.
-@Suite(.timeLimit(.minutes(2))) struct AdapterTests {
+@Suite(.timeLimit(.minutes(5))) struct AdapterTests {
     private struct Own: Error {}
 
     /// An adapter of closures.

@@ -4,7 +4,7 @@ import LoadingKitLoopbackServer
 import Testing
 
 /// Fields that have an order, and may be repeated.
-@Suite(.timeLimit(.minutes(1))) struct HeaderFieldTests {
+@Suite(.timeLimit(.minutes(5))) struct HeaderFieldTests {
     @Test(arguments: [false, true])
     func fieldsGoOutAndComeAsTheyAre(_ speaksHTTP2: Bool) async throws {
         var options = LoopbackServer.Options()

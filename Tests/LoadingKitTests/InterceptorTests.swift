@@ -6,7 +6,7 @@ import TestSupport
 import Testing
 
 /// What stands between a session and its handlers.
-@Suite(.timeLimit(.minutes(2))) struct InterceptorTests {
+@Suite(.timeLimit(.minutes(5))) struct InterceptorTests {
     private struct Closure: LoadInterceptor {
         var isOnLoop = false
         var scheme: String?

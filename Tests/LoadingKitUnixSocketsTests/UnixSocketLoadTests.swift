@@ -8,7 +8,7 @@ import Testing
 @testable import LoadingKitUnixSockets
 
 /// Loads from servers on Unix-domain sockets.
-@Suite(.timeLimit(.minutes(2))) struct UnixSocketLoadTests {
+@Suite(.timeLimit(.minutes(5))) struct UnixSocketLoadTests {
     /// A folder whose sockets have short paths.
     private final class Sockets {
         let folder: URL

@@ -5,7 +5,7 @@ import LoadingKitTesting
 import Testing
 
 /// A recording has what HAR 1.2 requires, and what browsers' developer tools read when they import it.
-@Suite(.timeLimit(.minutes(2))) struct HARFormatTests {
+@Suite(.timeLimit(.minutes(5))) struct HARFormatTests {
     /// What a member has to be.
     enum Kind: Sendable {
         case text, bool, object, list
