@@ -24,6 +24,8 @@ package final class ChildProcess: Sendable {
         }
     }
 
+    private static let mostAttempts = 1000
+
     let identifier: pid_t
     private let state = Guarded(State.running)
 
@@ -60,7 +62,12 @@ package final class ChildProcess: Sendable {
         let variables = ProcessInfo.processInfo.environment.merging(environment) { $1 }
         var settings: [UnsafeMutablePointer<CChar>?] = variables.map { strdup("\($0)=\($1)") } + [nil]
         defer { for word in words + settings { free(word) } }
-        let code = posix_spawn(&identifier, start.first ?? executable, &actions, &attributes, &words, &settings)
+        var (code, attempts) = (Int32(ETXTBSY), 0)
+        // A program that was just written is open in a child of another thread's, until that child runs its own program.
+        while code == ETXTBSY, attempts < Self.mostAttempts {
+            code = posix_spawn(&identifier, start.first ?? executable, &actions, &attributes, &words, &settings)
+            attempts += 1
+        }
         guard code == 0 else {
             throw ServerProcessError(program: executable, problem: String(cString: strerror(code)))
         }
