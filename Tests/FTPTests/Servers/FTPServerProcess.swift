@@ -144,7 +144,8 @@ extension FTPServerProcess.Program {
 // MARK: - Configurations
 
 extension FTPServerProcess {
-    /// It knows the users of the machine, and the anonymous one, whose passwords may be a list.
+    /// It knows the users of the machine, and the anonymous one, whose passwords may be a list. The anonymous one stands for a
+    /// user of the machine, by default one that only the package's installation makes.
     private static func configureVSFTPD(
         _ setup: ServerProcess.Setup, _ security: Security, allowsAnonymous: Bool
     ) throws -> [String] {
@@ -172,6 +173,8 @@ extension FTPServerProcess {
             listen_address=127.0.0.1
             background=NO
             run_as_launching_user=YES
+            ftp_username=nobody
+            nopriv_user=nobody
             one_process_model=YES
             secure_chroot_dir=\(folder.path)/empty
             seccomp_sandbox=NO
