@@ -396,3 +396,33 @@ let package = Package(
         + readersPackage("Interceptors", at: "Tutorials/Interceptors"),
     swiftLanguageModes: [.v6]
 )
+
+// `LOADINGKIT_TESTS=HTTPTests,CoreTests swift build --build-tests …` builds these tests and what they use, and nothing else:
+// it takes a part of the time while one works.
+if let named = Context.environment["LOADINGKIT_TESTS"] {
+    let targets = Dictionary(uniqueKeysWithValues: package.targets.map { ($0.name, $0) })
+    var kept: Set<String> = []
+    var open = named.split(separator: ",").map(String.init) + ["LoadingKit"]
+    while let name = open.popLast() {
+        guard let target = targets[name], kept.insert(name).inserted else { continue }
+        for dependency in target.dependencies {
+            switch dependency {
+            case .targetItem(let name, _), .byNameItem(let name, _): open.append(name)
+            case .productItem: break
+            @unknown default: break
+            }
+        }
+    }
+    package.targets.removeAll { !kept.contains($0.name) }
+    package.products.removeAll { !$0.isMade(of: kept) }
+}
+
+extension Product {
+    fileprivate func isMade(of targets: Set<String>) -> Bool {
+        switch self {
+        case let library as Library: targets.isSuperset(of: library.targets)
+        case let executable as Executable: targets.isSuperset(of: executable.targets)
+        default: true
+        }
+    }
+}
