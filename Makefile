@@ -1,10 +1,11 @@
 # Two commands from a fresh clone on Debian or Ubuntu with a Swift toolchain: `make demo` and `make test`.
 # `make bench` measures the codecs, and loads end to end, against others and prints one table (`make bench FILTER=hpack`:
-# in part); `make bench-results` also writes Benchmarks/RESULTS.md and its chart. `make stress` runs random loads under
+# in part); `make bench-results` also writes Benchmarks/RESULTS.md and its chart. `make bench-against COMMIT` compares the
+# cost of loads with that of another commit (`make bench-against 7eb8d3d FILTER=h2`: in part). `make stress` runs random loads under
 # ThreadSanitizer and AddressSanitizer, each in a build of its own. `make races` counts the requests that LoadingKit and
 # libcurl lose, side by side, when servers close connections: idle ones, at a reload, after ten requests. `make chaos` shows
 # what memory is held after tens of thousands of loads that went wrong, and after plain ones.
-.PHONY: demo test stress races chaos bench bench-results lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages
+.PHONY: demo test stress races chaos bench bench-results bench-against lint format build install-build-packages install-plugin-packages install-test-packages install-race-packages install-comparison-packages
 
 # Where pipx puts what it installs.
 export PATH := $(HOME)/.local/bin:$(PATH)
@@ -14,6 +15,7 @@ TEST_PACKAGES := python3 nginx-light nghttp2-server apache2-bin python3-h2 pytho
 # What the plugins need besides; a program that uses none of these plugins does not.
 PLUGIN_PACKAGES := libkrb5-dev
 BENCH_PACKAGES := libh2o-evloop-dev node-llhttp libnghttp2-dev libcurl4-openssl-dev nginx-light wrk nghttp2-client openssl python3
+COMPARISON_PACKAGES := nginx-light openssl python3
 RACE_PACKAGES := libcurl4-openssl-dev nginx-light apache2-bin openssl python3
 RACE_BUILD := cd Benchmarks && swift build -c release --static-swift-stdlib --scratch-path .build/clients
 COMPUTING := ^(ContentCoding|HPACK|HTTP1|HTTP2|Persistence|Primitives|WebSocket)Tests\.
@@ -58,6 +60,16 @@ bench: install-build-packages install-bench-packages
 bench-results: install-build-packages install-bench-packages
 	@Scripts/bench.sh write
 
+# `COMMIT` is the second word of the command line. It is a target of its own then, with nothing to do.
+ifeq (bench-against,$(firstword $(MAKECMDGOALS)))
+COMMIT ?= $(word 2,$(MAKECMDGOALS))
+$(eval .PHONY: $(COMMIT))
+$(eval $(COMMIT):;@:)
+endif
+
+bench-against: install-build-packages install-comparison-packages
+	@Scripts/bench-against.py '$(COMMIT)' --filter '$(FILTER)'
+
 # Names that read as questions give Bool and change nothing (`Scripts/names.py --comments` lists comments to look at, too).
 lint:
 	swift format lint --strict --recursive --parallel --configuration .swift-format $(SOURCES)
@@ -85,6 +97,9 @@ install-test-packages:
 
 install-race-packages:
 	@Scripts/install-packages.sh $(RACE_PACKAGES)
+
+install-comparison-packages:
+	@Scripts/install-packages.sh $(COMPARISON_PACKAGES)
 
 install-bench-packages:
 	@Scripts/install-packages.sh $(BENCH_PACKAGES)

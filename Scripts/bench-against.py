@@ -1,0 +1,196 @@
+#!/usr/bin/env python3
+"""Compares the cost of loads with that of another commit: both commits' benchmark clients, in turn, against one nginx.
+
+bench-against.py COMMIT [--filter REGEX] [--runs N]
+
+The client runs on one core, nginx on another, as otherwise the system moves them, and what it moves costs. A figure is
+the mean of the lower half of the runs: what else the machine does makes a run dearer, never cheaper.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import re
+import resource
+import shutil
+import socket
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parent.parent
+BUILD = ["swift", "build", "-c", "release", "--static-swift-stdlib", "--scratch-path", ".build/clients"]
+CLIENT = "ClientLoadingKit"
+KILOBYTE, HUNDRED_MEGABYTES = 1 << 10, 100 << 20
+TLS_SCHEMES = ("https", "h2")
+
+
+class Scenario:
+    """One way to load: `requests` loads, `at_a_time` of them at once."""
+
+    def __init__(self, name, mode, scheme, length, at_a_time, requests):
+        self.name, self.mode, self.scheme, self.length = name, mode, scheme, length
+        self.at_a_time, self.requests = at_a_time, requests
+
+    def arguments(self, server):
+        certificate = str(server.certificate) if self.scheme in TLS_SCHEMES else "-"
+        return [self.mode, server.url(self.scheme, self.length), str(self.requests), str(self.at_a_time),
+                str(self.length), certificate, str(server.folder / "download")]
+
+
+def scenarios():
+    for scheme, count in (("http", 48_000), ("https", 48_000), ("h2", 48_000)):
+        yield Scenario(f"{scheme}, 1 KB, 1 at a time", "memory", scheme, KILOBYTE, 1, 10_000)
+        yield Scenario(f"{scheme}, 1 KB, 64 at a time", "memory", scheme, KILOBYTE, 64, count)
+        yield Scenario(f"{scheme}, 1 KB, 64 at a time, session.executor", "executor", scheme, KILOBYTE, 64, count)
+        yield Scenario(f"{scheme}, 100 MB to memory", "memory", scheme, HUNDRED_MEGABYTES, 1, 5)
+        yield Scenario(f"{scheme}, 100 MB to a delegate", "delegate", scheme, HUNDRED_MEGABYTES, 1, 10)
+        yield Scenario(f"{scheme}, 100 MB to a file", "file", scheme, HUNDRED_MEGABYTES, 1, 5)
+    yield Scenario("a handler's load(_:), 1 KB", "memory", "kilobyte", KILOBYTE, 1, 20_000)
+    yield Scenario("data:", "memory", "data", 5, 1, 20_000)
+
+
+class Nginx:
+    """The server, on loopback ports and in a folder of its own."""
+
+    def __init__(self, folder, core):
+        self.folder = pathlib.Path(folder)
+        self.certificate = self.folder / "certificate.pem"
+        self.ports = dict(zip(("http", "https", "h2"), free_ports(3)))
+        (self.folder / "www").mkdir()
+        for name, length in (("1k", KILOBYTE), ("100m", HUNDRED_MEGABYTES)):
+            (self.folder / "www" / name).write_bytes(b"a" * length)
+        self.write_identity()
+        (self.folder / "nginx.conf").write_text(self.configuration())
+        program = shutil.which("nginx", path=os.environ["PATH"] + ":/usr/sbin") or sys.exit("nginx is missing")
+        self.process = subprocess.Popen(
+            [program, "-e", "error.log", "-p", str(self.folder), "-c", "nginx.conf"],
+            preexec_fn=lambda: os.sched_setaffinity(0, {core}))
+        self.wait_until_ready()
+
+    def write_identity(self):
+        subprocess.run(
+            ["openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256", "-nodes", "-days", "2",
+             "-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1", "-batch",
+             "-keyout", str(self.folder / "key.pem"), "-out", str(self.certificate)],
+            check=True, stderr=subprocess.DEVNULL)
+
+    def configuration(self):
+        temporary = " ".join(f"{name}_temp_path {name};" for name in ("client_body", "proxy", "fastcgi", "uwsgi", "scgi"))
+        return f"""
+            worker_processes 1; daemon off; pid nginx.pid; error_log error.log crit;
+            events {{ worker_connections 4096; }}
+            http {{
+                root www; access_log off; sendfile on; tcp_nodelay on; {temporary}
+                keepalive_requests 1000000000; keepalive_timeout 600s;
+                ssl_certificate certificate.pem; ssl_certificate_key key.pem;
+                server {{ listen 127.0.0.1:{self.ports["http"]}; }}
+                server {{ listen 127.0.0.1:{self.ports["https"]} ssl; }}
+                server {{ listen 127.0.0.1:{self.ports["h2"]} ssl http2; }}
+            }}
+            """
+
+    def wait_until_ready(self):
+        end = time.monotonic() + 5
+        while time.monotonic() < end:
+            with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self.ports["http"])):
+                return
+            time.sleep(0.01)
+        sys.exit("nginx does not start")
+
+    def url(self, scheme, length):
+        if scheme == "kilobyte": return "kilobyte:"
+        if scheme == "data": return "data:text/plain,hello"
+        file = "1k" if length == KILOBYTE else "100m"
+        return f"{'https' if scheme in TLS_SCHEMES else 'http'}://127.0.0.1:{self.ports[scheme]}/{file}"
+
+    def stop(self):
+        self.process.terminate()
+        self.process.wait()
+
+
+def free_ports(count):
+    sockets = [socket.socket() for _ in range(count)]
+    for each in sockets: each.bind(("127.0.0.1", 0))
+    ports = [each.getsockname()[1] for each in sockets]
+    for each in sockets: each.close()
+    return ports
+
+
+def run(program, scenario, server, core):
+    """Seconds of processor time, switches of threads, and page faults of one run."""
+    process = subprocess.Popen(
+        [program] + scenario.arguments(server), stdout=subprocess.PIPE, text=True,
+        preexec_fn=lambda: os.sched_setaffinity(0, {core}))
+    output = process.stdout.read()
+    _, status, usage = os.wait4(process.pid, 0)
+    process.returncode = os.waitstatus_to_exitcode(status)
+    if process.returncode != 0: sys.exit(f"{program}: {scenario.name}: ended with {process.returncode}")
+    return {"time": json.loads(output)["processorTime"] / 1e6, "switches": usage.ru_nvcsw + usage.ru_nivcsw,
+            "faults": usage.ru_minflt + usage.ru_majflt}
+
+
+def lower_half(values):
+    return statistics.fmean(sorted(values)[:(len(values) + 1) // 2])
+
+
+def build(folder):
+    print(f"Building {folder}.", file=sys.stderr)
+    subprocess.run(BUILD + ["--product", CLIENT], cwd=folder, check=True, stdout=sys.stderr)
+    path = subprocess.run(BUILD + ["--show-bin-path"], cwd=folder, check=True, stdout=subprocess.PIPE, text=True)
+    return pathlib.Path(path.stdout.strip()) / CLIENT
+
+
+def client_of(commit):
+    """The client of another commit, which is kept until that commit is no longer compared with."""
+    name = subprocess.run(["git", "rev-parse", "--short", f"{commit}^{{commit}}"], cwd=TOP, check=True,
+                          stdout=subprocess.PIPE, text=True).stdout.strip()
+    folder = TOP / "Benchmarks" / ".build" / "against" / name
+    if not folder.exists():
+        subprocess.run(["git", "clone", "-q", "--no-checkout", str(TOP), str(folder)], check=True)
+        subprocess.run(["git", "checkout", "-q", "--detach", name], cwd=folder, check=True)
+    return build(folder / "Benchmarks")
+
+
+def compare(scenario, clients, server, runs, core):
+    """The figures of both clients: each run of one is followed by one of the other."""
+    figures = ([], [])
+    for turn in range(runs):
+        for index in (0, 1) if turn % 2 == 0 else (1, 0):
+            figures[index].append(run(clients[index], scenario, server, core))
+    return [{key: lower_half([each[key] for each in of_one]) for key in of_one[0]} for of_one in figures]
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("commit")
+    parser.add_argument("--filter", default="", help="scenarios whose names match")
+    parser.add_argument("--runs", type=int, default=9)
+    parser.add_argument("--clients", nargs=2, metavar=("BEFORE", "NOW"), help="programs that were built before")
+    options = parser.parse_args()
+    cores = sorted(os.sched_getaffinity(0))
+    if len(cores) < 2: sys.exit("two cores are needed: one for the client, one for the server")
+    clients = options.clients or [client_of(options.commit), build(TOP / "Benchmarks")]
+    # Programs start with their largest: what the first of them loads is there for the next.
+    resource.setrlimit(resource.RLIMIT_NOFILE, (resource.getrlimit(resource.RLIMIT_NOFILE)[1],) * 2)
+    print(f"{'lower half of ' + str(options.runs) + ' runs':45} {'seconds':>15} {'ratio':>6} {'switches':>17} {'faults':>15}")
+    with tempfile.TemporaryDirectory(prefix="loadingkit-bench-") as folder:
+        os.chmod(folder, 0o755)
+        server = Nginx(folder, cores[1])
+        try:
+            for scenario in scenarios():
+                if not re.search(options.filter, scenario.name): continue
+                before, now = compare(scenario, clients, server, options.runs, cores[0])
+                print(f"{scenario.name:45} {before['time']:7.3f} {now['time']:7.3f} {now['time'] / before['time']:6.3f} "
+                      f"{before['switches']:8.0f} {now['switches']:8.0f} {before['faults']:7.0f} {now['faults']:7.0f}",
+                      flush=True)
+        finally:
+            server.stop()
+
+
+if __name__ == "__main__":
+    main()
