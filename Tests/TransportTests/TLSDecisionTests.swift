@@ -9,7 +9,10 @@ import Testing
         let asked = Recorder<[Certificate]>()
         var answer: ((TrustDecision) -> Void)?
 
-        var decidesTrust: Bool { true }
+        let family: TLSFamily?
+        var partition: String { "" }
+
+        init(_ family: TLSFamily? = nil) { self.family = family }
 
         func decide(_ trust: TrustEvaluation, _ answer: @escaping (TrustDecision) -> Void) {
             self.answer = answer
@@ -55,6 +58,7 @@ import Testing
                     }
                     let error = await result
                     switch decision {
+                    case .refuseOther: break
                     case .trust: #expect(error == nil)
                     case .verdict: #expect((error == nil) == isTrusted)
                     case .cancel: #expect(error?.cause == .cancelled)
@@ -69,6 +73,41 @@ import Testing
                     #expect(decider.asked.count == 1)
                 }
             }
+        }
+    }
+
+    /// The first handshake of a family is asked about; in the others the server has to show the same certificate.
+    @Test func familiesAskOnce() async throws {
+        let certificates = try TestCertificates.shared.get()
+        let other = try TestCertificate(
+            "Other", alternativeNames: "DNS:localhost", issuer: certificates.authority)
+        let (peer, stranger) = (
+            try TLSPeer { _ = try $0.readToEnd() },
+            try TLSPeer(.init(certificate: other)) { _ = try $0.readToEnd() }
+        )
+        defer {
+            peer.stop()
+            stranger.stop()
+        }
+        let context = try TLSTests.context { $0.trustRoots = .pem(certificates.authority.pem) }
+        await withLoop { loop in
+            let decider = Decider(TLSFamily())
+            for (number, server) in [peer, peer, stranger, peer].enumerated() {
+                let client = Client(loop)
+                async let result = client.connect(server.endpoint, tls: (context, "localhost"), asking: OnLoop(decider))
+                if number == 0 {
+                    await decider.asked.count(reaches: 1)
+                    await client.loop.run { decider.answer?(.verdict) }
+                }
+                let error = await result
+                #expect((error == nil) == (server === peer), "\(number): \(String(describing: error))")
+                if server === stranger {
+                    guard case .certificate(let failure) = error?.cause else { continue }
+                    #expect(failure.reason == .refused && failure.subject == "CN=Other")
+                }
+                await client.close()
+            }
+            #expect(decider.asked.count == 1)
         }
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitLoopbackServer
 import TestSupport
 
 /// What a scenario is run with: a server, its files, and sessions that trust it.
@@ -38,14 +39,15 @@ struct ScenarioRun: Sendable {
 
     static func start(
         _ program: FTPServerProcess.Program, _ security: FTPServerProcess.Security, allowsAnonymous: Bool = false,
-        faults: FTPServerProcess.Faults = .init()
+        faults: FTPServerProcess.Faults = .init(), authority: CertificateAuthority? = nil,
+        identity: ServerIdentity? = nil
     ) async throws -> ScenarioRun {
-        let authority = try CertificateAuthority()
+        let authority = try authority ?? CertificateAuthority()
         let server = try await onThread {
             try FTPServerProcess(
                 program, files: files, otherFiles: otherFiles, security: security,
-                identity: security == .none ? nil : try authority.issue(), allowsAnonymous: allowsAnonymous,
-                faults: faults)
+                identity: security == .none ? nil : try identity ?? authority.issue(),
+                allowsAnonymous: allowsAnonymous, faults: faults)
         }
         return ScenarioRun(server: server, authority: authority)
     }

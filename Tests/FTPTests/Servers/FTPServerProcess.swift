@@ -27,6 +27,8 @@ final class FTPServerProcess: Sendable {
         var requiresTLS = false
         /// Whether data connections must resume the TLS session of the control connection. vsftpd always wants it.
         var requiresSessionReuse = false
+        /// From which data connection on it shows this, in TLS sessions of their own.
+        var dataIdentity: (ServerIdentity, from: Int)?
     }
 
     let program: Program
@@ -55,6 +57,9 @@ final class FTPServerProcess: Sendable {
             case .vsftpd: return try Self.configureVSFTPD(setup, security, allowsAnonymous: allowsAnonymous)
             case .pureFTPd: return try Self.configurePureFTPd(setup, security)
             case .pyftpdlib:
+                if let (identity, _) = faults.dataIdentity {
+                    try setup.folder.write(identity.privateKeyPEM + identity.certificatePEM, to: "data.pem")
+                }
                 return try Self.configurePyftpdlib(setup, security, faults, allowsAnonymous: allowsAnonymous)
             }
         }
@@ -237,6 +242,9 @@ extension FTPServerProcess {
         if security == .implicit { arguments.append("--implicit") }
         if faults.requiresTLS { arguments.append("--require-tls") }
         if faults.requiresSessionReuse { arguments.append("--require-reuse") }
+        if let (_, first) = faults.dataIdentity {
+            arguments += ["--data-identity", "\(folder)/data.pem", "--data-identity-from", "\(first)"]
+        }
         if let cut = faults.cut { arguments += ["--cut", "\(cut.bytes)", "--cuts", "\(cut.times)"] }
         if let bytes = faults.bytesPerSecond { arguments += ["--slow", "\(bytes)"] }
         if !faults.missingCommands.isEmpty { arguments += ["--without"] + faults.missingCommands }

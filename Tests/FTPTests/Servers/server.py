@@ -18,6 +18,8 @@ parser.add_argument("port", type=int)
 parser.add_argument("users", help='JSON: {"name": ["password", "folder"]}; anonymous without a password')
 parser.add_argument("--locked", help="a folder whose files nobody may read")
 parser.add_argument("--identity", help="a PEM file with certificate and key")
+parser.add_argument("--data-identity", help="the same for data connections, in TLS sessions of their own")
+parser.add_argument("--data-identity-from", type=int, default=1, help="the first data connection that has that")
 parser.add_argument("--implicit", action="store_true", help="TLS from the beginning")
 parser.add_argument("--require-tls", action="store_true", help="refuses what is not protected by TLS")
 parser.add_argument("--require-reuse", action="store_true", help="refuses data connections with new TLS sessions")
@@ -67,6 +69,14 @@ class SlowData(ThrottledDTPHandler):
 
 
 class SecureData(Cutting, TLS_DTPHandler):
+    made = 0
+
+    def secure_connection(self, ssl_context):
+        SecureData.made += 1
+        if arguments.data_identity and SecureData.made >= arguments.data_identity_from:
+            ssl_context = make_context(arguments.data_identity)
+        super().secure_connection(ssl_context)
+
     def readable(self):
         # As it is, a client that begins the handshake before it sends its command is turned away.
         return self._ssl_accepting or super().readable()
@@ -121,14 +131,18 @@ class Secure(Commands, TLS_FTPHandler):
             super().handle()
 
 
+def make_context(identity):
+    context = SSL.Context(SSL.TLS_SERVER_METHOD)
+    context.use_certificate_chain_file(identity)
+    context.use_privatekey_file(identity)
+    # Sessions are resumed within one context identifier alone.
+    context.set_session_id(b"ftp")
+    return context
+
+
 handler = Plain
 if arguments.identity:
     handler = Secure
-    context = SSL.Context(SSL.TLS_SERVER_METHOD)
-    context.use_certificate_chain_file(arguments.identity)
-    context.use_privatekey_file(arguments.identity)
-    # Sessions are resumed within one context identifier alone.
-    context.set_session_id(b"ftp")
-    Secure.ssl_context = context
+    Secure.ssl_context = make_context(arguments.identity)
 
 FTPServer(("127.0.0.1", arguments.port), handler).serve_forever()

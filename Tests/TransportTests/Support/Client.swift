@@ -50,7 +50,8 @@ actor Client {
         asking decider: OnLoop<any TLSDecider>? = nil, timeout: UInt64? = 120_000_000_000
     ) async -> TransportError? {
         await withCheckedContinuation { continuation in
-            attempt = connector.connect(to: endpoint, tls: tls, asking: decider?.value, timeout: timeout) { result in
+            let tls = tls.map { TLSDemand($0.context, $0.serverName, asking: decider?.value ?? RulesAlone()) }
+            attempt = connector.connect(to: endpoint, tls: tls, timeout: timeout) { result in
                 switch result {
                 case .success(let stream):
                     self.stream = stream
@@ -66,7 +67,8 @@ actor Client {
     func secure(_ context: TLSContext, _ serverName: String) async -> TransportError? {
         guard let stream else { return TransportError(.tls, "", .cancelled) }
         return await withCheckedContinuation { continuation in
-            attempt = connector.secure(stream, tls: (context, serverName), timeout: 120_000_000_000) { result in
+            let tls = TLSDemand(context, serverName, asking: RulesAlone())
+            attempt = connector.secure(stream, tls: tls, timeout: 120_000_000_000) { result in
                 switch result {
                 case .success(let stream):
                     self.stream = stream
@@ -140,4 +142,13 @@ actor Client {
         stream?.close()
         stream = nil
     }
+}
+
+/// What the verification found holds, and the client has no certificate.
+final class RulesAlone: TLSDecider {
+    var partition: String { "" }
+    var family: TLSFamily? { nil }
+
+    func decide(_ trust: TrustEvaluation, _ answer: @escaping (TrustDecision) -> Void) { answer(.verdict) }
+    func chooseIdentity(_ authorities: [[UInt8]], _ answer: @escaping (IdentityDecision) -> Void) { answer(.none) }
 }

@@ -89,6 +89,12 @@ package struct CertificateFailure: Error, Sendable, Hashable {
             text: "refused by the program")
     }
 
+    static func other(_ leaf: Certificate?) -> CertificateFailure {
+        CertificateFailure(
+            code: X509_V_ERR_APPLICATION_VERIFICATION, subject: leaf?.subject ?? "unknown", depth: 0,
+            text: "it is not the certificate that the server showed on the connection that this one belongs to")
+    }
+
     private static func reason(of code: Int32) -> Reason {
         switch code {
         case X509_V_ERR_CERT_HAS_EXPIRED: .expired

@@ -11,8 +11,7 @@ package final class ConnectAttempt {
     }
 
     private let endpoint: Endpoint
-    private let tls: (context: TLSContext, serverName: String)?
-    private let decider: (any TLSDecider)?
+    private let tls: TLSDemand?
     private let use: NetworkUse
     private let loop: EventLoop
     private var completion: ((Result<ByteStream, TransportError>) -> Void)?
@@ -24,12 +23,11 @@ package final class ConnectAttempt {
     private var keepAlive: ConnectAttempt?
 
     init(
-        _ endpoint: Endpoint, tls: (context: TLSContext, serverName: String)?, asking decider: (any TLSDecider)?,
-        over use: NetworkUse, on loop: EventLoop, completion: @escaping (Result<ByteStream, TransportError>) -> Void
+        _ endpoint: Endpoint, tls: TLSDemand?, over use: NetworkUse, on loop: EventLoop,
+        completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) {
         self.endpoint = endpoint
         self.tls = tls
-        self.decider = decider
         self.use = use
         self.loop = loop
         self.completion = completion
@@ -136,24 +134,13 @@ package final class ConnectAttempt {
         secure(socket, inside: carrier, remote, tls)
     }
 
-    private func secure(
-        _ socket: Socket, inside carrier: TLSSession?, _ remote: SocketAddress,
-        _ tls: (context: TLSContext, serverName: String)
-    ) {
+    private func secure(_ socket: Socket, inside carrier: TLSSession?, _ remote: SocketAddress, _ tls: TLSDemand) {
         timings.tlsStart = loop.currentTime
-        let scope = decider?.ownSessionScope
-        let partition = scope ?? decider?.partition.map { "\($0)" } ?? ""
-        let key = "\(tls.serverName) \(endpoint) \(partition) \(decider?.proxyPartition ?? "")"
-        guard
-            let session = TLSSession(
-                tls.context, socket: socket, inside: carrier, serverName: tls.serverName, sessionKey: key)
-        else {
+        guard let session = TLSSession(tls, to: endpoint, socket: socket, inside: carrier) else {
             socket.close()
             end(.failure(error(.tls, .configuration("“\(tls.serverName)” cannot be a server's name"))))
             return
         }
-        session.decider = decider
-        session.hasOwnScope = scope != nil
         let handshake = TLSHandshake(session, over: socket) { [weak self] outcome in
             guard let self else { return }
             switch outcome {

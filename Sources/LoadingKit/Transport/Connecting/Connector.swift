@@ -11,18 +11,16 @@ package final class Connector {
     /// Resolves, races the addresses, and does the TLS handshake.
     ///
     /// - Parameters:
-    ///   - tls: With it, the connection is secured; the name is verified, and sent when it is not a literal address.
-    ///   - decider: Decides about certificates; nil: the verification alone decides, and the client has no certificate.
+    ///   - tls: With it, the connection is secured.
     ///   - use: The networks that the connection may go over.
     ///   - timeout: Nanoseconds for all of it; `nil` for no limit.
     ///   - completion: Called once, on the loop, after this call has returned; not when the attempt is cancelled.
     package func connect(
-        to endpoint: Endpoint, tls: (context: TLSContext, serverName: String)? = nil,
-        asking decider: (any TLSDecider)? = nil, over use: NetworkUse = NetworkUse(), timeout: UInt64? = nil,
+        to endpoint: Endpoint, tls: TLSDemand? = nil, over use: NetworkUse = NetworkUse(), timeout: UInt64? = nil,
         completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) -> ConnectAttempt {
         loop.preconditionCurrent()
-        let attempt = ConnectAttempt(endpoint, tls: tls, asking: decider, over: use, on: loop, completion: completion)
+        let attempt = ConnectAttempt(endpoint, tls: tls, over: use, on: loop, completion: completion)
         attempt.start(resolver, timeout: timeout)
         return attempt
     }
@@ -33,18 +31,15 @@ package final class Connector {
     ///
     /// - Parameters:
     ///   - endpoint: What the connection reaches, when that is not the endpoint that the stream was connected to.
-    ///   - decider: Decides about certificates; nil: the verification alone decides, and the client has no certificate.
     ///   - timeout: Nanoseconds; `nil` for no limit.
     ///   - completion: Called once, on the loop, after this call has returned; not when the attempt is cancelled.
     package func secure(
-        _ stream: ByteStream, endpoint: Endpoint? = nil, tls: (context: TLSContext, serverName: String),
-        asking decider: (any TLSDecider)? = nil, timeout: UInt64? = nil,
+        _ stream: ByteStream, endpoint: Endpoint? = nil, tls: TLSDemand, timeout: UInt64? = nil,
         completion: @escaping (Result<ByteStream, TransportError>) -> Void
     ) -> ConnectAttempt {
         loop.preconditionCurrent()
         let attempt = ConnectAttempt(
-            endpoint ?? stream.info.endpoint, tls: tls, asking: decider, over: NetworkUse(), on: loop,
-            completion: completion)
+            endpoint ?? stream.info.endpoint, tls: tls, over: NetworkUse(), on: loop, completion: completion)
         attempt.start(over: stream, timeout: timeout)
         return attempt
     }

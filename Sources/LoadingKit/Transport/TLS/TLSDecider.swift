@@ -1,22 +1,28 @@
+/// How a connection is secured. Each handshake of the library has a decider.
+package struct TLSDemand {
+    package let context: TLSContext
+    /// It is verified, and sent where it is not a literal address.
+    package let serverName: String
+    let decider: any TLSDecider
+
+    package init(_ context: TLSContext, _ serverName: String, asking decider: any TLSDecider) {
+        self.context = context
+        self.serverName = serverName
+        self.decider = decider
+    }
+}
+
 /// Decides in a TLS handshake what OpenSSL cannot know. Used on the loop.
 ///
-/// The handshake waits for each answer: no byte of the application's is sent before. An answer may be given during the
-/// call; a second one is not heeded.
+/// It is asked in every handshake, but for those that belong to an earlier one (``family``). The handshake waits for each
+/// answer: no byte of the application's is sent before. An answer may be given during the call; a second one is not heeded.
 package protocol TLSDecider: AnyObject {
-    /// Whether it decides about the server's certificates; else the result of the verification holds.
-    var decidesTrust: Bool { get }
+    /// What connections have in common that may continue each other's TLS sessions, besides the server: whose decisions hold
+    /// for them, and by which proxy they go.
+    var partition: String { get }
 
-    /// The owner of the connection, where not all of a session's loads may use it: TLS sessions of one owner's connections
-    /// are not resumed by another owner's. Nil: all loads may use it.
-    var partition: ObjectIdentifier? { get }
-
-    /// Names the few connections that resume each other's TLS sessions, and nobody else's: those of one FTP control
-    /// connection. They are sure to be of the same server, with the same decisions; so sessions are kept whatever was
-    /// decided. Nil, the default, for connections that all loads of the partition may use.
-    var ownSessionScope: String? { get }
-    /// The proxy that the connection goes through, and as whom; empty where there is none. TLS sessions of one proxy's
-    /// connections are not resumed through another.
-    var proxyPartition: String { get }
+    /// The connections for which one decision holds; nil where each is decided about.
+    var family: TLSFamily? { get }
 
     /// Decides about the server's certificates. On a connection that continues an earlier TLS session they are those of
     /// that session: a decision is never skipped because a session is continued.
@@ -36,6 +42,8 @@ package enum TrustDecision: Sendable {
     case verdict
     /// It is not trusted, whatever the verification found.
     case refuse
+    /// It is not the server that was decided about before.
+    case refuseOther
     /// The connection is given up.
     case cancel
 }
@@ -46,10 +54,4 @@ package enum IdentityDecision: Sendable {
     case none
     /// The connection is given up.
     case cancel
-}
-
-extension TLSDecider {
-    package var partition: ObjectIdentifier? { nil }
-    package var ownSessionScope: String? { nil }
-    package var proxyPartition: String { "" }
 }

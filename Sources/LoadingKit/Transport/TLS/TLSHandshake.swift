@@ -41,17 +41,23 @@ final class TLSHandshake: EventSource {
 
     private func proceed() {
         switch session.handshake() {
-        case .done: end(.success(session))
+        case .done:
+            if let failure = session.didEstablish() {
+                socket.close()
+                end(.failure(failure))
+            } else {
+                end(.success(session))
+            }
         case .wouldBlock: break
         case .needsTrustDecision(let trust):
             awaitDecision { [session] in
-                session.decider?.decide(trust, $0)
+                session.ask(trust, $0)
             } then: { [session] in
                 session.decide($0)
             }
         case .needsIdentity(let authorities):
             awaitDecision { [session] in
-                session.decider?.chooseIdentity(authorities, $0)
+                session.askForIdentity(authorities, $0)
             } then: { [session] in
                 session.decide($0)
             }
@@ -85,8 +91,6 @@ final class TLSHandshake: EventSource {
     private func end(_ outcome: Outcome) {
         guard let completion else { return }
         self.completion = nil
-        session.decider = nil
-        if case .success = outcome { session.didEstablish() }
         completion(outcome)
     }
 }

@@ -30,14 +30,11 @@ extension TLSSession {
                 status: status)
             certificateFailure = .verifying(store, by: rules)
             if let failure = context.options.pins?.failure(of: store, isTrusted: certificateFailure == nil) {
-                // Nobody is asked: no answer could be that the program's own pins do not count.
+                // No answer could be that the program's own pins do not count.
                 certificateFailure = failure
                 decisions.trust = .decided(.refuse)
                 X509_STORE_CTX_set_error(store, failure.code)
                 return .no
-            }
-            guard decider?.decidesTrust == true else {
-                return isTrusted(.verdict) ? .yes : .no
             }
             decisions.chain = Self.chain(store)
             decisions.trust = .asked
@@ -59,7 +56,25 @@ extension TLSSession {
         switch decision {
         case .trust: true
         case .verdict: certificateFailure == nil || !context.options.verifiesPeer
-        case .refuse, .cancel: false
+        case .refuse, .refuseOther, .cancel: false
+        }
+    }
+
+    /// The one way to a decision about a server: what was decided in an earlier handshake that this one belongs to, else the
+    /// decider.
+    func ask(_ trust: TrustEvaluation, _ answer: @escaping (TrustDecision) -> Void) {
+        if let decision = family?.decision(about: trust.chain.first) { return answer(decision) }
+        guard let decider else { return answer(.cancel) }
+        decider.decide(trust, answer)
+    }
+
+    /// The same for what the server gets of the client.
+    func askForIdentity(_ authorities: [[UInt8]], _ answer: @escaping (IdentityDecision) -> Void) {
+        if let decision = family?.identityDecision { return answer(decision) }
+        guard let decider else { return answer(.cancel) }
+        decider.chooseIdentity(authorities) { [family] in
+            family?.didChoose($0)
+            answer($0)
         }
     }
 
@@ -92,15 +107,10 @@ extension TLSSession {
     func afterHandshake() -> HandshakeResult {
         guard SSL_session_reused(ssl) == 1 || decisions.isToBeRepeated else { return .done }
         switch decisions.trust {
-        case .unasked where decider?.decidesTrust == true:
+        case .unasked, .asked:
             decisions.trust = .asked
             return .needsTrustDecision(evaluation)
-        case .unasked:
-            guard decisions.isToBeRepeated else { return .done }
-            // Whoever has decided in the handshake is gone.
-            decisions.trust = .decided(.verdict)
-            return settle(.verdict)
-        case .asked: return .needsTrustDecision(evaluation)
+        case .decided(.verdict) where !context.options.verifiesPeer: return .done
         case .decided(let decision):
             if case .failure(let failure) = evaluation.evaluate() { certificateFailure = failure }
             return settle(decision)
@@ -124,7 +134,6 @@ extension TLSSession {
                 return .no
             }
             decisions.clientCertificate = .notSent
-            guard decider != nil || decisions.isEstablished else { return .yes }
             decisions.identity = .asked
             return .later
         case .asked: return .later
@@ -159,12 +168,6 @@ extension TLSSession {
     var awaitsIdentity: Bool {
         guard decisions.isEstablished, case .asked = decisions.identity else { return false }
         return true
-    }
-
-    /// The handshake is over.
-    func didEstablish() {
-        decisions.isEstablished = true
-        decisions.identity = .unasked
     }
 
     var acceptedAuthorities: [[UInt8]] {
@@ -214,6 +217,7 @@ struct TLSDecisions {
         switch trust {
         case .decided(.cancel): return .cancelled
         case .decided(.refuse): return .certificate(found ?? .refused(chain?.first ?? leaf))
+        case .decided(.refuseOther): return .certificate(.other(chain?.first ?? leaf))
         case .decided(.trust): return nil
         case .unasked, .asked, .decided(.verdict):
             return options.verifiesPeer ? found.map { .certificate($0) } : nil

@@ -32,18 +32,19 @@ final class TLSSession {
     }
 
     let context: TLSContext
-    /// Decides about certificates; nil where the rules decide alone.
-    var decider: (any TLSDecider)?
+    /// Decides about certificates; nil after the handshake.
+    private(set) var decider: (any TLSDecider)?
+    /// The connections that this one belongs to.
+    let family: TLSFamily?
     var decisions = TLSDecisions()
-    /// Whether the connections that can resume this one's session are sure to be decided about as this one was
-    /// (``TLSDecider/ownSessionScope``).
-    var hasOwnScope = false
     /// What the verification of the peer's certificate found.
     var certificateFailure: CertificateFailure?
 
     private let bio: SocketBIO
     let ssl: OpaquePointer
     private let sessionKey: String
+    /// Whether the server was offered a session that it may be expected to continue.
+    private let offersSession: Bool
     let serverName: String
     /// A failure that was found after bytes had been read, and is reported by the next read.
     private var deferred: TransportError.Cause?
@@ -56,11 +57,15 @@ final class TLSSession {
     ///
     /// - Parameter carrier: the connection that this one goes through, over the same socket.
     init?(
-        _ context: TLSContext, socket: Socket, inside carrier: TLSSession? = nil, serverName: String, sessionKey: String
+        _ demand: TLSDemand, to endpoint: Endpoint, socket: Socket, inside carrier: TLSSession? = nil
     ) {
-        self.context = context
-        self.sessionKey = sessionKey
-        self.serverName = serverName
+        context = demand.context
+        serverName = demand.serverName
+        decider = demand.decider
+        family = demand.decider.family
+        sessionKey = "\(serverName) \(endpoint) \(demand.decider.partition)"
+        let resumable = (family?.sessions ?? context.sessions).take(for: sessionKey)
+        offersSession = resumable?.isFresh ?? false
         bio = SocketBIO(socket: socket, carrier: carrier)
         ERR_clear_error()
         guard let ssl = SSL_new(context.context) else { return nil }
@@ -70,7 +75,7 @@ final class TLSSession {
         SSL_set_ex_data(ssl, 0, Unmanaged.passUnretained(self).toOpaque())
         SSL_set_connect_state(ssl)
         guard name(serverName) else { return nil }
-        if let resumable = context.sessions.take(for: sessionKey) { SSL_set_session(ssl, resumable.session) }
+        if let resumable { SSL_set_session(ssl, resumable.session) }
     }
 
     deinit { SSL_free(ssl) }
@@ -85,6 +90,16 @@ final class TLSSession {
     func move(to socket: Socket) { bio.move(to: socket) }
 
     // MARK: Handshake
+
+    /// The handshake is over.
+    ///
+    /// - Returns: why the connection is not to be used.
+    func didEstablish() -> TransportError.Cause? {
+        decider = nil
+        decisions.isEstablished = true
+        decisions.identity = .unasked
+        return family?.didEstablish(info, hasOffered: offersSession)
+    }
 
     func handshake() -> HandshakeResult {
         ERR_clear_error()
@@ -291,10 +306,11 @@ final class TLSSession {
     func keep(_ resumable: OpaquePointer) {
         let session = ResumableSession(owning: resumable)
         // A session of a peer that was not trusted is not kept: continuing it would verify nothing. Nor is one in which the
-        // client's certificate was requested: continuing it would answer as before, whatever the program decides now.
+        // client's certificate was requested: continuing it would answer as before, whatever the program decides now. A
+        // family's connections are decided about as the first was.
         let isForAll = certificateFailure == nil && decisions.clientCertificate == .notAsked
-        guard isForAll || hasOwnScope, SSL_SESSION_is_resumable(resumable) == 1 else { return }
-        context.sessions.put(session, for: sessionKey)
+        guard isForAll || family != nil, SSL_SESSION_is_resumable(resumable) == 1 else { return }
+        (family?.sessions ?? context.sessions).put(session, for: sessionKey)
     }
 
     /// What the handshake agreed on.

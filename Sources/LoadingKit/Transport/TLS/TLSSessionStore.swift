@@ -1,4 +1,5 @@
 import CLoadingKitOpenSSL
+import Glibc
 import LoadingKitPrimitives
 
 /// A session that a later connection may continue.
@@ -8,6 +9,14 @@ final class ResumableSession: @unchecked Sendable {  // OpenSSL counts reference
     init(owning session: OpaquePointer) { self.session = session }
 
     deinit { SSL_SESSION_free(session) }
+
+    /// Whether the server may be expected to continue it: its ticket has not outlived what the server said (RFC 8446 §4.6.1).
+    var isFresh: Bool {
+        let hint = Int(clamping: SSL_SESSION_get_ticket_lifetime_hint(session))
+        let lifetime = hint > 0 ? hint : Int(SSL_SESSION_get_timeout(session))
+        let (age, overflow) = time(nil).subtractingReportingOverflow(Int(SSL_SESSION_get_time(session)))
+        return !overflow && age < lifetime
+    }
 
     /// TLS 1.3's tickets are used once where there are others, so that connections cannot be linked (RFC 8446 §C.4).
     var isUsedOnce: Bool { SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION }

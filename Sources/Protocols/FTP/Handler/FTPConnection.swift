@@ -23,10 +23,8 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     private(set) var machine: FTPClientStateMachine
     private(set) var metrics: ConnectionMetrics?
     private(set) var idleSince = MonotonicTime(nanoseconds: 0)
-    /// What TLS sessions of this connection are kept under, for its data connections alone.
-    let ownSessionScope: String?
-    /// The certificates that the server showed, and the client's: data connections have the same.
-    var identity: IdentityDecision?
+    /// What is decided about its TLS holds for its data connections.
+    let family = TLSFamily()
     private var state = State.new
     private var parser = FTPReplyParser()
     private var output: [UInt8] = []
@@ -34,10 +32,9 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     /// A challenge that the program has not answered.
     var question: URLAuthenticationChallenge?
 
-    init(_ key: FTPConnectionKey, _ session: FTPSession, number: UInt64) {
+    init(_ key: FTPConnectionKey, _ session: FTPSession) {
         self.key = key
         self.session = session
-        ownSessionScope = "ftp \(number)"
         machine = FTPClientStateMachine(security: key.server.security, allowsPlainPassive: true)
     }
 
@@ -55,18 +52,14 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         if case .open(let stream) = state { stream.info } else { nil }
     }
 
-    /// The certificates that the server's data connections have to show, too.
-    var certificates: [Certificate] { info?.tls?.peerCertificates ?? [] }
-
     // MARK: Connecting
 
     func connect() {
         do {
             guard let proxy = key.proxy else {
-                let tls = try key.server.security == .implicit ? secureName() : nil
+                let tls = try key.server.security == .implicit ? secureDemand() : nil
                 let attempt = session.connector.connect(
-                    to: endpoint, tls: tls, asking: self, over: key.use,
-                    timeout: load?.wayLimit ?? session.settings.connectTimeout
+                    to: endpoint, tls: tls, over: key.use, timeout: load?.wayLimit ?? session.settings.connectTimeout
                 ) { [weak self] in self?.connectDidEnd($0.mapError { $0 as any Error }) }
                 state = .connecting(attempt)
                 return
@@ -75,18 +68,14 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
             state = .tunnelling(tunnel)
             try tunnel.start(
                 to: key.server.host, port: key.server.port, through: proxy, over: key.use, session.connector,
-                session.settings, limit: load?.wayLimit
+                session.settings, asking: self, limit: load?.wayLimit
             ) { [weak self] in self?.tunnelDidEnd($0) }
         } catch {
             loop.executeLater { [weak self] in self?.fail(error) }
         }
     }
 
-    private var endpoint: Endpoint { .tcp(host: key.server.host, port: key.server.port) }
-
-    private func secureName() throws(TransportError) -> (context: TLSContext, serverName: String) {
-        (try session.tlsContext(for: key.server.host), key.server.host)
-    }
+    var endpoint: Endpoint { .tcp(host: key.server.host, port: key.server.port) }
 
     private func tunnelDidEnd(_ result: Result<ByteStream, any Error>) {
         guard case .tunnelling = state else { return }
@@ -108,8 +97,7 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     private func secure(_ stream: ByteStream) {
         do {
             let attempt = session.connector.secure(
-                stream, endpoint: endpoint, tls: try secureName(), asking: self,
-                timeout: session.settings.connectTimeout
+                stream, endpoint: endpoint, tls: try secureDemand(), timeout: session.settings.connectTimeout
             ) { [weak self] in self?.connectDidEnd($0.mapError { $0 as any Error }) }
             state = .connecting(attempt)
         } catch {

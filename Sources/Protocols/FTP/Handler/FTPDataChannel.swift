@@ -48,7 +48,7 @@ final class FTPDataChannel: ByteStreamHandler {
             do {
                 try tunnel.start(
                     to: key.server.host, port: port, through: proxy, over: key.use, session.connector,
-                    session.settings, limit: nil
+                    session.settings, asking: connection, limit: nil
                 ) { [weak self] in self?.didConnect($0) }
             } catch {
                 session.loop.executeLater { [weak self] in self?.didConnect(.failure(error)) }
@@ -82,12 +82,9 @@ final class FTPDataChannel: ByteStreamHandler {
         guard case .connected(let stream) = state else { return }
         guard isSecure else { return become(stream) }
         do {
-            let key = connection.key
-            let context = try connection.session.tlsContext(for: key.server.host)
             // The endpoint is the control connection's: its TLS session is resumed.
             let attempt = connection.session.connector.secure(
-                stream, endpoint: .tcp(host: key.server.host, port: key.server.port),
-                tls: (context: context, serverName: key.server.host), asking: FTPDataDecider(connection),
+                stream, endpoint: connection.endpoint, tls: try connection.secureDemand(),
                 timeout: connection.session.settings.connectTimeout
             ) { [weak self] in self?.didSecure($0) }
             state = .securing(attempt)

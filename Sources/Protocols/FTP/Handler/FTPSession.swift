@@ -47,7 +47,6 @@ final class FTPSession: SessionResource {
     private var connections: [FTPServer: [ObjectIdentifier: FTPConnection]] = [:]
     /// Loads that wait until a connection may be made, in order.
     private var waiting: [FTPServer: [FTPLoad]] = [:]
-    private var connectionCount: UInt64 = 0
     private var loadCount: UInt64 = 0
     private var sweepTimer: LoopTimer?
     private var isClosed = false
@@ -122,8 +121,7 @@ final class FTPSession: SessionResource {
             waiting[key.server, default: []].append(load)
             return load.didBeginWaiting()
         }
-        connectionCount &+= 1
-        let connection = FTPConnection(key, self, number: connectionCount)
+        let connection = FTPConnection(key, self)
         connections[key.server, default: [:]][ObjectIdentifier(connection)] = connection
         load.use(connection, isReused: false)
         connection.connect()

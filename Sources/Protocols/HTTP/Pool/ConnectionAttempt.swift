@@ -28,9 +28,8 @@ final class ConnectionAttempt: TunnelOwner {
     }
 
     var origin: Origin { route.origin }
-    var partition: ObjectIdentifier? { route.decidingDelegate.map { ObjectIdentifier($0) } }
-
-    var proxyPartition: String { route.proxy.map { "\($0.description) \($0.credential?.user ?? "")" } ?? "" }
+    var proxy: Proxy? { route.proxy }
+    var decidingDelegate: ObjectIdentifier? { route.decidingDelegate.map { ObjectIdentifier($0) } }
 
     var challenged: HTTPExchange? { driver?.challenged(for: id) }
 

@@ -224,7 +224,7 @@ final class ConnectionPoolDriver {
     private func start(_ id: HTTPConnectionPool.AttemptID, offersHTTP2: Bool) {
         let attempt = ConnectionAttempt(self, id)
         attempts[id] = attempt
-        if route.hasTLS, attempt.decidesTrust { pool.attemptMayChallenge() }
+        if route.hasTLS, attempt.mayChallenge { pool.attemptMayChallenge() }
         let time = ConnectTime(session.settings.connectTimeout, ofWay: attempt.challenged?.connectLimit)
         attempt.hasAnotherWay = time.hasAnotherWay
         attempt.handle = session.connect(route, offersHTTP2: offersHTTP2, in: time, for: attempt) {

@@ -186,20 +186,22 @@ final class HTTPSession: SessionResource {
     ) -> (any PendingConnection)? {
         let origin = route.origin
         do {
-            let context = origin.isSecure ? try tlsContext(offersHTTP2, for: route.serverName) : nil
+            let secure =
+                origin.isSecure
+                ? TLSDemand(
+                    try tlsContext(offersHTTP2, for: route.serverName), route.serverName, asking: owner.originDecider)
+                : nil
             if let proxy = route.proxy {
-                let security = ProxiedConnect.Security(
-                    proxy: proxy.kind == .https ? try tlsContext(false, for: proxy.host) : nil, server: context,
-                    decider: owner, proxyDecider: owner.makeProxyDecider(proxy))
+                let proxyTLS = try tlsToProxy(proxy, asking: owner.makeProxyDecider(proxy))
+                let security = ProxiedConnect.Security(proxy: proxyTLS, server: secure)
                 let type = origin.isSecure ? NSURLProtectionSpaceHTTPSProxy : NSURLProtectionSpaceHTTPProxy
                 let attempt = ProxiedConnect(
                     route, proxy, type, connector, security, for: owner, time: time, completion: completion)
                 attempt.start()
                 return attempt
             }
-            let secure = context.map { (context: $0, serverName: route.serverName) }
             return connector.connect(
-                to: route.endpoint, tls: secure, asking: owner, over: route.use, timeout: time.limit
+                to: route.endpoint, tls: secure, over: route.use, timeout: time.limit
             ) { result in
                 completion(result.mapError { $0 as any Error })
             }
@@ -207,6 +209,12 @@ final class HTTPSession: SessionResource {
             completion(.failure(error))
             return nil
         }
+    }
+
+    /// How a connection to a proxy is secured; nil where it is not.
+    private func tlsToProxy(_ proxy: Proxy, asking decider: any TLSDecider) throws(TransportError) -> TLSDemand? {
+        guard proxy.kind == .https else { return nil }
+        return TLSDemand(try tlsContext(false, for: proxy.host), proxy.host, asking: decider)
     }
 
     private func tlsContext(_ offersHTTP2: Bool, for host: String) throws(TransportError) -> TLSContext {

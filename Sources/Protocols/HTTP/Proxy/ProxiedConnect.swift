@@ -16,14 +16,10 @@ final class ProxiedConnect: PendingConnection {
         case ended
     }
 
-    /// The TLS contexts for the proxy and the server; nil where there is no TLS.
+    /// How the connections to the proxy and to the server are secured; nil where they are not.
     struct Security {
-        let proxy: TLSContext?
-        let server: TLSContext?
-        /// Decides whether the server's certificates are trusted; nil where the program is not asked.
-        let decider: (any TLSDecider)?
-        /// Decides whether the proxy's are.
-        let proxyDecider: (any TLSDecider)?
+        let proxy: TLSDemand?
+        let server: TLSDemand?
     }
 
     private let route: Route
@@ -78,9 +74,8 @@ final class ProxiedConnect: PendingConnection {
     }
 
     private func connect() {
-        let tls = security.proxy.map { (context: $0, serverName: proxy.host) }
         let attempt = connector.connect(
-            to: proxy.endpoint, tls: tls, asking: security.proxyDecider, over: route.use, timeout: timeout
+            to: proxy.endpoint, tls: security.proxy, over: route.use, timeout: timeout
         ) { [self] result in
             switch result {
             case .success(let stream): didConnect(stream)
@@ -201,10 +196,9 @@ final class ProxiedConnect: PendingConnection {
             stream.close()
             return end(.failure(error))
         }
-        guard let context = security.server else { return end(.success(stream)) }
+        guard let tls = security.server else { return end(.success(stream)) }
         let attempt = connector.secure(
-            stream, endpoint: route.origin.endpoint, tls: (context: context, serverName: route.origin.host),
-            asking: security.decider, timeout: timeout
+            stream, endpoint: route.origin.endpoint, tls: tls, timeout: timeout
         ) { [self] result in
             end(result.mapError { $0 as any Error })
         }
