@@ -19,13 +19,9 @@ enum WireSamples {
         identifier: 7, kind: .upload, request: request, uploadFile: "/file/ü", created: Date(timeIntervalSince1970: 5),
         taskDescription: "one \"two\"", priority: 0.25, earliestBeginDate: Date(timeIntervalSince1970: 10))
 
-    static let session: SessionDescription = {
-        var session = SessionDescription(
-            URLSessionConfiguration.ephemeral.settings, identifier: "a/b\0é", program: "/bin/program", storeFolder: nil)
-        // Whatever this process's is.
-        session.proxyEnvironment = [:]
-        return session
-    }()
+    static let session = SessionDescription(
+        URLSessionConfiguration.ephemeral.settings, .none, identifier: "a/b\0é", program: "/bin/program",
+        storeFolder: nil)
 
     static let end = TransferEnd(
         error: TransferError(.timedOut, "It took too long.", url: "https://example.org/"), response: nil,

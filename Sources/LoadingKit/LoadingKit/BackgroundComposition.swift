@@ -14,26 +14,23 @@ enum BackgroundComposition {
     private static let inProcess = Guarded<TransferService?>(nil)
 
     /// Tried again for each session, as another process of the program's may have had the journal before. Blocks.
-    private static func serviceInProcess() -> any BackgroundTransfers {
+    private static func serviceInProcess() throws -> any BackgroundTransfers {
         let folder = StoreLocation.stateFolder.appendingPathComponent("programs/" + StoreLocation.programFileName)
-        return inProcess.withLock { service -> any BackgroundTransfers in
+        return try inProcess.withLock { service in
             if let service { return service }
-            do {
-                let made = try makeService(in: folder)
-                service = made
-                return made
-            } catch {
-                return UnavailableTransfers(error)
-            }
+            let made = try makeService(in: folder)
+            service = made
+            return made
         }
     }
 
     /// What a session of these settings uses.
-    static func support(_ settings: SessionSettings, identifier: String) -> BackgroundSupport {
-        BackgroundSupport(
+    static func support(_ settings: SessionSettings, identifier: String) throws -> BackgroundSupport {
+        try BackgroundSupport(
             transfers: settings.runsInProcess ? serviceInProcess() : daemon,
             description: SessionDescription(
-                settings, identifier: identifier, program: settings.storeIdentifier ?? StoreLocation.programIdentifier,
+                settings, CarriedProxies(settings), identifier: identifier,
+                program: settings.storeIdentifier ?? StoreLocation.programIdentifier,
                 storeFolder: StoreLocation.folderPath(group: settings.storeIdentifier)))
     }
 
@@ -69,38 +66,5 @@ enum BackgroundComposition {
         }
         if let hsts = stores?.hsts { configuration.settings.hsts = HSTSStore(persistence: hsts) }
         return configuration
-    }
-}
-
-/// Stands for a service that cannot be had: it refuses all sessions.
-private final class UnavailableTransfers: BackgroundTransfers {
-    private let error: TransferError
-
-    init(_ error: any Error) { self.error = TransferError(URLError(error, url: nil)) }
-
-    func makeChannel(
-        for session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
-    ) -> any TransferChannel {
-        Channel(error: error, receive: receive)
-    }
-
-    private final class Channel: TransferChannel {
-        private let error: TransferError
-        private let receive: @Sendable (TransferEvent) -> Void
-
-        init(error: TransferError, receive: @escaping @Sendable (TransferEvent) -> Void) {
-            self.error = error
-            self.receive = receive
-        }
-
-        func attach() { receive(.detached(error)) }
-
-        func send(
-            _ command: TransferCommand, descriptors: [Int32], completion: @escaping @Sendable ((any Error)?) -> Void
-        ) {
-            completion(error.error)
-        }
-
-        func detach() {}
     }
 }

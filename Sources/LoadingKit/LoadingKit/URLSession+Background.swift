@@ -29,7 +29,7 @@ extension URLSessionConfiguration {
         configuration.waitsForConnectivity = true
         configuration.sessionSendsLaunchEvents = true
         configuration.settings.identifier = identifier
-        configuration.settings.backgroundSupport = { BackgroundComposition.support($0, identifier: identifier) }
+        configuration.settings.backgroundSupport = { try BackgroundComposition.support($0, identifier: identifier) }
         return configuration
     }
 

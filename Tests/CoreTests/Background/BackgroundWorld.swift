@@ -27,7 +27,7 @@ final class BackgroundWorld: @unchecked Sendable {  // used by one test's task
         configuration.settings.backgroundSupport = { settings in
             BackgroundSupport(
                 transfers: transfers,
-                description: SessionDescription(settings, identifier: "test", program: "test", storeFolder: nil))
+                description: SessionDescription(settings, .none, identifier: "test", program: "test", storeFolder: nil))
         }
         held = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         if attached { send(.attached(SessionState(nextIdentifier: 1, transfers: []))) }

@@ -19,7 +19,8 @@
 
         private func session(_ number: Int64, _ identifier: String = "s") -> JournaledSession {
             let description = SessionDescription(
-                URLSessionConfiguration.ephemeral.settings, identifier: identifier, program: "/p", storeFolder: nil)
+                URLSessionConfiguration.ephemeral.settings, .none, identifier: identifier, program: "/p",
+                storeFolder: nil)
             return JournaledSession(number: number, description: description)
         }
 

@@ -63,7 +63,7 @@ final class ServiceHarness: Sendable {
         _ identifier: String = "s", _ change: (inout SessionDescription) -> Void = { _ in }
     ) -> SessionDescription {
         var description = SessionDescription(
-            URLSessionConfiguration.ephemeral.settings, identifier: identifier, program: "/p", storeFolder: nil)
+            URLSessionConfiguration.ephemeral.settings, .none, identifier: identifier, program: "/p", storeFolder: nil)
         change(&description)
         return description
     }

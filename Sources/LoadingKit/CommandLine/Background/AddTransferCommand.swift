@@ -22,8 +22,8 @@
             let addition = try AddedDownload(url, output: output)
             let settings = URLSessionConfiguration.default.settings
             let program = CommandLine.arguments.first ?? "loadkit"
-            let session = SessionDescription(
-                settings, identifier: TransferName.ownSession, program: program, storeFolder: nil)
+            let session = try SessionDescription(
+                settings, CarriedProxies(settings), identifier: TransferName.ownSession, program: program, storeFolder: nil)
             let number = try await reportingDaemon {
                 try await DaemonControl().add(to: session) { addition.transfer($0) }
             }

@@ -34,7 +34,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
     private var core: SessionCore?
     private let identifiers = Atomic<Int>(1)
     private let attachment = Attachment()
-    private let support: BackgroundSupport
+    private let support: Result<BackgroundSupport, any Error>
     /// Set when the session is made, before any other thread has it.
     private nonisolated(unsafe) var channel: (any TransferChannel)?
     private var session: URLSession?
@@ -42,7 +42,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
     /// The tasks that were handed over and whose end was not reported, by identifier.
     private var runners: [Int: BackgroundTaskRunner] = [:]
 
-    init(_ support: BackgroundSupport, _ core: SessionCore) {
+    init(_ support: Result<BackgroundSupport, any Error>, _ core: SessionCore) {
         self.support = support
         self.core = core
         loop = core.loop
@@ -53,8 +53,12 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
     /// Attaches the session, which is new.
     func attach(_ session: URLSession) {
         self.session = session
-        let channel = support.transfers.makeChannel(for: support.description) { [weak self] event in
-            self?.didReceive(event)
+        let channel: any TransferChannel
+        do {
+            let support = try support.get()
+            channel = support.transfers.makeChannel(for: support.description) { [weak self] in self?.didReceive($0) }
+        } catch {
+            return didReceive(.detached(TransferError(error)))
         }
         // Events may come before this returns, and are answered through the channel.
         self.channel = channel

@@ -78,9 +78,9 @@ package struct SessionDescription: Codable, Hashable, Sendable {
     package var stores: Stores
     package var tls: TLS
     package var security: Security
-    /// The proxy dictionary as JSON; nil: the proxies of ``proxyEnvironment``.
+    /// ``CarriedProxies/dictionary``.
     package var proxies: Data?
-    /// The program's environment variables that name proxies.
+    /// The program's environment variables that name proxies, which a dictionary takes the place of.
     package var proxyEnvironment: [String: String]
     /// What is started when the session's tasks are done: a path and arguments; nil where nothing is to be.
     package var launchCommand: [String]?
@@ -92,7 +92,10 @@ package struct SessionDescription: Codable, Hashable, Sendable {
     /// - Parameters:
     ///   - program: The running program's path.
     ///   - storeFolder: The program's folder of stores.
-    package init(_ settings: SessionSettings, identifier: String, program: String, storeFolder: String?) {
+    package init(
+        _ settings: SessionSettings, _ carried: CarriedProxies, identifier: String, program: String,
+        storeFolder: String?
+    ) {
         self.identifier = identifier
         self.program = program
         requestTimeout = settings.timeoutIntervalForRequest
@@ -120,8 +123,8 @@ package struct SessionDescription: Codable, Hashable, Sendable {
             revocationLists: settings.revocationLists.isEmpty
                 ? nil : settings.revocationLists.map(TLS.RevocationList.init))
         security = Security(settings.appTransportSecurity)
-        proxies = settings.connectionProxyDictionary.flatMap { Self.json($0) }
-        proxyEnvironment = ProcessInfo.processInfo.environment.filter { Self.proxyVariables.contains($0.key) }
+        proxies = carried.dictionary
+        proxyEnvironment = carried.environment
         launchCommand = settings.sessionSendsLaunchEvents ? settings.backgroundLaunchCommand : nil
         downloadFolder = settings.backgroundDownloadFolder?.path
         attemptsResumableUploads = settings.attemptsResumableUploads ? nil : false
@@ -129,19 +132,6 @@ package struct SessionDescription: Codable, Hashable, Sendable {
 
     /// A path that means the same file in a process that has another current folder.
     fileprivate static func wholePath(_ path: String) -> String { URL(fileURLWithPath: path).path }
-
-    private static let proxyVariables: Set<String> = [
-        "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
-    ]
-
-    private static func json(_ dictionary: [AnyHashable: Any]) -> Data? {
-        var plain: [String: Any] = [:]
-        for (key, value) in dictionary {
-            if let key = key.base as? String { plain[key] = value }
-        }
-        guard JSONSerialization.isValidJSONObject(plain) else { return nil }
-        return try? JSONSerialization.data(withJSONObject: plain)
-    }
 
     /// Gives a configuration the session's settings, but for its stores.
     package func configure(_ configuration: URLSessionConfiguration) {
@@ -171,9 +161,7 @@ package struct SessionDescription: Codable, Hashable, Sendable {
         settings.verifiesServer = tls.verifiesServer
         settings.revocationLists = (tls.revocationLists ?? []).map(\.list)
         settings.appTransportSecurity = security.policy
-        settings.connectionProxyDictionary = proxies.flatMap {
-            try? JSONSerialization.jsonObject(with: $0) as? [String: Any]
-        }
+        CarriedProxies(dictionary: proxies, environment: proxyEnvironment).configure(&settings)
         configuration.settings = settings
     }
 }

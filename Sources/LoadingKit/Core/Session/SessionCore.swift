@@ -51,6 +51,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private var invalidationError: (any Error)?
 
     init(_ settings: SessionSettings, _ queue: OperationQueue?, _ delegate: DelegateBox, _ loop: EventLoop) {
+        var settings = settings
+        settings.readProxyEnvironment()
         self.settings = settings
         logger = settings.logger
         self.loop = loop
@@ -69,8 +71,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     /// Attaches a background session, which is new, to what performs its transfers.
     func attachInBackground(_ session: URLSession) {
-        guard let support = settings.backgroundSupport?(settings) else { return }
-        let made = BackgroundSession(support, self)
+        guard let find = settings.backgroundSupport else { return }
+        let made = BackgroundSession(Result { try find(settings) }, self)
         background = made
         made.attach(session)
     }

@@ -27,8 +27,9 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var backgroundLaunchCommand: [String]?
     package var backgroundDownloadFolder: URL?
     package var runsInProcess = false
-    /// Finds what performs a background session's transfers; nil for every other kind of session.
-    package var backgroundSupport: (@Sendable (SessionSettings) -> BackgroundSupport)?
+    /// Finds what performs a background session's transfers; nil for every other kind of session. Where it throws the session
+    /// is invalidated with that error.
+    package var backgroundSupport: (@Sendable (SessionSettings) throws -> BackgroundSupport)?
     package var multipathServiceType = URLSessionConfiguration.MultipathServiceType.none
     package var httpAdditionalHeaders: [(String, String)]?
     package var httpMaximumConnectionsPerHost = 6
@@ -48,6 +49,9 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var builtInHandlers: [URLProtocolHandler.Type] = []
     package var connectionProxyDictionary: [AnyHashable: Any]?
     package var proxyResolver: (any ProxyResolver)?
+    /// What names the proxies where neither a dictionary nor a resolver does. Nil until a session is made, which then takes
+    /// those of the program. A background session's transfers have those of the program whose session it is.
+    package var proxyEnvironment: ProxyEnvironment?
     package var tlsMinimumVersion = tls_protocol_version_t.TLSv12
     package var tlsMaximumVersion = tls_protocol_version_t.TLSv13
     package var trustRoots = URLSessionConfiguration.TrustRoots.system
@@ -86,6 +90,11 @@ extension SessionSettings {
     /// policy, which may have to be read from the main bundle, is not needed for that.
     package func allowsCleartext(to host: String) -> Bool {
         LocalHost.isThisMachine(host) || appTransportSecurity.allowsCleartext(to: host)
+    }
+
+    /// Reads the environment, unless that was done.
+    mutating func readProxyEnvironment() {
+        if proxyEnvironment == nil { proxyEnvironment = .ofProgram() }
     }
 
     /// The request's own policy, unless that is the default.

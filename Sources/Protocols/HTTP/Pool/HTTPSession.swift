@@ -32,9 +32,10 @@ final class HTTPSession: SessionResource {
         use = NetworkUse(core.settings)
         requestFields = RequestFields(core.settings)
         // A resolver stands in for the environment.
+        let environment = core.settings.proxyEnvironment?.variables ?? [:]
         proxies = ProxyRules(
             core.settings.connectionProxyDictionary,
-            environment: core.settings.proxyResolver == nil ? ProcessInfo.processInfo.environment : [:])
+            environment: core.settings.proxyResolver == nil ? environment : [:])
         proxySource = ProxySource(core, proxies)
         authentication = AuthenticationMemory(core.settings.credentialStorage)
         authenticationSchemes =

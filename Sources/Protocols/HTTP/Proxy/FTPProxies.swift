@@ -40,7 +40,7 @@ package final class FTPProxies {
     private let source: ProxySource
 
     package init(_ core: SessionCore) {
-        rules = FTPProxyRules(core.settings, environment: ProcessInfo.processInfo.environment)
+        rules = FTPProxyRules(core.settings, environment: core.settings.proxyEnvironment?.variables ?? [:])
         source = ProxySource(core, rules.rules, scheme: "ftp")
     }
 

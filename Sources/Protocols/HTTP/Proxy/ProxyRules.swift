@@ -71,8 +71,9 @@ struct ProxyRules: Sendable {
         http = Self.proxy(dictionary, .http, .http, 80) ?? socks
         https = Self.proxy(dictionary, .https, .http, 80) ?? socks
         exceptions = ProxyExceptions(dictionary[kCFNetworkProxiesExceptionsList] as? [String] ?? [])
-        exceptions.includesSimpleNames = Self.number(dictionary[kCFNetworkProxiesExcludeSimpleHostnames]) ?? 0 != 0
-        if Self.number(dictionary[kCFNetworkProxiesProxyAutoConfigEnable]) ?? 0 != 0 {
+        exceptions.includesSimpleNames =
+            Int(proxySetting: dictionary[kCFNetworkProxiesExcludeSimpleHostnames]) ?? 0 != 0
+        if Int(proxySetting: dictionary[kCFNetworkProxiesProxyAutoConfigEnable]) ?? 0 != 0 {
             script = Self.script(dictionary)
         }
     }
@@ -96,27 +97,17 @@ struct ProxyRules: Sendable {
     private static func proxy(
         _ dictionary: [AnyHashable: Any], _ keys: Keys, _ kind: Proxy.Kind, _ standard: Int
     ) -> Proxy? {
-        guard number(dictionary[keys.enable]) ?? 0 != 0, let host = dictionary[keys.host] as? String, !host.isEmpty
+        guard Int(proxySetting: dictionary[keys.enable]) ?? 0 != 0, let host = dictionary[keys.host] as? String,
+            !host.isEmpty
         else { return nil }
         // Beyond Apple's: the form of the environment's variables, for example for a proxy over TLS.
         if host.contains("://") { return Proxy(host) }
-        guard let port = UInt16(exactly: number(dictionary[keys.port]) ?? standard), port > 0
+        guard let port = UInt16(exactly: Int(proxySetting: dictionary[keys.port]) ?? standard), port > 0
         else { return nil }
         let credential = (dictionary[keys.user] as? String).map { user in
             Proxy.Credential(user: user, password: dictionary[keys.password] as? String ?? "")
         }
         return Proxy(kind: kind, host: host.lowercased(), port: port, credential: credential)
-    }
-
-    /// Numbers and Booleans may be Swift's or Foundation's.
-    private static func number(_ value: Any?) -> Int? {
-        switch value {
-        case let value as Bool: value ? 1 : 0
-        case let value as Int: value
-        case let value as NSNumber: value.intValue
-        case let value as String: Int(value)
-        case _: nil
-        }
     }
 }
 

@@ -1,0 +1,15 @@
+import Foundation
+
+extension Int {
+    /// A number of a proxy dictionary, which may be a number or a Boolean of Swift's or of Foundation's, or text.
+    package init?(proxySetting value: Any?) {
+        switch value {
+        case let value as Bool: self = value ? 1 : 0
+        case let value as any BinaryInteger: self.init(clamping: value)
+        case let value as any BinaryFloatingPoint: self.init(exactly: value)
+        case let value as NSNumber: self = value.intValue
+        case let value as String: self.init(value)
+        case _: return nil
+        }
+    }
+}

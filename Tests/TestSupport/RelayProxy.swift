@@ -1,0 +1,160 @@
+import LoadingKitLoopbackServer
+
+/// A proxy that leads to this machine alone: whatever name a client asks for, it connects to the port on 127.0.0.1. It notes
+/// the destinations, so that a test sees that a client has used it; a name that does not exist is one that no client reaches
+/// without it.
+package final class RelayProxy: Sendable {
+    /// What is spoken with it.
+    package enum Kind: String, Sendable, CaseIterable {
+        case http, https, socks4, socks5
+
+        package var isSOCKS: Bool { self == .socks4 || self == .socks5 }
+    }
+
+    private enum Listener: Sendable {
+        case http(LoopbackServer)
+        case socks(ConnectionAcceptor)
+    }
+
+    package let kind: Kind
+    private let listener: Listener
+    private let asked: Recorder<String>
+
+    /// Where clients wanted to go, as `host:port`; the whole URL of a request in absolute form, which the proxy answers with
+    /// the text `forwarded`.
+    package var destinations: [String] { asked.snapshot }
+
+    package var port: UInt16 {
+        switch listener {
+        case .http(let server): server.address.port ?? 0
+        case .socks(let acceptor): acceptor.address.port ?? 0
+        }
+    }
+
+    /// As an environment names it.
+    package var url: String {
+        switch kind {
+        case .http: "http://127.0.0.1:\(port)"
+        case .https: "https://localhost:\(port)"
+        case .socks4: "socks4a://127.0.0.1:\(port)"
+        case .socks5: "socks5h://127.0.0.1:\(port)"
+        }
+    }
+
+    /// - Parameters:
+    ///   - identity: of an `https` proxy.
+    ///   - credential: whom an HTTP proxy lets in alone: the value of `Proxy-Authorization`.
+    package init(_ kind: Kind, tls identity: ServerIdentity? = nil, credential: String? = nil) throws {
+        self.kind = kind
+        let asked = Recorder<String>()
+        self.asked = asked
+        if kind.isSOCKS {
+            listener = .socks(
+                try ConnectionAcceptor(.ipv4()) { client, _ in
+                    _ = try? Self.serve(client, isVersion4: kind == .socks4) { asked.append($0) }
+                })
+            return
+        }
+        let options = LoopbackServer.Options(tls: identity.map { TLSServerOptions($0) })
+        listener = .http(
+            try LoopbackServer(options) { request in
+                if let credential, request.fields[name: "Proxy-Authorization"] != credential {
+                    return ServerResponse.text("who are you?", status: 407)
+                        .adding("Proxy-Authenticate", "Basic realm=\"relay\"")
+                }
+                asked.append(request.target)
+                guard request.method == "CONNECT" else { return .text("forwarded") }
+                let server = try Self.connect(to: request.target)
+                return ServerResponse(body: .takeOver { client in try Self.relay(client, server) })
+            })
+    }
+
+    deinit { stop() }
+
+    package func stop() {
+        switch listener {
+        case .http(let server): server.stop()
+        case .socks(let acceptor): acceptor.stop()
+        }
+    }
+
+    private static func connect(to destination: String) throws -> StreamSocket {
+        let port = destination.split(separator: ":").last.flatMap { UInt16($0) } ?? 0
+        return try StreamSocket(connectingTo: .ipv4(port: port))
+    }
+
+    // MARK: SOCKS
+
+    private struct Misspoken: Error {}
+
+    private static func serve(
+        _ client: StreamSocket, isVersion4: Bool, _ note: (String) -> Void
+    ) throws {
+        let destination = try isVersion4 ? version4(client) : version5(client)
+        note(destination)
+        let server = try connect(to: destination)
+        let address: [UInt8] = [0, 0, 0, 0, 0, 0]
+        try client.write(isVersion4 ? [0, 90] + address : [5, 0, 0, 1] + address)
+        try relay(client, server)
+    }
+
+    private static func version5(_ client: StreamSocket) throws -> String {
+        let greeting = try take(2, client)
+        guard greeting[0] == 5, try take(Int(greeting[1]), client).contains(0) else { throw Misspoken() }
+        try client.write([5, 0])
+        let request = try take(4, client)
+        let host: String
+        switch request[3] {
+        case 1: host = try take(4, client).map(String.init).joined(separator: ".")
+        case 3: host = String(decoding: try take(Int(try take(1, client)[0]), client), as: UTF8.self)
+        case _: throw Misspoken()
+        }
+        return "\(host):\(try port(client))"
+    }
+
+    private static func version4(_ client: StreamSocket) throws -> String {
+        guard try take(2, client) == [4, 1] else { throw Misspoken() }
+        let port = try port(client)
+        let address = try take(4, client)
+        _ = try text(client)
+        let isName = address.prefix(3) == [0, 0, 0]
+        return "\(isName ? try text(client) : address.map(String.init).joined(separator: ".")):\(port)"
+    }
+
+    private static func port(_ client: StreamSocket) throws -> Int {
+        let bytes = try take(2, client)
+        return Int(bytes[0]) << 8 | Int(bytes[1])
+    }
+
+    private static func text(_ client: StreamSocket) throws -> String {
+        var bytes: [UInt8] = []
+        while let byte = try take(1, client).first, byte != 0 { bytes.append(byte) }
+        return String(decoding: bytes, as: UTF8.self)
+    }
+
+    private static func take(_ count: Int, _ client: StreamSocket) throws -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < count {
+            let more = try client.read(atMost: count - bytes.count)
+            guard !more.isEmpty else { throw Misspoken() }
+            bytes += more
+        }
+        return bytes
+    }
+
+    // MARK: Bytes
+
+    private static func relay(_ client: StreamSocket, _ server: StreamSocket) throws {
+        let back = try WorkerThread { pass(from: server, to: client) }
+        pass(from: client, to: server)
+        server.interrupt()
+        client.interrupt()
+        back.join()
+        server.close()
+    }
+
+    private static func pass(from source: StreamSocket, to target: StreamSocket) {
+        while let bytes = try? source.read(), !bytes.isEmpty, (try? target.write(bytes)) != nil {}
+        target.halfClose()
+    }
+}
