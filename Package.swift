@@ -170,9 +170,16 @@ let package = Package(
                 .target(name: "CLoadingKitSQLite", condition: .when(traits: ["Persistence"])),
             ]),
         module(
+            "LoadingKitProxies", at: "Protocols/Proxies",
+            [
+                "LoadingKitCore", "LoadingKitHTTP1", "LoadingKitPrimitives", "LoadingKitTransport",
+                .product(name: "DequeModule", package: "swift-collections"),
+            ]),
+        module(
             "LoadingKitHTTP", at: "Protocols/HTTP",
             [
-                "LoadingKitCore", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitHPACK", "LoadingKitContentCoding",
+                "LoadingKitCore", "LoadingKitProxies", "LoadingKitHTTP1", "LoadingKitHTTP2", "LoadingKitHPACK",
+                "LoadingKitContentCoding",
                 "LoadingKitWebSocket", "LoadingKitPrimitives", "LoadingKitTransport", "CLoadingKitOpenSSL",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "HeapModule", package: "swift-collections"),
@@ -180,7 +187,10 @@ let package = Package(
             ]),
         module(
             "LoadingKitFTPHandler", at: "Protocols/FTP/Handler",
-            ["LoadingKitCore", "LoadingKitHTTP", "LoadingKitFTP", "LoadingKitTransport", "LoadingKitPrimitives"]),
+            [
+                "LoadingKitCore", "LoadingKitHTTP", "LoadingKitProxies", "LoadingKitFTP", "LoadingKitTransport",
+                "LoadingKitPrimitives",
+            ]),
         module("LoadingKitFile", at: "Protocols/File", ["LoadingKitCore", "LoadingKitTransport"]),
         module("LoadingKitDataURL", at: "Protocols/DataURL", ["LoadingKitCore", "LoadingKitPrimitives"]),
         module(
@@ -272,6 +282,7 @@ let package = Package(
             exclude: ["Servers/server.py"]),
         tests("TransportTests", ["LoadingKitTransport", "CLoadingKitOpenSSL"]),
         tests("CoreTests", ["LoadingKitCore"]),
+        tests("ProxiesTests", ["LoadingKitProxies", "LoadingKitCore"]),
         // What the tests kill while it stores cookies and responses.
         .executableTarget(
             name: "StoreWriter", dependencies: ["LoadingKitPersistence", "LoadingKitCore"], path: "Tests/StoreWriter",

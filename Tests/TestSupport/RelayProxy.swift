@@ -144,17 +144,22 @@ package final class RelayProxy: Sendable {
 
     // MARK: Bytes
 
+    /// In one thread, as TLS may be on the client's connection.
     private static func relay(_ client: StreamSocket, _ server: StreamSocket) throws {
-        let back = try WorkerThread { pass(from: server, to: client) }
-        pass(from: client, to: server)
-        server.interrupt()
-        client.interrupt()
-        back.join()
-        server.close()
+        defer { server.close() }
+        var (clientIsOpen, serverIsOpen) = (true, true)
+        while clientIsOpen && serverIsOpen {
+            let ready = try StreamSocket.waitUntilReadable(client, server)
+            if ready.0 { clientIsOpen = try pass(from: client, to: server) }
+            if ready.1 { serverIsOpen = try pass(from: server, to: client) }
+        }
+        while clientIsOpen { clientIsOpen = try pass(from: client, to: server) }
+        while serverIsOpen { serverIsOpen = try pass(from: server, to: client) }
     }
 
-    private static func pass(from source: StreamSocket, to target: StreamSocket) {
-        while let bytes = try? source.read(), !bytes.isEmpty, (try? target.write(bytes)) != nil {}
-        target.halfClose()
+    private static func pass(from source: StreamSocket, to target: StreamSocket) throws -> Bool {
+        let bytes = try source.read()
+        if bytes.isEmpty { target.halfClose() } else { try target.write(bytes) }
+        return !bytes.isEmpty
     }
 }

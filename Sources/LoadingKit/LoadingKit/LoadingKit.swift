@@ -15,6 +15,7 @@ extension URLSessionConfiguration {
     /// A new configuration with the default settings.
     public class var `default`: URLSessionConfiguration {
         let configuration = URLSessionConfiguration(builtIn: builtInHandlers, cache: .shared)
+        configuration.settings.streamConnections = { StreamConnections.of($0) }
         configuration.httpCookieStorage = .shared
         configuration.urlCredentialStorage = .shared
         configuration.settings.hsts = .shared
@@ -28,6 +29,7 @@ extension URLSessionConfiguration {
         let configuration = URLSessionConfiguration(
             builtIn: builtInHandlers,
             cache: URLCache(memoryCapacity: URLCache.defaultMemoryCapacity))
+        configuration.settings.streamConnections = { StreamConnections.of($0) }
         configuration.httpCookieStorage = HTTPCookieStorage()
         configuration.urlCredentialStorage = URLCredentialStorage()
         return configuration

@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitCore
+import LoadingKitProxies
 import LoadingKitTransport
 
 /// Where an HTTP request goes: what its URL says of the connection (RFC 9110 §4.3).
@@ -18,6 +19,9 @@ struct Origin: Hashable {
         guard host.utf8.contains(UInt8(ascii: ":")) else { return host }
         return "[\(host.prefix { $0 != "%" })]"
     }
+
+    /// As a way to it is looked for.
+    var proxyTarget: ProxyTarget { ProxyTarget(isSecure ? .https : .http, host: host, port: port) }
 
     /// As `CONNECT` has it (RFC 9110 §9.3.6).
     var hostAndPort: String { "\(hostInAuthority):\(port)" }

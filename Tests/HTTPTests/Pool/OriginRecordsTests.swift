@@ -4,6 +4,7 @@ import LoadingKitTransport
 import Testing
 
 @testable import LoadingKitHTTP
+@testable import LoadingKitProxies
 
 /// What a session keeps of the origins that it has met.
 @Suite struct OriginRecordsTests {

@@ -14,7 +14,7 @@ package enum Flow: Sendable {
 /// The order is: any number of `challenge` and `didSendBody`, then `receive(response)`, then body bytes, then `finish` or
 /// `fail`, once; or `redirect` instead of a response. After `Flow.wait` only `finish` and `fail` may follow before
 /// `LoopHandler.receiverDidBecomeReady()`.
-package protocol LoadReceiver: AnyObject {
+package protocol LoadReceiver: ChallengeReceiver {
     func receive(_ response: URLResponse) -> Flow
     /// A response before the one that answers the request, such as 103 (RFC 9110 §15.2).
     func receive(informational response: HTTPURLResponse)
@@ -33,14 +33,6 @@ package protocol LoadReceiver: AnyObject {
     func redirect(
         to request: URLRequest, refusal: LoadFailure?, response: URLResponse,
         decide: @escaping (_ follows: Bool) -> Void)
-    /// Whether there is a delegate that can answer challenges; else their default handling is done.
-    var answersChallenges: Bool { get }
-    /// The task's own delegate, where challenges that concern a connection may reach it: what it decides is not for tasks
-    /// with another one.
-    var challengeDelegate: AnyObject? { get }
-    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision)
-    /// The challenge needs no answer any more, and one that comes is not heeded.
-    func withdraw(_ challenge: URLAuthenticationChallenge)
     /// Asks for a fresh body stream, as the one given was read from.
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void)
     /// Asks for a body stream whose first byte is that at `offset` of the body, as an upload goes on from there.
@@ -67,6 +59,18 @@ package protocol LoadReceiver: AnyObject {
 
 extension LoadReceiver {
     package var loadEnd: LoadEnd { .released }
+}
+
+/// Puts challenges to a task's program, on the session's event loop.
+package protocol ChallengeReceiver: AnyObject {
+    /// Whether there is a delegate that can answer challenges; else their default handling is done.
+    var answersChallenges: Bool { get }
+    /// The task's own delegate, where challenges that concern a connection may reach it: what it decides is not for tasks
+    /// with another one.
+    var challengeDelegate: AnyObject? { get }
+    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision)
+    /// The challenge needs no answer any more, and one that comes is not heeded.
+    func withdraw(_ challenge: URLAuthenticationChallenge)
 }
 
 /// The answer to an authentication challenge.

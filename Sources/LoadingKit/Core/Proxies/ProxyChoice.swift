@@ -24,6 +24,14 @@ public struct ProxyChoice: Hashable, Sendable {
         public let user: String?
         /// That user's password.
         public let password: String?
+
+        package init(kind: Kind, host: String, port: UInt16, user: String?, password: String?) {
+            self.kind = kind
+            self.host = host
+            self.port = port
+            self.user = user
+            self.password = password
+        }
     }
 
     /// Nil where no proxy is used.

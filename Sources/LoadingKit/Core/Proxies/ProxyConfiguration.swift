@@ -138,7 +138,8 @@ extension URLSessionConfiguration {
     /// They are a ``ProxyResolver``, and take the place of any that was set; ``connectionProxyDictionary`` must be nil. Servers
     /// that are in no configuration's domains are reached directly.
     ///
-    /// Background sessions do not use it, as no resolver: give them a ``connectionProxyDictionary``.
+    /// A background session that has some is invalidated with an error, as with any resolver: give it a
+    /// ``connectionProxyDictionary``.
     public var proxyConfigurations: [ProxyConfiguration] {
         get { (settings.proxyResolver as? ConfiguredProxies)?.configurations ?? [] }
         set {

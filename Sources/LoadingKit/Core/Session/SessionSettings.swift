@@ -47,6 +47,8 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var protocolClasses: [AnyClass]? = []
     package var factories: [SchemeFactory] = []
     package var builtInHandlers: [URLProtocolHandler.Type] = []
+    /// Makes what connects stream tasks, one for each session; nil: they are connected directly.
+    package var streamConnections: (@Sendable (SessionCore) -> any StreamConnecting)?
     package var connectionProxyDictionary: [AnyHashable: Any]?
     package var proxyResolver: (any ProxyResolver)?
     /// What names the proxies where neither a dictionary nor a resolver does. Nil until a session is made, which then takes

@@ -215,7 +215,8 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     /// A session asks once for all loads to a scheme, host and port, 16 questions at a time, and keeps an answer for a
     /// minute, until the networks change, or until it is reset. While a resolver is silent, the loads' timeouts run.
     ///
-    /// Background sessions do not use it: their transfers go on when the program is over.
+    /// A background session that has one, and would ask it, is invalidated with an error: its transfers go on when the program
+    /// is over.
     open var proxyResolver: (any ProxyResolver)? {
         get { settings.proxyResolver }
         set { settings.proxyResolver = newValue }

@@ -23,16 +23,27 @@ extension StreamEngine {
     }
 }
 
-extension StreamEngine: TLSAsker {
+extension StreamEngine: TLSAsker, ChallengeReceiver {
     private var challenger: TLSChallenger {
-        TLSChallenger(TLSSite(task.host, task.port), core.settings.credentialStorage, asking: self)
+        TLSChallenger(
+            TLSSite(task.host, task.port), core.settings.credentialStorage, partition: proxyPartition, asking: self)
     }
 
     package func ask(_ challenge: URLAuthenticationChallenge, _ answer: @escaping ChallengeDecision) {
-        guard let delegates else { return answer(.performDefaultHandling, nil) }
-        let answer = questions.open { answer($0, $1) }
+        self.challenge(challenge, decide: answer)
+    }
+
+    var answersChallenges: Bool { delegates != nil }
+
+    var challengeDelegate: AnyObject? { delegates?.ownChallenged(core) }
+
+    func challenge(_ challenge: URLAuthenticationChallenge, decide: @escaping ChallengeDecision) {
+        guard let delegates else { return decide(.performDefaultHandling, nil) }
+        let answer = questions.open(about: challenge) { decide($0, $1) }
         core.mailbox.post(for: task) { [session, task] in
             delegates.didReceive(challenge, session, task) { answer(($0, $1)) }
         }
     }
+
+    func withdraw(_ challenge: URLAuthenticationChallenge) { _ = questions.withdraw(challenge) }
 }

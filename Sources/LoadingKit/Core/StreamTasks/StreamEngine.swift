@@ -12,9 +12,9 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
 
     enum State {
         case new
-        case connecting(ConnectAttempt?)
+        case connecting(any PendingConnection)
         case open(any StreamChannel)
-        case securing(ConnectAttempt?)
+        case securing(any PendingConnection)
         case over
     }
 
@@ -35,6 +35,8 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private var received = Data()
     /// The load of the data task that has become this one.
     private let load: TaskEngine?
+    /// Of the way to the host.
+    private(set) var proxyPartition = ""
     private var networkObserver: NetworkMonitor.Observer?
 
     convenience init(_ task: URLSessionStreamTask, continuing load: TaskEngine, on channel: any StreamChannel) {
@@ -62,10 +64,10 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         guard let port = UInt16(exactly: task.port), port > 0, !task.host.isEmpty else {
             return end(with: LoadFailure(.badURL, "there is no port \(task.port) of \(task.host)"))
         }
-        let attempt = connector.connect(
-            to: .tcp(host: task.host, port: port), over: NetworkUse(core.settings),
-            timeout: core.settings.connectTimeout
-        ) { [weak self] in self?.connectDidEnd($0) }
+        let connecting = core.settings.streamConnections?(core) ?? DirectConnecting(core)
+        let attempt = connecting.connect(to: task.host, port: port, for: task, challenging: self) { [weak self] in
+            self?.connectDidEnd($0)
+        }
         state = .connecting(attempt)
     }
 
@@ -102,9 +104,12 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         proceed()
     }
 
-    private func connectDidEnd(_ result: Result<ByteStream, TransportError>) {
+    private func connectDidEnd(_ result: Result<ConnectedStream, any Error>) {
+        guard case .connecting = state else { return }
         switch result {
-        case .success(let stream): channelDidOpen(StreamConnection(stream))
+        case .success(let connected):
+            proxyPartition = connected.proxyPartition
+            channelDidOpen(StreamConnection(connected.stream))
         case .failure(let error): end(with: error)
         }
     }
@@ -302,7 +307,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         networkObserver?.cancel()
         questions.closeAll()
         switch last {
-        case .connecting(let attempt), .securing(let attempt): attempt?.cancel()
+        case .connecting(let attempt), .securing(let attempt): attempt.cancel()
         case .open(let channel): if streams == nil { channel.close() }
         case .new, .over: break
         }

@@ -67,6 +67,16 @@ public final class StreamSocket: @unchecked Sendable {  // the mutex guards the 
     /// Whether a read would find bytes that are here already.
     var hasPending: Bool { !pushedBack.isEmpty || tls?.hasPending == true }
 
+    /// Blocks until a read of one of two connections would find something, reading nothing. Says which are ready.
+    package static func waitUntilReadable(_ one: StreamSocket, _ other: StreamSocket) throws -> (Bool, Bool) {
+        if one.hasPending || other.hasPending { return (one.hasPending, other.hasPending) }
+        var polled = try [one, other].map { pollfd(fd: try $0.openDescriptor(), events: Int16(POLLIN), revents: 0) }
+        while Glibc.poll(&polled, 2, -1) < 0 {
+            guard errno == EINTR else { throw SocketError("poll") }
+        }
+        return (polled[0].revents != 0, polled[1].revents != 0)
+    }
+
     /// Blocks until a read would find something, reading nothing.
     func waitUntilReadable() throws {
         var poll = pollfd(fd: try openDescriptor(), events: Int16(POLLIN), revents: 0)

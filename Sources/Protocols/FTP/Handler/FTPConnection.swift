@@ -3,6 +3,7 @@ import LoadingKitCore
 import LoadingKitFTP
 import LoadingKitHTTP
 import LoadingKitPrimitives
+import LoadingKitProxies
 import LoadingKitTransport
 
 /// A control connection: moves bytes between its socket and the state machine, and tells its load what the machine wants done.
@@ -67,8 +68,8 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
             let tunnel = ProxyTunnel { [weak self] in self?.load?.tunnelRequester }
             state = .tunnelling(tunnel)
             try tunnel.start(
-                to: key.server.host, port: key.server.port, through: proxy, over: key.use, session.connector,
-                session.settings, asking: self, limit: load?.wayLimit
+                to: key.server.host, port: key.server.port, through: proxy, NSURLProtectionSpaceFTPProxy,
+                over: key.use, session.connector, session.settings, asking: self, limit: load?.wayLimit
             ) { [weak self] in self?.tunnelDidEnd($0) }
         } catch {
             loop.executeLater { [weak self] in self?.fail(error) }

@@ -3,6 +3,7 @@ import LoadingKitCore
 import LoadingKitFTP
 import LoadingKitHTTP
 import LoadingKitPrimitives
+import LoadingKitProxies
 import LoadingKitTransport
 
 /// The data connection of one transfer. Confined to the session's loop.
@@ -47,8 +48,8 @@ final class FTPDataChannel: ByteStreamHandler {
             state = .tunnelling(tunnel)
             do {
                 try tunnel.start(
-                    to: key.server.host, port: port, through: proxy, over: key.use, session.connector,
-                    session.settings, asking: connection, limit: nil
+                    to: key.server.host, port: port, through: proxy, NSURLProtectionSpaceFTPProxy, over: key.use,
+                    session.connector, session.settings, asking: connection, limit: nil
                 ) { [weak self] in self?.didConnect($0) }
             } catch {
                 session.loop.executeLater { [weak self] in self?.didConnect(.failure(error)) }

@@ -2,22 +2,24 @@ import Foundation
 import LoadingKitCore
 import LoadingKitFTP
 import LoadingKitHTTP
+import LoadingKitProxies
 
 /// How the load comes by a control connection that its user is logged in on.
 extension FTPLoad {
     func findWays(to server: FTPServer) throws(LoadFailure) {
         state = .waiting
-        ways = try session.proxies.findWays(to: server.host, port: server.port, for: number) { [weak self] in
-            self?.didFindWays($0)
-        }
-        if ways != nil { connect() }
+        let target = ProxyTarget(.ftp, host: server.host, port: server.port)
+        let known = try session.proxies.findWays(to: target, for: number) { [weak self] in self?.didFindWays($0) }
+        guard let known else { return }
+        ways = ProxyWays(known)
+        connect()
     }
 
-    private func didFindWays(_ result: Result<TunnelWays, any Error>) {
+    private func didFindWays(_ result: Result<[Proxy?], any Error>) {
         guard case .waiting = state, ways == nil else { return }
         switch result {
         case .success(let found):
-            ways = found
+            ways = ProxyWays(found)
             connect()
         case .failure(let error): fail(error)
         }
@@ -32,10 +34,10 @@ extension FTPLoad {
         guard let request, let ways else { return }
         state = .waiting
         // The task's own delegate decides about TLS, and answers the proxy.
-        let isDecided = request.server.security != .none || ways.proxy != nil
+        let isDecided = request.server.security != .none || ways.current != nil
         let key = FTPConnectionKey(
             server: request.server, user: login.user, password: login.password,
-            proxy: ways.proxy, use: session.networks(for: urlRequest),
+            proxy: ways.current, use: session.networks(for: urlRequest),
             decider: isDecided ? receiver?.challengeDelegate.map { ObjectIdentifier($0) } : nil)
         self.needsFresh = needsFresh
         session.connect(self, key, needsFresh: needsFresh)
@@ -60,7 +62,7 @@ extension FTPLoad {
 
     func connectionDidOpen() {
         isOpen = true
-        if let proxy = ways?.proxy { session.proxies.wayDidOpen(proxy) }
+        if let proxy = ways?.current { session.proxies.proxyDidConnect(proxy) }
         receiver?.noteActivity()
     }
 
@@ -86,7 +88,9 @@ extension FTPLoad {
             return connect(needsFresh: true)
         }
         guard !isOpen else { return fail(error) }
-        if let proxy = ways?.proxy { session.proxies.wayDidFail(proxy, error) }
+        if let proxy = ways?.current, (error as? ProxyError)?.isWorthAvoiding == true {
+            session.proxies.proxyDidFail(proxy)
+        }
         if ways?.takeNext(after: error) == true { return connect(needsFresh: needsFresh) }
         fail(ways?.failure(error) ?? error)
     }

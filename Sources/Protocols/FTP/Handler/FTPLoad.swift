@@ -3,6 +3,7 @@ import LoadingKitCore
 import LoadingKitFTP
 import LoadingKitHTTP
 import LoadingKitPrimitives
+import LoadingKitProxies
 import LoadingKitTransport
 
 /// One request to an FTP server: finds who the user is, gets a control connection, and moves the file's bytes between the data
@@ -25,7 +26,7 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     let number: UInt64
     var login = FTPLogin()
     /// Nil until they are found.
-    var ways: TunnelWays?
+    var ways: ProxyWays?
     /// Whether the control connection was made.
     var isOpen = false
     var timings: TransactionTimings

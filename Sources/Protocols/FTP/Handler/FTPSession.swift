@@ -3,6 +3,7 @@ import LoadingKitCore
 import LoadingKitFTP
 import LoadingKitHTTP
 import LoadingKitPrimitives
+import LoadingKitProxies
 import LoadingKitTransport
 
 /// What control connections have in common that may serve the same loads.
@@ -11,7 +12,7 @@ struct FTPConnectionKey: Hashable {
     let user: String
     /// Nil where none is known.
     let password: String?
-    let proxy: TunnelProxy?
+    let proxy: Proxy?
     let use: NetworkUse
     /// The task's own delegate, where it decides about TLS: what it decides is not for tasks with another one.
     let decider: ObjectIdentifier?
@@ -35,7 +36,7 @@ final class FTPSession: SessionResource {
     let loop: EventLoop
     let settings: SessionSettings
     let connector: Connector
-    let proxies: FTPProxies
+    let proxies: ProxyFinder
     private let use: NetworkUse
     private var tlsContexts: [TLSOptions: TLSContext] = [:]
     /// What servers have accepted that programs were asked for.
@@ -55,7 +56,7 @@ final class FTPSession: SessionResource {
         self.core = core
         loop = core.loop
         settings = core.settings
-        proxies = FTPProxies(core)
+        proxies = ProxyFinder(core)
         use = NetworkUse(core.settings)
         connector = Connector(loop: core.loop, resolver: Resolver.shared)
     }

@@ -265,7 +265,7 @@ final class AuthenticationHandshake {
     ///     the first of these, and after the second, the program is what is waited for.
     func answer(
         _ challenges: [HTTPAuthenticationChallenge], _ response: HTTPURLResponse?, on connection: ConnectionInfo?,
-        challenging receiver: any LoadReceiver, stepDidChange: @escaping (Bool) -> Void,
+        challenging receiver: any ChallengeReceiver, stepDidChange: @escaping (Bool) -> Void,
         _ decide: @escaping (Decision) -> Void
     ) {
         let settle = { [weak self] (decision: Decision) in
@@ -288,7 +288,7 @@ final class AuthenticationHandshake {
         let offers: [AuthenticationOffer]
         let response: HTTPURLResponse?
         let connection: ConnectionInfo?
-        weak var receiver: (any LoadReceiver)?
+        weak var receiver: (any ChallengeReceiver)?
         let stepDidChange: (Bool) -> Void
         let decide: (Decision) -> Void
     }

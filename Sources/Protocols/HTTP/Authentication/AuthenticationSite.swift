@@ -1,5 +1,6 @@
 import LoadingKitCore
 import LoadingKitPrimitives
+import LoadingKitProxies
 
 /// A server or a proxy that requires credentials, and the fields that it uses for them.
 enum AuthenticationSite: Hashable {

@@ -2,6 +2,7 @@ import Foundation
 import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitPrimitives
+import LoadingKitProxies
 
 /// What an exchange does about its handshakes: it hands them the responses, and sends the request again as they say.
 extension HTTPExchange {

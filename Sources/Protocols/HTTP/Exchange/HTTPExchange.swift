@@ -3,6 +3,7 @@ import LoadingKitContentCoding
 import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitPrimitives
+import LoadingKitProxies
 import LoadingKitTransport
 
 /// One request's way to its final response: prepares it, has it carried by a connection, and applies authentication, redirects

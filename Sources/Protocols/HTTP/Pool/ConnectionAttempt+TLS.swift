@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKitCore
+import LoadingKitProxies
 import LoadingKitTransport
 
 /// The exchange that has waited longest puts the questions of a TLS handshake to its program. When it waits no longer the
@@ -24,7 +25,7 @@ extension ConnectionAttempt: TLSAsker {
     private var partition: String { decidingDelegate.map { "\($0)" } ?? "" }
 
     /// TLS sessions of one proxy's connections are not continued through another.
-    private var proxyPartition: String { proxy.map { "\($0.description) \($0.credential?.user ?? "")" } ?? "" }
+    private var proxyPartition: String { proxy?.partition ?? "" }
 
     /// What a server answers does not depend on who the client is to a proxy, unless the proxy forwards the requests.
     func willAuthenticate(to site: TLSSite, as identity: TLSIdentity) {

@@ -1,4 +1,5 @@
 import LoadingKitCore
+import LoadingKitProxies
 import LoadingKitTransport
 
 /// A connection that is being made for the requests that wait in a pool. Confined to the pool's loop.

@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
+import LoadingKitProxies
 import LoadingKitTransport
 import Logging
 
@@ -242,7 +243,7 @@ final class ConnectionPoolDriver {
         guard let ended = end(id) else { return }
         switch result {
         case .success(let stream):
-            if let proxy = route.proxy { session.proxyDidConnect(proxy) }
+            if let proxy = route.proxy { session.proxies.proxyDidConnect(proxy) }
             attempt(id, didOpen: stream)
         case .failure(let error):
             let reason = HTTPConnectionPool.AttemptFailure(error, hasAnotherWay: ended.hasAnotherWay)
@@ -254,8 +255,8 @@ final class ConnectionPoolDriver {
     /// What else waits for this way goes another one, too, where it has one.
     private func wayDidFail(_ error: any Error) {
         guard LoadFailure.isOfWay(error) else { return }
-        if let proxy = route.proxy, let error = error as? ProxyError, error.cause != .silent {
-            session.proxyDidFail(proxy)
+        if let proxy = route.proxy, (error as? ProxyError)?.isWorthAvoiding == true {
+            session.proxies.proxyDidFail(proxy)
         }
         guard connections.isEmpty else { return }
         let waiting = exchanges.ids.compactMap { exchanges[$0]?.exchange }.filter(\.hasAnotherWay)
@@ -453,6 +454,10 @@ extension HTTPConnectionPool.Configuration {
 extension HTTPConnectionPool.AttemptFailure {
     /// - Parameter hasAnotherWay: whether the attempt had but a part of a request's time, which is not over yet.
     fileprivate init(_ error: any Error, hasAnotherWay: Bool) {
+        if let error = error as? ProxyError, case .unanswered = error.cause {
+            self = .timedOut
+            return
+        }
         guard let error = error as? TransportError else {
             self = .other
             return

@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
+import LoadingKitProxies
 import LoadingKitTransport
 
 /// What the exchanges of a session share: its settings, what it knows of origins and servers, what authentication has
@@ -20,8 +21,7 @@ final class HTTPSession: SessionResource {
     private let use: NetworkUse
     @exclusivity(unchecked) private var exchangeCount: UInt64 = 0
     let requestFields: RequestFields
-    private let proxies: ProxyRules
-    private let proxySource: ProxySource
+    let proxies: ProxyFinder
     private var sweepTimer: LoopTimer?
     @exclusivity(unchecked) private var isClosed = false
 
@@ -31,12 +31,7 @@ final class HTTPSession: SessionResource {
         settings = core.settings
         use = NetworkUse(core.settings)
         requestFields = RequestFields(core.settings)
-        // A resolver stands in for the environment.
-        let environment = core.settings.proxyEnvironment?.variables ?? [:]
-        proxies = ProxyRules(
-            core.settings.connectionProxyDictionary,
-            environment: core.settings.proxyResolver == nil ? environment : [:])
-        proxySource = ProxySource(core, proxies)
+        proxies = ProxyFinder(core)
         authentication = AuthenticationMemory(core.settings.credentialStorage)
         authenticationSchemes =
             core.settings.authenticationSchemes
@@ -67,23 +62,13 @@ final class HTTPSession: SessionResource {
             over: use.narrowed(by: request), switching: switching, decidedBy: delegate, through: proxy)
     }
 
-    /// What is to be asked for the ways to an origin; nil where ``proxy(for:)`` knows.
-    func proxyLookup(for origin: OriginRecord) throws(LoadFailure) -> ProxyLookup? {
-        if case .rules = proxySource { return nil }
-        if origin.socket != nil || proxies.isExcepted(origin.origin) { return nil }
-        return try proxySource.lookup
+    /// The way to an origin by the settings' rules.
+    func ruledWay(to origin: OriginRecord) throws(LoadFailure) -> ProxyRules.Answer {
+        try origin.way(by: proxies)
     }
 
-    /// The proxy by the configuration's rules, or the environment's.
-    func proxy(for origin: OriginRecord) -> Proxy? { origin.proxy(by: proxies) }
-
     /// The exchange waits no longer for what it may have asked.
-    func withdrawLookup(of exchange: HTTPExchange) { proxySource.usable?.withdraw(exchange.number) }
-
-    /// A proxy could not be reached.
-    func proxyDidFail(_ proxy: Proxy) { proxySource.usable?.proxyDidFail(proxy) }
-
-    func proxyDidConnect(_ proxy: Proxy) { proxySource.usable?.proxyDidConnect(proxy) }
+    func withdrawLookup(of exchange: HTTPExchange) { proxies.withdraw(exchange.number) }
 
     /// Whether requests may be sent with credentials that they do not have themselves.
     var mayAddCredentials: Bool { requestFields.addsCredentials || !authentication.isEmpty }
@@ -91,7 +76,7 @@ final class HTTPSession: SessionResource {
     /// Whether a delegate may have a say in how a connection to an origin is made: whether the server is trusted, and who
     /// the client is to it and to a proxy.
     func mayAskDelegates(about origin: Origin) -> Bool {
-        origin.isSecure || !proxies.isEmpty || proxySource.usable != nil
+        origin.isSecure || proxies.mayUseProxies
     }
 
     func makeExchangeNumber() -> UInt64 {
@@ -247,7 +232,7 @@ final class HTTPSession: SessionResource {
 
     func reset() {
         forget()
-        proxySource.usable?.forget()
+        proxies.forget()
         for driver in origins.drivers { driver.closeAllIdle() }
     }
 
@@ -261,7 +246,7 @@ final class HTTPSession: SessionResource {
         isClosed = true
         sweepTimer?.cancel()
         forget()
-        proxySource.usable?.end()
+        proxies.end()
         var drivers = origins.drivers
         loop.executeInShares {
             drivers.popLast()?.sessionDidEnd()

@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
+import LoadingKitProxies
 import LoadingKitTransport
 
 /// What a session knows of an origin: how it is reached, and with which fields requests go there.
@@ -21,7 +22,7 @@ final class OriginRecord {
     private var servers: [Route: ServerRecord] = [:]
     private var fields = FieldMemory()
     /// What the session's rules say; nil before they were asked.
-    private var ruledProxy: Proxy??
+    private var ruledWay: ProxyRules.Answer?
 
     init(_ target: RequestTarget, _ settings: SessionSettings) {
         origin = target.origin
@@ -42,12 +43,12 @@ final class OriginRecord {
 
     // MARK: Routes
 
-    /// The proxy by rules that never change. A socket is reached without one.
-    func proxy(by rules: ProxyRules) -> Proxy? {
-        if let ruledProxy { return ruledProxy }
-        let proxy = socket == nil ? rules.proxy(for: origin) : nil
-        ruledProxy = .some(proxy)
-        return proxy
+    /// The way by rules that never change. A socket is reached without a proxy.
+    func way(by proxies: ProxyFinder) throws(LoadFailure) -> ProxyRules.Answer {
+        if let ruledWay { return ruledWay }
+        let way = socket == nil ? try proxies.answer(for: origin.proxyTarget) : .proxy(nil)
+        ruledWay = way
+        return way
     }
 
     /// The route of requests over some networks.

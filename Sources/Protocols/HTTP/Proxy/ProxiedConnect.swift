@@ -1,5 +1,6 @@
 import LoadingKitCore
 import LoadingKitPrimitives
+import LoadingKitProxies
 import LoadingKitTransport
 
 /// Connects to a proxy, opens a tunnel where one is needed, and does the TLS handshake in it. After a challenge the
@@ -125,7 +126,9 @@ final class ProxiedConnect: PendingConnection {
         switch proxy.kind {
         case .http, .https:
             let authorization = handshake?.authorization(on: driver.connection)
-            driver.run(ConnectHandshake(route.destination, authorization: authorization))
+            driver.run(
+                ConnectHandshake(
+                    route.destination, userAgent: RequestFields.userAgent, authorization: authorization))
         case .socks4:
             driver.run(SOCKS4Handshake(route.destination, proxy.credential))
         case .socks5:
@@ -136,9 +139,9 @@ final class ProxiedConnect: PendingConnection {
 
     private func tunnelTimedOut() {
         guard case .tunnelling(let driver) = state else { return }
+        let awaited = driver.awaited ?? "its answer"
         driver.cancel()
-        if time.hasAnotherWay { return fail(.silent) }
-        end(.failure(TransportError(.connect, destination, .timedOut)))
+        fail(time.hasAnotherWay ? .silent : .unanswered(awaited))
     }
 
     // MARK: Authentication
@@ -152,7 +155,7 @@ final class ProxiedConnect: PendingConnection {
         // The attempt may have ended in that call.
         guard case .challenged = state else { return }
         handshake.answer(
-            challenge.challenges, response, on: driver.connection, challenging: requester.receiver,
+            challenge.schemes, response, on: driver.connection, challenging: requester.receiver,
             stepDidChange: { [weak self] in self?.stepDidChange(begins: $0) }
         ) { [weak self] in self?.settle($0) }
     }
@@ -249,14 +252,6 @@ struct ConnectTime {
     }
 }
 
-/// A connection to a server that is being made, directly or through a proxy. Confined to its loop.
-protocol PendingConnection: AnyObject {
-    /// Ends the attempt. Its completion is not called.
-    func cancel()
-}
-
-extension ConnectAttempt: PendingConnection {}
-
 extension TransportError {
     /// Whether a TLS handshake failed by what the program decided or can decide: about a certificate of either side.
     fileprivate var concernsCertificates: Bool {
@@ -265,5 +260,13 @@ extension TransportError {
         case .alert(_, let use): use != .notAsked
         case _: false
         }
+    }
+}
+
+extension TunnelChallenge {
+    /// What the proxy asks for: an HTTP proxy in its response's fields.
+    fileprivate var schemes: [HTTPAuthenticationChallenge] {
+        guard let head else { return [HTTPAuthenticationChallenge(scheme: SOCKSPasswordScheme.name)] }
+        return ChallengeParser.challenges(head.fields.values(of: .proxyAuthenticate))
     }
 }

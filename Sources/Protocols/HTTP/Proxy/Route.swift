@@ -1,4 +1,5 @@
 import LoadingKitCore
+import LoadingKitProxies
 import LoadingKitTransport
 
 /// How an origin is reached: directly, or through a proxy.
@@ -121,11 +122,6 @@ extension Route: Hashable {
         hasher.combine(use)
         hasher.combine(switching)
     }
-}
-
-extension Proxy {
-    var speaksHTTP: Bool { kind == .http || kind == .https }
-    var endpoint: Endpoint { .tcp(host: host, port: port) }
 }
 
 extension Proxy.Credential {

@@ -1,4 +1,5 @@
 import LoadingKitPrimitives
+import LoadingKitProxies
 import LoadingKitTransport
 
 /// Runs handshakes with a proxy on a connection to it. Confined to the connection's loop.
@@ -49,6 +50,9 @@ final class TunnelDriver: ByteStreamHandler {
     var isUsable: Bool {
         if case .waiting = state { !stream.isDead } else { false }
     }
+
+    /// What the proxy is to send next; nil where nothing is waited for.
+    var awaited: String? { if case .running(let handshake) = state { handshake.awaited } else { nil } }
 
     func run(_ handshake: some TunnelHandshake) {
         var handshake = handshake

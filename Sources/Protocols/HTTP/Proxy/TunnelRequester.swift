@@ -6,11 +6,15 @@ package struct TunnelRequester {
     let session: HTTPSession
     let task: URLSessionTask
     let request: URLRequest
-    let receiver: any LoadReceiver
+    let receiver: any ChallengeReceiver
 
-    package init(_ request: URLRequest, _ resources: LoadResources, _ receiver: any LoadReceiver) {
-        session = HTTPSession.of(resources.core)
-        task = resources.task
+    package init(_ request: URLRequest, _ resources: LoadResources, _ receiver: any ChallengeReceiver) {
+        self.init(request, resources.core, resources.task, receiver)
+    }
+
+    init(_ request: URLRequest, _ core: SessionCore, _ task: URLSessionTask, _ receiver: any ChallengeReceiver) {
+        session = HTTPSession.of(core)
+        self.task = task
         self.request = request
         self.receiver = receiver
     }

@@ -1,7 +1,8 @@
 import Foundation
+import LoadingKitCore
 import Testing
 
-@testable import LoadingKitHTTP
+@testable import LoadingKitProxies
 
 @Suite struct ProxyNameTests {
     private static let credential = Proxy.Credential(user: "me", password: "p:w@rd")
@@ -20,16 +21,22 @@ import Testing
             ("socks5h://[::1]:9050", Proxy(kind: .socks5, host: "::1", port: 9050, credential: nil)),
             ("[::1]", Proxy(kind: .http, host: "::1", port: 1080, credential: nil)),
             ("", nil), ("http://", nil), ("ftp://proxy", nil), ("proxy:0", nil), ("proxy:65536", nil),
-            ("proxy:", nil), ("[::1", nil), ("proxy:80x", nil),
+            ("proxy:", nil), ("[::1", nil), ("proxy:80x", nil), ("[::1]x80", nil), ("proxy:+80", nil), ("a b:80", nil),
         ]
         for (text, proxy) in cases {
-            let read = Proxy(text)
+            let read = ProxyChoice(text, usualPort: 1080)?.server
             #expect(read == proxy, "\(text)")
         }
     }
 
+    /// A name without a port has the usual one, as in the answers of scripts.
+    @Test func usualPorts() {
+        let ports = ["p", "http://p", "https://p", "socks4://p", "socks5h://p"].map { ProxyChoice($0)?.server?.port }
+        #expect(ports == [80, 80, 443, 1080, 1080])
+    }
+
     @Test func theDescriptionKeepsTheCredentialToItself() {
-        #expect(Proxy("socks5://me:secret@[::1]:9")?.description == "socks5h://[::1]:9")
+        #expect(ProxyChoice("socks5://me:secret@[::1]:9")?.server?.description == "socks5h://[::1]:9")
     }
 
     @Test func exceptions() {
@@ -59,41 +66,5 @@ import Testing
         apple.includesSimpleNames = true
         #expect(apple.contains("printer") && !apple.contains("printer.example") && !apple.contains("::2"))
         for address in ["3405803777", "0xcb007101", "4294967296"] { #expect(!apple.contains(address), "\(address)") }
-    }
-
-    @Test func rulesOfTheEnvironment() {
-        func host(_ environment: [String: String], isSecure: Bool, _ host: String = "h.example") -> String? {
-            let origin = Origin(isSecure: isSecure, host: host, port: 80)
-            return ProxyRules(nil, environment: environment).proxy(for: origin)?.host
-        }
-        #expect(host(["http_proxy": "a"], isSecure: false) == "a")
-        #expect(host(["http_proxy": "a"], isSecure: true) == nil)
-        #expect(host(["HTTP_PROXY": "a"], isSecure: false) == "a")
-        #expect(host(["HTTP_PROXY": "a", "REQUEST_METHOD": "GET"], isSecure: false) == nil)
-        #expect(host(["http_proxy": "a", "HTTP_PROXY": "b"], isSecure: false) == "a")
-        #expect(host(["https_proxy": "a", "ALL_PROXY": "b"], isSecure: true) == "a")
-        #expect(host(["https_proxy": "", "all_proxy": "b"], isSecure: true) == "b")
-        #expect(host(["all_proxy": "b", "NO_PROXY": "example"], isSecure: false) == nil)
-        #expect(host([:], isSecure: true) == nil)
-    }
-
-    @Test func rulesOfTheDictionary() {
-        func proxy(_ dictionary: [AnyHashable: Any], isSecure: Bool) -> String? {
-            let origin = Origin(isSecure: isSecure, host: "h.example", port: 80)
-            return ProxyRules(dictionary, environment: ["all_proxy": "environment"]).proxy(for: origin)?.description
-        }
-        let http: [AnyHashable: Any] = ["HTTPEnable": 1, "HTTPProxy": "a", "HTTPPort": 8080]
-        let socks: [AnyHashable: Any] = ["SOCKSEnable": true, "SOCKSProxy": "s", "SOCKSPort": NSNumber(value: 9050)]
-        #expect(proxy(http, isSecure: false) == "http://a:8080")
-        #expect(proxy(http, isSecure: true) == nil)
-        #expect(proxy([:], isSecure: true) == nil)
-        #expect(proxy(["HTTPProxy": "a"], isSecure: false) == nil)
-        #expect(proxy(["HTTPSEnable": true, "HTTPSProxy": "b"], isSecure: true) == "http://b:80")
-        #expect(proxy(socks.merging(http) { a, _ in a }, isSecure: true) == "socks5h://s:9050")
-        #expect(proxy(socks.merging(http) { a, _ in a }, isSecure: false) == "http://a:8080")
-        let version4 = socks.merging(["kCFStreamPropertySOCKSVersion": "kCFStreamSocketSOCKSVersion4"]) { a, _ in a }
-        #expect(proxy(version4, isSecure: true) == "socks4a://s:9050")
-        #expect(proxy(http.merging(["ExceptionsList": ["*.example"]]) { a, _ in a }, isSecure: false) == nil)
-        #expect(proxy(["HTTPEnable": 1, "HTTPProxy": "a", "HTTPPort": 70000], isSecure: false) == nil)
     }
 }

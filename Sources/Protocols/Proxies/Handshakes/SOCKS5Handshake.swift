@@ -1,4 +1,3 @@
-import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
@@ -6,7 +5,7 @@ import LoadingKitTransport
 ///
 ///     greeting ──▶ method ──┬─ none ──────────────────▶ request ──▶ reply ──▶ established
 ///                           └─ password ──▶ its answer ──▲
-struct SOCKS5Handshake: TunnelHandshake {
+package struct SOCKS5Handshake: TunnelHandshake {
     private enum State {
         case method
         case passwordAnswer
@@ -23,17 +22,17 @@ struct SOCKS5Handshake: TunnelHandshake {
     private var state = State.method
     private var received: [UInt8] = []
 
-    init(_ destination: TunnelDestination, _ credential: Proxy.Credential?) {
+    package init(_ destination: TunnelDestination, _ credential: Proxy.Credential?) {
         self.destination = destination
         self.credential = credential
     }
 
-    mutating func begin() throws(ProxyError.Cause) -> [UInt8] {
+    package mutating func begin() throws(ProxyError.Cause) -> [UInt8] {
         let methods = credential == nil ? [Self.noAuthentication] : [Self.noAuthentication, Self.password]
         return [Self.version, UInt8(methods.count)] + methods
     }
 
-    mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ProxyError.Cause) -> TunnelStep {
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ProxyError.Cause) -> TunnelStep {
         received += bytes
         switch state {
         case .method: return try readMethod()
@@ -41,6 +40,16 @@ struct SOCKS5Handshake: TunnelHandshake {
         case .reply: return try readReply()
         case .established: throw .malformed("bytes after its reply")
         }
+    }
+
+    package var awaited: String {
+        let message =
+            switch state {
+            case .method: "choice of a SOCKS method"
+            case .passwordAnswer: "answer to the user and the password"
+            case .reply, .established: "SOCKS reply"
+            }
+        return received.isEmpty ? "its \(message)" : "the rest of its \(message) (bytes so far: \(received.count))"
     }
 
     /// Takes the first bytes that were received; nil while there are fewer.
@@ -68,9 +77,7 @@ struct SOCKS5Handshake: TunnelHandshake {
 
     /// The proxy requires a user and a password, or other ones, and closes the connection (RFC 1928 §3, RFC 1929 §2).
     private static let challenge = TunnelStep.challenged(
-        TunnelChallenge(
-            challenges: [HTTPAuthenticationChallenge(scheme: SOCKSPasswordScheme.name)], head: nil,
-            keepsConnection: false))
+        TunnelChallenge(head: nil, keepsConnection: false))
 
     private func passwordMessage(_ credential: Proxy.Credential) throws(ProxyError.Cause) -> [UInt8] {
         let (user, password) = (Array(credential.user.utf8), Array(credential.password.utf8))
@@ -129,34 +136,4 @@ struct SOCKS5Handshake: TunnelHandshake {
         case _: "it answered \(reply)"
         }
     }
-}
-
-/// Lets `AuthenticationHandshake` answer a SOCKS 5 proxy's demand for a user and password (RFC 1929). The value that it
-/// gives is not sent: `SOCKS5Handshake` sends the credential.
-struct SOCKSPasswordScheme: HTTPAuthenticationScheme {
-    static let name = "SOCKS5"
-    static let authenticationMethod = NSURLAuthenticationMethodDefault
-
-    let realm: String? = nil
-    let strength = 10
-
-    init?(_ challenge: HTTPAuthenticationChallenge) {}
-
-    /// Nil where the user or the password is too long for SOCKS 5.
-    func authorization(for request: HTTPAuthenticationRequest, with credential: URLCredential) -> String? {
-        guard let user = credential.user, let password = credential.password,
-            Proxy.Credential(user: user, password: password).isValidForSOCKS5
-        else { return nil }
-        return "\(user):\(password)"
-    }
-
-    func advance(after challenge: HTTPAuthenticationChallenge) -> Bool { false }
-
-    /// The credential is for all connections through the proxy.
-    func paths(around path: String) -> [String] { ["/"] }
-}
-
-extension Proxy.Credential {
-    /// Whether SOCKS 5 can send it: lengths are one byte (RFC 1929 §2).
-    var isValidForSOCKS5: Bool { (1...255).contains(user.utf8.count) && password.utf8.count <= 255 }
 }

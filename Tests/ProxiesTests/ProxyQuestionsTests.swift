@@ -3,13 +3,15 @@ import LoadingKitTransport
 import TestSupport
 import Testing
 
-@testable import LoadingKitHTTP
+@testable import LoadingKitProxies
 
 /// What is asked of a resolver, as a value: one question for all that wait, and no more than may be asked at a time.
 @Suite struct ProxyQuestionsTests {
     private static let way = Proxy(kind: .http, host: "p", port: 1, credential: nil)
 
-    private static func origin(_ number: Int) -> Origin { Origin(isSecure: true, host: "h\(number)", port: 443) }
+    private static func origin(_ number: Int) -> ProxyTarget { ProxyTarget(.https, host: "h\(number)", port: 443) }
+
+    private struct NoAnswer: Error {}
 
     /// Drives the value as the session does, and writes down what it says.
     private struct Driver {
@@ -31,7 +33,7 @@ import Testing
 
         mutating func answer(_ index: Int, fails: Bool = false) {
             let answer: Result<[Proxy?], any Error> =
-                fails ? .failure(ProxyLookupError.unusableHost("")) : .success([ProxyQuestionsTests.way, nil])
+                fails ? .failure(ProxyQuestionsTests.NoAnswer()) : .success([ProxyQuestionsTests.way, nil])
             run(questions.didAnswer(asked[index], answer, now: now))
         }
 
@@ -161,5 +163,28 @@ import Testing
             open += before..<driver.asked.count
         }
         #expect(driver.questions.counts == (0, 0))
+    }
+
+    /// Loads that come and go while the resolver is stuck leave nothing behind, and those that wait are told in their order.
+    @Test func withdrawnLoadsLeaveNothing() {
+        var driver = Driver()
+        for number in 0..<ProxyQuestions.mostAtOnce { driver.ask(number, UInt64(number)) }
+        for waiter: UInt64 in 1000..<6000 {
+            driver.ask(100, waiter)
+            if waiter < 5990 { driver.withdraw(waiter) }
+        }
+        for waiter: UInt64 in 7000..<12_000 {
+            driver.ask(Int(waiter), waiter)
+            driver.withdraw(waiter)
+        }
+        driver.answer(0)
+        #expect(driver.asked.last?.target == Self.origin(100))
+        var order: [UInt64] = []
+        if let question = driver.asked.last {
+            for case .tell(let waiters, _) in driver.questions.didAnswer(question, .success([nil]), now: driver.now) {
+                order += waiters
+            }
+        }
+        #expect(order == Array(5990..<6000))
     }
 }

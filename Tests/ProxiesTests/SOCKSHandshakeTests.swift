@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LoadingKitHTTP
+@testable import LoadingKitProxies
 
 /// Answers of SOCKS proxies, received whole and byte by byte.
 @Suite struct SOCKSHandshakeTests {
@@ -110,5 +110,29 @@ import Testing
             let four = run(SOCKS4Handshake(destination, nil), [])
             #expect(four.result == .failure(.unusableName))
         }
+    }
+
+    /// What a message says where the proxy takes too long.
+    @Test func whatIsWaitedFor() throws {
+        var five = SOCKS5Handshake(Self.name, Proxy.Credential(user: "me", password: "pw"))
+        _ = try five.begin()
+        var texts = [five.awaited]
+        for byte: UInt8 in [5, 2, 1, 0, 5, 0] {
+            _ = try take([byte], &five)
+            texts.append(five.awaited)
+        }
+        #expect(
+            texts == [
+                "its choice of a SOCKS method", "the rest of its choice of a SOCKS method (bytes so far: 1)",
+                "its answer to the user and the password",
+                "the rest of its answer to the user and the password (bytes so far: 1)",
+                "its SOCKS reply", "the rest of its SOCKS reply (bytes so far: 1)",
+                "the rest of its SOCKS reply (bytes so far: 2)",
+            ])
+        var four = SOCKS4Handshake(Self.name, nil)
+        _ = try four.begin()
+        #expect(four.awaited == "its SOCKS reply")
+        _ = try take([0, 90, 0], &four)
+        #expect(four.awaited == "the rest of its SOCKS reply (bytes so far: 3)")
     }
 }

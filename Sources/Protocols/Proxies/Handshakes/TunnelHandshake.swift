@@ -1,10 +1,9 @@
-import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// The protocol between a client and a proxy until the proxy forwards bytes to and from the destination. Pure.
-protocol TunnelHandshake {
+package protocol TunnelHandshake {
     /// The first bytes to send.
     mutating func begin() throws(ProxyError.Cause) -> [UInt8]
 
@@ -13,13 +12,16 @@ protocol TunnelHandshake {
 
     /// The proxy has closed the connection. Nil where that is an error.
     func connectionDidClose() -> TunnelStep?
+
+    /// What the proxy is to send next, in words.
+    var awaited: String { get }
 }
 
 extension TunnelHandshake {
-    func connectionDidClose() -> TunnelStep? { nil }
+    package func connectionDidClose() -> TunnelStep? { nil }
 }
 
-enum TunnelStep {
+package enum TunnelStep {
     case needsMore
     case send([UInt8])
     /// The proxy requires a credential, or another one.
@@ -28,21 +30,25 @@ enum TunnelStep {
     case established(HTTPFields)
 }
 
-/// A proxy's challenges.
-struct TunnelChallenge {
-    let challenges: [HTTPAuthenticationChallenge]
-    /// The head of an HTTP proxy's response.
-    let head: ResponseHead?
+/// A proxy's demand for a credential.
+package struct TunnelChallenge {
+    /// The head of an HTTP proxy's response, which has its challenges; nil for a SOCKS proxy, which wants a user and a password.
+    package let head: ResponseHead?
     /// Whether another handshake can follow on the same connection.
-    let keepsConnection: Bool
+    package let keepsConnection: Bool
 }
 
 /// The server at the end of a tunnel.
-struct TunnelDestination: Hashable {
+package struct TunnelDestination: Hashable {
     /// A name or an address, without brackets.
-    let host: String
-    let port: UInt16
+    package let host: String
+    package let port: UInt16
+
+    package init(host: String, port: UInt16) {
+        self.host = host
+        self.port = port
+    }
 
     /// Host and port, as in `CONNECT` and in messages.
-    var authority: String { Endpoint.tcp(host: host, port: port).description }
+    package var authority: String { Endpoint.tcp(host: host, port: port).description }
 }

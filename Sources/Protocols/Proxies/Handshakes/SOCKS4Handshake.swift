@@ -3,19 +3,19 @@ import LoadingKitTransport
 
 /// SOCKS 4A: a request and a reply. The proxy resolves names. The protocol has no IPv6 addresses, so they are sent as
 /// names.
-struct SOCKS4Handshake: TunnelHandshake {
+package struct SOCKS4Handshake: TunnelHandshake {
     private static let version: UInt8 = 4
 
     private let destination: TunnelDestination
     private let user: String
     private var received: [UInt8] = []
 
-    init(_ destination: TunnelDestination, _ credential: Proxy.Credential?) {
+    package init(_ destination: TunnelDestination, _ credential: Proxy.Credential?) {
         self.destination = destination
         user = credential?.user ?? ""
     }
 
-    mutating func begin() throws(ProxyError.Cause) -> [UInt8] {
+    package mutating func begin() throws(ProxyError.Cause) -> [UInt8] {
         guard !user.utf8.contains(0) else { throw .authentication }
         let start = [Self.version, 1, UInt8(destination.port >> 8), UInt8(destination.port & 0xFF)]
         if case .v4? = IPAddress(destination.host), let address = IPAddress(destination.host)?.bytes {
@@ -27,7 +27,11 @@ struct SOCKS4Handshake: TunnelHandshake {
         return start + [0, 0, 0, 1] + user.utf8 + [0] + name + [0]
     }
 
-    mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ProxyError.Cause) -> TunnelStep {
+    package var awaited: String {
+        received.isEmpty ? "its SOCKS reply" : "the rest of its SOCKS reply (bytes so far: \(received.count))"
+    }
+
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ProxyError.Cause) -> TunnelStep {
         received += bytes
         guard received.count >= 8 else { return .needsMore }
         guard received[0] == 0 else { throw .malformed("its reply is not SOCKS 4") }

@@ -1,12 +1,15 @@
+import Foundation
 import LoadingKitCore
 
 /// Why a connection through a proxy failed. It names the proxy, as the destination is not at fault.
-struct ProxyError: Error, Hashable, CustomStringConvertible {
-    enum Cause: Error, Hashable {
+package struct ProxyError: Error, Hashable, CustomStringConvertible {
+    package enum Cause: Error, Hashable {
         /// The proxy cannot be reached, for this reason.
         case unreachable(String)
         /// The proxy does not answer in the time that it has, while there is another way.
         case silent
+        /// What the proxy has not sent in time, or not as a whole.
+        case unanswered(String)
         /// An HTTP proxy's status for `CONNECT`, and its reason phrase.
         case status(Int, String)
         /// A SOCKS proxy's reply, in the words of the specification.
@@ -21,18 +24,31 @@ struct ProxyError: Error, Hashable, CustomStringConvertible {
         case unusableName
     }
 
-    let proxy: Proxy
+    package let proxy: Proxy
     /// The host and port of the destination.
-    let destination: String
-    let cause: Cause
+    package let destination: String
+    package let cause: Cause
 
-    var description: String { "The proxy \(proxy.description) did not connect to \(destination): \(cause.text)" }
+    package init(proxy: Proxy, destination: String, cause: Cause) {
+        self.proxy = proxy
+        self.destination = destination
+        self.cause = cause
+    }
+
+    package var description: String {
+        "The proxy \(proxy.description) did not connect to \(destination): \(cause.text)"
+    }
 }
 
 extension LoadFailure {
-    init(_ error: ProxyError) {
-        self.init(
-            error.cause == .authentication ? .userAuthenticationRequired : .cannotConnectToHost, error.description)
+    package init(_ error: ProxyError) {
+        let code: URLError.Code =
+            switch error.cause {
+            case .authentication: .userAuthenticationRequired
+            case .unanswered: .timedOut
+            case .unreachable, .silent, .status, .refused, .malformed, .closed, .unusableName: .cannotConnectToHost
+            }
+        self.init(code, error.description)
     }
 }
 
@@ -41,6 +57,7 @@ extension ProxyError.Cause {
         switch self {
         case .unreachable(let reason): reason
         case .silent: "it does not answer"
+        case .unanswered(let awaited): "timed out; \(awaited) was waited for"
         case .status(let status, let reason): "it answered \(status)\(reason.isEmpty ? "" : " \(reason)")"
         case .refused(let reply): reply
         case .authentication:

@@ -2,8 +2,9 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 
 /// A tunnel by `CONNECT` (RFC 9110 §9.3.6).
-struct ConnectHandshake: TunnelHandshake {
+package struct ConnectHandshake: TunnelHandshake {
     private let destination: TunnelDestination
+    private let userAgent: String
     private let authorization: String?
     private var codec = ClientConnection()
     private var answer: ResponseHead?
@@ -12,16 +13,19 @@ struct ConnectHandshake: TunnelHandshake {
     /// How much of a refusal's body is read, in bytes.
     private static let longestBody = 64 * 1024
 
-    /// - Parameter authorization: the value of `Proxy-Authorization`.
-    init(_ destination: TunnelDestination, authorization: String?) {
+    /// - Parameters:
+    ///   - userAgent: the value of `User-Agent`.
+    ///   - authorization: the value of `Proxy-Authorization`.
+    package init(_ destination: TunnelDestination, userAgent: String, authorization: String?) {
+        self.userAgent = userAgent
         self.destination = destination
         self.authorization = authorization
     }
 
-    mutating func begin() throws(ProxyError.Cause) -> [UInt8] {
+    package mutating func begin() throws(ProxyError.Cause) -> [UInt8] {
         var fields = HTTPFields()
         fields.append(.host, destination.authority)
-        fields.append(.userAgent, RequestFields.userAgent)
+        fields.append(.userAgent, userAgent)
         if let authorization { fields.append(.proxyAuthorization, authorization) }
         var bytes: [UInt8] = []
         do throws(HTTP1Error) {
@@ -33,7 +37,7 @@ struct ConnectHandshake: TunnelHandshake {
         return bytes
     }
 
-    mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ProxyError.Cause) -> TunnelStep {
+    package mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ProxyError.Cause) -> TunnelStep {
         var position = 0
         while let event = try next(bytes, &position) {
             switch event {
@@ -61,7 +65,11 @@ struct ConnectHandshake: TunnelHandshake {
         return .needsMore
     }
 
-    func connectionDidClose() -> TunnelStep? { answer.map { challenged($0, keepsConnection: false) } }
+    package func connectionDidClose() -> TunnelStep? { answer.map { challenged($0, keepsConnection: false) } }
+
+    package var awaited: String {
+        answer == nil ? "its answer to CONNECT" : "the rest of its answer to CONNECT"
+    }
 
     /// Whether reading a refusal's body costs less than another connection.
     private static func isShort(_ framing: BodyFraming) -> Bool {
@@ -73,8 +81,7 @@ struct ConnectHandshake: TunnelHandshake {
     }
 
     private func challenged(_ head: ResponseHead, keepsConnection: Bool) -> TunnelStep {
-        let challenges = ChallengeParser.challenges(head.fields.values(of: .proxyAuthenticate))
-        return .challenged(TunnelChallenge(challenges: challenges, head: head, keepsConnection: keepsConnection))
+        .challenged(TunnelChallenge(head: head, keepsConnection: keepsConnection))
     }
 
     private mutating func next(

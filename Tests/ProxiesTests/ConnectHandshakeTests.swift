@@ -1,6 +1,6 @@
 import Testing
 
-@testable import LoadingKitHTTP
+@testable import LoadingKitProxies
 
 /// HTTP proxies' answers to `CONNECT`, received whole and byte by byte.
 @Suite struct ConnectHandshakeTests {
@@ -13,7 +13,8 @@ import Testing
 
     /// How the handshake ends, and after how many bytes.
     private func run(_ answer: String, pieces count: Int, thenCloses: Bool) -> Ending {
-        var handshake = ConnectHandshake(TunnelDestination(host: "h.example", port: 443), authorization: nil)
+        var handshake = ConnectHandshake(
+            TunnelDestination(host: "h.example", port: 443), userAgent: "test", authorization: nil)
         let bytes = Array(answer.utf8)
         do throws(ProxyError.Cause) {
             let sent = try handshake.begin()
@@ -43,7 +44,9 @@ import Testing
         case .needsMore, .send: nil
         case .established: .established
         case .challenged(let challenge):
-            .challenged(challenge.challenges.map(\.scheme), keepsConnection: challenge.keepsConnection)
+            .challenged(
+                challenge.head?.fields.values(of: .proxyAuthenticate).map { String($0) } ?? [],
+                keepsConnection: challenge.keepsConnection)
         }
     }
 
@@ -51,7 +54,7 @@ import Testing
         "HTTP/1.1 407 Who\r\nProxy-Authenticate: Basic realm=r\r\nProxy-Authenticate: Digest realm=r\r\n"
 
     @Test func answers() {
-        let both = ["Basic", "Digest"]
+        let both = ["Basic realm=r", "Digest realm=r"]
         let long = 64 * 1024
         let cases: [(String, Ending, closes: Bool)] = [
             ("HTTP/1.1 200 OK\r\n\r\n", .established, false),
@@ -94,7 +97,7 @@ import Testing
         #expect(
             run(early, pieces: early.utf8.count, thenCloses: false) == .failed(.malformed("bytes after its answer")))
         let more = "\(Self.asks)Content-Length: 2\r\n\r\nnoHTTP"
-        let expected = Ending.challenged(["Basic", "Digest"], keepsConnection: false)
+        let expected = Ending.challenged(["Basic realm=r", "Digest realm=r"], keepsConnection: false)
         #expect(run(more, pieces: more.utf8.count, thenCloses: false) == expected)
     }
 }

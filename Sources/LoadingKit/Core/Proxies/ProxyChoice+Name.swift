@@ -1,0 +1,68 @@
+import Foundation
+
+extension ProxyChoice {
+    /// A proxy by its name, as a URL or an environment variable has it: `[scheme://][user:password@]host[:port]`.
+    ///
+    /// The schemes are `http`, `https`, `socks4` or `socks4a`, and `socks`, `socks5` or `socks5h`; without one it is `http`.
+    /// Without a port it is the usual one (``init(_:host:port:user:password:)``). What follows the host and the port has no
+    /// meaning. Nil where the text is no such name.
+    public init?(_ name: String) { self.init(name, usualPort: 0) }
+
+    /// - Parameter usualPort: of a proxy that is not reached over TLS; 0 for the usual one.
+    package init?(_ name: String, usualPort: UInt16) {
+        let parts = name.split(separator: "://", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let last = parts.last, let kind = Kind(scheme: parts.count > 1 ? parts[0].lowercased() : "http") else {
+            return nil
+        }
+        var rest = last.prefix { $0 != "/" && $0 != "?" && $0 != "#" }
+        var (user, password): (String?, String?)
+        if let at = rest.lastIndex(of: "@") {
+            (user, password) = Self.credential(rest[..<at])
+            rest = rest[rest.index(after: at)...]
+        }
+        guard let (host, port) = Self.hostAndPort(rest) else { return nil }
+        self.init(
+            kind, host: host, port: port ?? (kind == .https ? 0 : usualPort), user: user, password: password)
+    }
+
+    private static func credential(_ userInfo: Substring) -> (user: String, password: String) {
+        let parts = userInfo.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map { part in
+            part.removingPercentEncoding ?? String(part)
+        }
+        return (parts.first ?? "", parts.count > 1 ? parts[1] : "")
+    }
+
+    /// The port is nil where none is named.
+    private static func hostAndPort(_ text: Substring) -> (String, UInt16?)? {
+        let host: Substring
+        if text.first == "[" {
+            guard let bracket = text.firstIndex(of: "]") else { return nil }
+            host = text[...bracket]
+        } else {
+            host = text.prefix { $0 != ":" }
+        }
+        guard !host.isEmpty, host != "[]", host.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7f })
+        else {
+            return nil
+        }
+        var rest = text[host.endIndex...]
+        guard let colon = rest.popFirst() else { return (String(host), nil) }
+        guard colon == ":", rest.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let port = UInt16(rest), port > 0
+        else {
+            return nil
+        }
+        return (String(host), port)
+    }
+}
+
+extension ProxyChoice.Kind {
+    fileprivate init?(scheme: String) {
+        switch scheme {
+        case "http": self = .http
+        case "https": self = .https
+        case "socks4", "socks4a": self = .socks4
+        case "socks", "socks5", "socks5h": self = .socks5
+        case _: return nil
+        }
+    }
+}

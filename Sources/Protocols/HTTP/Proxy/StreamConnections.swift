@@ -1,0 +1,175 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitProxies
+import LoadingKitTransport
+
+/// Makes the connections of a session's stream tasks: each directly, or in a tunnel of its own, by the rules of `https`, which
+/// are those of tunnels. Confined to the session's loop.
+package final class StreamConnections: StreamConnecting, SessionResource {
+    fileprivate let core: SessionCore
+    fileprivate let proxies: ProxyFinder
+    fileprivate let connector: Connector
+    private var lastNumber: UInt64 = 0
+
+    private init(_ core: SessionCore) {
+        self.core = core
+        proxies = ProxyFinder(core)
+        connector = Connector(loop: core.loop, resolver: .shared)
+    }
+
+    package static func of(_ core: SessionCore) -> StreamConnections { core.resource(StreamConnections.init) }
+
+    package func connect(
+        to host: String, port: UInt16, for task: URLSessionTask, challenging receiver: any ChallengeReceiver & TLSAsker,
+        completion: @escaping (Result<ConnectedStream, any Error>) -> Void
+    ) -> any PendingConnection {
+        lastNumber &+= 1
+        let attempt = StreamAttempt(self, lastNumber, host, port, task, receiver, completion)
+        attempt.start()
+        return attempt
+    }
+
+    package func reset() { proxies.forget() }
+    package func close() { proxies.end() }
+}
+
+/// One stream task's connection, which is being made.
+private final class StreamAttempt: PendingConnection {
+    private enum State {
+        case new
+        /// The resolver is asked.
+        case finding
+        case connecting(any PendingConnection)
+        case tunnelling(ProxyTunnel)
+        case ended
+    }
+
+    private let connections: StreamConnections
+    private let number: UInt64
+    private let host: String
+    private let port: UInt16
+    private let task: URLSessionTask
+    private weak var receiver: (any ChallengeReceiver & TLSAsker)?
+    private let use: NetworkUse
+    private var ways = ProxyWays([])
+    private var state = State.new
+    private var completion: ((Result<ConnectedStream, any Error>) -> Void)?
+
+    init(
+        _ connections: StreamConnections, _ number: UInt64, _ host: String, _ port: UInt16, _ task: URLSessionTask,
+        _ receiver: any ChallengeReceiver & TLSAsker,
+        _ completion: @escaping (Result<ConnectedStream, any Error>) -> Void
+    ) {
+        self.connections = connections
+        self.number = number
+        // An address may stand in brackets.
+        let hasBrackets = host.hasPrefix("[") && host.hasSuffix("]")
+        self.host = hasBrackets ? String(host.dropFirst().dropLast()) : host
+        self.port = port
+        self.task = task
+        self.receiver = receiver
+        self.completion = completion
+        use = NetworkUse(connections.core.settings)
+    }
+
+    private var settings: SessionSettings { connections.core.settings }
+
+    func start() {
+        do {
+            let target = ProxyTarget(.https, host: host.lowercased(), port: port)
+            state = .finding
+            let known = try connections.proxies.findWays(to: target, for: number) { [weak self] in
+                self?.didFindWays($0)
+            }
+            if let known { connect(by: known) }
+        } catch {
+            failLater(error)
+        }
+    }
+
+    private func didFindWays(_ result: Result<[Proxy?], any Error>) {
+        guard case .finding = state else { return }
+        switch result {
+        case .success(let found): connect(by: found)
+        case .failure(let error): end(.failure(error))
+        }
+    }
+
+    private func connect(by found: [Proxy?]) {
+        ways = ProxyWays(found)
+        connect()
+    }
+
+    private func connect() {
+        let limit = ways.limit(of: settings.connectTimeout)
+        guard let proxy = ways.current else {
+            let attempt = connections.connector.connect(
+                to: .tcp(host: host, port: port), over: use, timeout: limit ?? settings.connectTimeout
+            ) { [weak self] in self?.wayDidEnd($0.mapError { $0 as any Error }) }
+            state = .connecting(attempt)
+            return
+        }
+        do {
+            guard let receiver else { return }
+            let tunnel = ProxyTunnel { [weak self] in self?.requester }
+            state = .tunnelling(tunnel)
+            try tunnel.start(
+                to: host, port: port, through: proxy, NSURLProtectionSpaceHTTPSProxy, over: use, connections.connector,
+                settings, asking: receiver, limit: limit
+            ) { [weak self] in self?.wayDidEnd($0) }
+        } catch {
+            failLater(error)
+        }
+    }
+
+    /// There is no request; the challenges' responses have the place where the tunnel leads to as their URL.
+    private var requester: TunnelRequester? {
+        guard let receiver else { return nil }
+        let authority = TunnelDestination(host: host, port: port).authority
+        guard let url = URL(string: "https://\(authority)/") ?? URL(string: "https://invalid/") else { return nil }
+        return TunnelRequester(URLRequest(url: url), connections.core, task, receiver)
+    }
+
+    private func wayDidEnd(_ result: Result<ByteStream, any Error>) {
+        switch state {
+        case .connecting, .tunnelling: break
+        case .new, .finding, .ended: return
+        }
+        switch result {
+        case .success(let stream):
+            if let proxy = ways.current { connections.proxies.proxyDidConnect(proxy) }
+            end(.success(ConnectedStream(stream, proxyPartition: ways.current?.partition ?? "")))
+        case .failure(let error):
+            if let proxy = ways.current, (error as? ProxyError)?.isWorthAvoiding == true {
+                connections.proxies.proxyDidFail(proxy)
+            }
+            if ways.takeNext(after: error) { connect() } else { end(.failure(ways.failure(error))) }
+        }
+    }
+
+    private func failLater(_ error: any Error) {
+        connections.core.loop.executeLater { [weak self] in
+            guard let self else { return }
+            end(.failure(ways.failure(error)))
+        }
+    }
+
+    private func end(_ result: Result<ConnectedStream, any Error>) {
+        guard let completion else { return }
+        self.completion = nil
+        state = .ended
+        completion(result)
+    }
+
+    func cancel() {
+        completion = nil
+        let last = state
+        state = .ended
+        switch last {
+        case .finding: connections.proxies.withdraw(number)
+        case .connecting(let attempt): attempt.cancel()
+        case .tunnelling(let tunnel): tunnel.cancel()
+        case .new, .ended: break
+        }
+    }
+}

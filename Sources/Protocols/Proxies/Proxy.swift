@@ -1,0 +1,44 @@
+import LoadingKitCore
+import LoadingKitTransport
+
+/// A server through which connections to other servers are made.
+package typealias Proxy = ProxyChoice.Server
+
+extension ProxyChoice.Server {
+    package typealias Kind = ProxyChoice.Kind
+
+    package struct Credential: Hashable, Sendable {
+        package let user: String
+        package let password: String
+
+        package init(user: String, password: String) {
+            self.user = user
+            self.password = password
+        }
+    }
+
+    package init(kind: Kind, host: String, port: UInt16, credential: Credential?) {
+        self.init(kind: kind, host: host, port: port, user: credential?.user, password: credential?.password)
+    }
+
+    package var credential: Credential? { user.map { Credential(user: $0, password: password ?? "") } }
+
+    /// The proxy for messages, without its credential.
+    package var description: String { "\(scheme)://\(endpoint)" }
+
+    package var endpoint: Endpoint { .tcp(host: host, port: port) }
+
+    /// What keeps TLS sessions apart that were begun through the proxy: as whom it is used, too.
+    package var partition: String { "\(description) \(user ?? "")" }
+
+    package var speaksHTTP: Bool { kind == .http || kind == .https }
+
+    private var scheme: String {
+        switch kind {
+        case .http: "http"
+        case .https: "https"
+        case .socks4: "socks4a"
+        case .socks5: "socks5h"
+        }
+    }
+}

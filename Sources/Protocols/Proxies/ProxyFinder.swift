@@ -1,0 +1,154 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// Finds the ways to servers: by the rules of a session's settings, or by asking its resolver. It keeps which proxies could not
+/// be reached. Confined to the session's loop.
+package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, but for the constants
+    private let loop: EventLoop
+    private let rules: ProxyRules
+    private let resolver: (any ProxyResolver)?
+    private let networks: NetworkMonitor
+    private var questions = ProxyQuestions()
+    private var tasks: [UInt64: Task<Void, Never>] = [:]
+    private var waiters: [ProxyQuestions.Waiter: (Result<[Proxy?], any Error>) -> Void] = [:]
+    /// Until when a proxy that could not be reached is tried after the others.
+    private var avoided: [Proxy: MonotonicTime] = [:]
+    private var observer: NetworkMonitor.Observer?
+
+    /// How long that is, in seconds.
+    package static let avoidance = 300.0
+
+    package init(_ core: SessionCore) {
+        loop = core.loop
+        networks = core.networks
+        rules = ProxyRules(core.settings)
+        resolver = core.settings.proxyResolver
+    }
+
+    /// Whether there may be a proxy on the way to a server.
+    package var mayUseProxies: Bool { rules.mayUseProxies }
+
+    /// What the rules say, which do not change as long as there is the session.
+    package func answer(for target: ProxyTarget) throws(LoadFailure) -> ProxyRules.Answer {
+        try rules.answer(for: target)
+    }
+
+    /// The ways to a server, those that could not be reached of late behind the others: at once where they are known, else by
+    /// the callback, which is not called after ``withdraw(_:)``.
+    ///
+    /// - Parameter waiter: a number that no other load of this finder's has.
+    package func findWays(
+        to target: ProxyTarget, for waiter: UInt64, _ told: @escaping (Result<[Proxy?], any Error>) -> Void
+    ) throws(LoadFailure) -> [Proxy?]? {
+        if case .proxy(let proxy) = try rules.answer(for: target) { return [proxy] }
+        if observer == nil { observer = networks.observe { [weak self] in self?.forget() } }
+        switch questions.ask(target, for: waiter, now: loop.now) {
+        case .known(let proxies):
+            return inOrder(proxies)
+        case .waits(let actions):
+            waiters[waiter] = told
+            run(actions)
+            return nil
+        }
+    }
+
+    package func withdraw(_ waiter: UInt64) {
+        guard waiters.removeValue(forKey: waiter) != nil else { return }
+        run(questions.withdraw(waiter))
+    }
+
+    /// No connection came about through a proxy: it is tried after the others for a while.
+    package func proxyDidFail(_ proxy: Proxy) {
+        guard rules.asksResolver else { return }
+        avoided = avoided.filter { $0.value > loop.now }
+        avoided[proxy] = loop.now.advanced(bySeconds: Self.avoidance)
+    }
+
+    package func proxyDidConnect(_ proxy: Proxy) { if !avoided.isEmpty { avoided[proxy] = nil } }
+
+    package func forget() {
+        questions.forget()
+        avoided = [:]
+    }
+
+    package func end() {
+        observer?.cancel()
+        observer = nil
+        waiters = [:]
+        run(questions.end())
+    }
+
+    private func inOrder(_ proxies: [Proxy?]) -> [Proxy?] {
+        guard !avoided.isEmpty, proxies.count > 1 else { return proxies }
+        let now = loop.now
+        func isAvoided(_ proxy: Proxy?) -> Bool { proxy.flatMap { avoided[$0] }.map { now < $0 } ?? false }
+        return proxies.filter { !isAvoided($0) } + proxies.filter(isAvoided)
+    }
+
+    private func run(_ actions: [ProxyQuestions.Action]) {
+        for action in actions {
+            switch action {
+            case .begin(let question): begin(question)
+            case .cancel(let question): tasks[question.number]?.cancel()
+            case .tell(let told, let answer):
+                let answer = answer.map(inOrder).mapError(Self.loadError)
+                for waiter in told { waiters.removeValue(forKey: waiter)?(answer) }
+            }
+        }
+    }
+
+    private func begin(_ question: ProxyQuestions.Question) {
+        guard let url = question.target.url, let resolver else {
+            let failure = LoadFailure(
+                .cannotConnectToHost, "The proxies for \(question.target.host) cannot be asked for: it fits in no URL")
+            return loop.executeLater { self.didAnswer(question, .failure(failure)) }
+        }
+        let query = ProxyQuery(url: url, script: rules.script)
+        // Not a child of the task that happens to have started the load.
+        tasks[question.number] = Task.detached(executorPreference: UserCodeExecutor.shared) {
+            let answer: Result<[Proxy?], any Error>
+            do {
+                answer = .success(Self.ways(try await resolver.proxies(for: query)))
+            } catch {
+                answer = .failure(ResolverError(error: error))
+            }
+            self.loop.perform { self.didAnswer(question, answer) }
+        }
+    }
+
+    private func didAnswer(_ question: ProxyQuestions.Question, _ answer: Result<[Proxy?], any Error>) {
+        tasks[question.number] = nil
+        run(questions.didAnswer(question, answer, now: loop.now))
+    }
+
+    /// Each way once, and one where there is none.
+    private static func ways(_ choices: [ProxyChoice]) -> [Proxy?] {
+        var seen: Set<Proxy?> = []
+        let ways = choices.map(\.server).filter { seen.insert($0).inserted }
+        return ways.isEmpty ? [nil] : ways
+    }
+
+    /// The program's resolver failed.
+    private struct ResolverError: Error {
+        let error: any Error
+    }
+
+    /// What a load fails with.
+    private static func loadError(_ error: any Error) -> any Error {
+        guard let error = (error as? ResolverError)?.error else { return error }
+        switch error {
+        case is URLError: return error
+        case is CancellationError: return LoadFailure(.cannotConnectToHost, "The proxy resolver was cancelled")
+        case _:
+            let text = (error as? any LocalizedError)?.errorDescription ?? String(describing: error)
+            return URLError(
+                .cannotConnectToHost,
+                userInfo: [
+                    NSUnderlyingErrorKey: error,
+                    NSLocalizedDescriptionKey: "The proxies for the server could not be found: \(text)",
+                ])
+        }
+    }
+}

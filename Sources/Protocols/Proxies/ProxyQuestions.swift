@@ -1,0 +1,183 @@
+import DequeModule
+import LoadingKitCore
+import LoadingKitPrimitives
+
+/// What a session asks its proxy resolver, and what it remembers of the answers, as a value: each input returns what is to be
+/// done.
+///
+/// ```
+///   nothing ──ask──▶ queued ──there is room──▶ asking ──answer──▶ known ──after a minute──▶ nothing
+///                      │                         │
+///                      └──── nobody waits ───────┴──▶ nothing
+/// ```
+struct ProxyQuestions {
+    /// The number of the load that waits.
+    typealias Waiter = UInt64
+
+    struct Question: Hashable {
+        let number: UInt64
+        let target: ProxyTarget
+    }
+
+    enum Lookup {
+        case known([Proxy?])
+        /// The answer comes by ``Action/tell(_:_:)``.
+        case waits([Action])
+    }
+
+    enum Action {
+        case begin(Question)
+        case cancel(Question)
+        case tell([Waiter], Result<[Proxy?], any Error>)
+    }
+
+    private enum Entry {
+        case queued
+        case asking(Question)
+        case known([Proxy?], until: MonotonicTime)
+    }
+
+    /// The loads that wait for an answer, in the order in which they came. Each is added and removed at a cost that does not
+    /// depend on how many there are.
+    private struct Line {
+        private var places: [Waiter: Int] = [:]
+        /// Nil where a load waits no longer.
+        private var waiters: [Waiter?] = []
+
+        var isEmpty: Bool { places.isEmpty }
+        var inOrder: [Waiter] { waiters.compactMap { $0 } }
+
+        mutating func add(_ waiter: Waiter) {
+            guard places[waiter] == nil else { return }
+            places[waiter] = waiters.count
+            waiters.append(waiter)
+        }
+
+        mutating func remove(_ waiter: Waiter) {
+            guard let place = places.removeValue(forKey: waiter) else { return }
+            waiters[place] = nil
+            // As many were removed by then.
+            guard waiters.count > 2 * places.count + 16 else { return }
+            waiters = inOrder
+            for (place, waiter) in waiters.enumerated() { if let waiter { places[waiter] = place } }
+        }
+    }
+
+    /// Questions at a time. One that was cancelled counts until the resolver returns from it, so that a resolver that heeds
+    /// no cancellation does not get more and more of them.
+    static let mostAtOnce = 16
+    /// How long an answer holds, in seconds.
+    static let lifetime = 60.0
+    /// Beyond so many answers those that are too old are forgotten, and then all.
+    static let mostKnown = 1000
+
+    private var entries: [ProxyTarget: Entry] = [:]
+    /// Of the questions that are queued or asked.
+    private var lines: [ProxyTarget: Line] = [:]
+    private var targets: [Waiter: ProxyTarget] = [:]
+    private var queue: Deque<ProxyTarget> = []
+    private var running: Set<UInt64> = []
+    private var lastNumber: UInt64 = 0
+    /// Questions with a lower number were asked before the networks changed.
+    private var firstCurrent: UInt64 = 0
+
+    mutating func ask(_ target: ProxyTarget, for waiter: Waiter, now: MonotonicTime) -> Lookup {
+        switch entries[target] {
+        case .known(let proxies, let until) where now < until:
+            return .known(proxies)
+        case .queued, .asking:
+            wait(waiter, for: target)
+            return .waits([])
+        case .known, nil:
+            wait(waiter, for: target)
+            entries[target] = .queued
+            forgetWithdrawn()
+            queue.append(target)
+            return .waits(beginQueued())
+        }
+    }
+
+    /// The queue has places of questions that nothing waits for any more; not many more than of others.
+    private mutating func forgetWithdrawn() {
+        guard queue.count > 2 * entries.count + 16 else { return }
+        var seen: Set<ProxyTarget> = []
+        queue.removeAll { target in
+            if case .queued = entries[target] { !seen.insert(target).inserted } else { true }
+        }
+    }
+
+    private mutating func wait(_ waiter: Waiter, for target: ProxyTarget) {
+        targets[waiter] = target
+        lines[target, default: Line()].add(waiter)
+    }
+
+    /// The load is over, or asks no more.
+    mutating func withdraw(_ waiter: Waiter) -> [Action] {
+        guard let target = targets.removeValue(forKey: waiter) else { return [] }
+        lines[target]?.remove(waiter)
+        guard lines[target]?.isEmpty == true else { return [] }
+        lines[target] = nil
+        switch entries.removeValue(forKey: target) {
+        case .asking(let question): return [.cancel(question)]
+        // It is passed over when it is its turn.
+        case .queued, .known, nil: return []
+        }
+    }
+
+    /// The resolver has returned. Errors are not remembered: the next load asks again.
+    mutating func didAnswer(
+        _ question: Question, _ answer: Result<[Proxy?], any Error>, now: MonotonicTime
+    ) -> [Action] {
+        guard running.remove(question.number) != nil else { return [] }
+        guard case .asking(question) = entries[question.target] else { return beginQueued() }
+        if case .success(let proxies) = answer, question.number >= firstCurrent {
+            forgetOld(now)
+            entries[question.target] = .known(proxies, until: now.advanced(bySeconds: Self.lifetime))
+        } else {
+            entries[question.target] = nil
+        }
+        let waiters = lines.removeValue(forKey: question.target)?.inOrder ?? []
+        for waiter in waiters { targets[waiter] = nil }
+        return beginQueued() + [.tell(waiters, answer)]
+    }
+
+    /// The answers may not hold any more: the networks have changed, or the session is reset. What is being asked is answered
+    /// and not remembered.
+    mutating func forget() {
+        firstCurrent = lastNumber + 1
+        entries = entries.filter { if case .known = $0.value { false } else { true } }
+    }
+
+    /// The session is over.
+    mutating func end() -> [Action] {
+        let asked = entries.values.compactMap { entry -> Question? in
+            if case .asking(let question) = entry { question } else { nil }
+        }
+        (entries, lines, targets, queue) = ([:], [:], [:], [])
+        return asked.sorted { $0.number < $1.number }.map(Action.cancel)
+    }
+
+    private mutating func beginQueued() -> [Action] {
+        var actions: [Action] = []
+        while running.count < Self.mostAtOnce, let target = queue.popFirst() {
+            guard case .queued = entries[target] else { continue }
+            lastNumber += 1
+            let question = Question(number: lastNumber, target: target)
+            running.insert(question.number)
+            entries[target] = .asking(question)
+            actions.append(.begin(question))
+        }
+        return actions
+    }
+
+    private mutating func forgetOld(_ now: MonotonicTime) {
+        guard entries.count >= Self.mostKnown else { return }
+        entries = entries.filter { if case .known(_, let until) = $0.value { now < until } else { true } }
+        if entries.count >= Self.mostKnown {
+            entries = entries.filter { if case .known = $0.value { false } else { true } }
+        }
+    }
+
+    /// For tests: how many questions the resolver has not returned from, and how many loads wait.
+    var counts: (running: Int, waiting: Int) { (running.count, targets.count) }
+}

@@ -1,0 +1,83 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitTransport
+
+/// The ways to a server that are tried in turn, and those that led nowhere.
+package struct ProxyWays {
+    /// The way that is tried now; nil: without a proxy.
+    package private(set) var current: Proxy?
+    private var untried: ArraySlice<Proxy?>
+    private let count: UInt64
+    private var failures: [any Error] = []
+
+    /// The longest time to connect for a way that has another one behind it, in nanoseconds.
+    private static let connectLimit: UInt64 = 10_000_000_000
+
+    package init(_ ways: [Proxy?]) {
+        current = ways.first.flatMap { $0 }
+        untried = ways.dropFirst()
+        count = UInt64(max(1, ways.count))
+    }
+
+    package var hasNext: Bool { !untried.isEmpty }
+
+    /// The part of the time to connect, in nanoseconds, for a way that has another one behind it; nil where there is none.
+    package func limit(of time: UInt64?) -> UInt64? {
+        hasNext ? min(Self.connectLimit, time.map { $0 / count } ?? .max) : nil
+    }
+
+    /// Goes on with the next way, where the failure is one of the way and there is another; else false.
+    package mutating func takeNext(after error: any Error) -> Bool {
+        guard hasNext, LoadFailure.isOfWay(error), let next = untried.popFirst() else { return false }
+        failures.append(error)
+        current = next
+        return true
+    }
+
+    /// What the load fails with where no way has led on: it names all.
+    package func failure(_ last: any Error) -> any Error {
+        guard !failures.isEmpty, LoadFailure.isOfWay(last) else { return LoadFailure.ofConnecting(last) }
+        let texts = (failures + [last]).map { String(describing: $0).trimmingSuffix(".") }
+        return LoadFailure(
+            URLError(LoadFailure.ofConnecting(last), url: nil).code,
+            "None of \(texts.count) ways led to the server. \(texts.joined(separator: ". "))")
+    }
+}
+
+extension LoadFailure {
+    /// A proxy's failure as a load fails with it.
+    package static func ofConnecting(_ error: any Error) -> any Error {
+        (error as? ProxyError).map(LoadFailure.init) ?? error
+    }
+
+    /// Whether a way led nowhere, and another may lead on: not where the server's certificate is refused, its name is not
+    /// validated, or the proxy has answered what it thinks of the request.
+    package static func isOfWay(_ error: any Error) -> Bool {
+        switch error {
+        case let error as ProxyError: error.isOfProxy
+        case let error as TransportError where error.isOfValidation: false
+        case let error as TransportError:
+            error.phase == .resolve || error.phase == .connect || error.cause == .timedOut
+        case _: false
+        }
+    }
+}
+
+extension ProxyError {
+    /// Whether the proxy is not to be reached, or is none, whatever the destination.
+    fileprivate var isOfProxy: Bool {
+        switch cause {
+        case .unreachable, .malformed, .closed, .silent: true
+        case .status, .refused, .authentication, .unusableName, .unanswered: false
+        }
+    }
+
+    /// Whether other loads had better try the proxy after others.
+    package var isWorthAvoiding: Bool { isOfProxy && cause != .silent }
+}
+
+extension String {
+    fileprivate func trimmingSuffix(_ suffix: String) -> String {
+        hasSuffix(suffix) ? String(dropLast(suffix.count)) : self
+    }
+}
