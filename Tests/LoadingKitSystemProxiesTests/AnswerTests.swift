@@ -27,40 +27,82 @@ import Testing
         #expect(throws: SystemProxyError.unusableChoices(text)) { try ScriptAnswer.choices(text) }
     }
 
-    private static func settings(_ text: String, errors: String = "", discovery: Bool = false) throws -> [ProxyChoice] {
-        try LibproxyAnswer(CommandOutput(text: text, errors: errors, status: 0), allowsAutoDiscovery: discovery).choices
-    }
+    /// What libproxy's command writes for settings, by version.
+    enum Version: String, CaseIterable, Sendable {
+        case four = "0.4", five = "0.5"
 
-    @Test func libproxyNamesWays() throws {
-        #expect(
-            try Self.settings("http://u:p%40@P:1 socks://[::1]:2 https://q socks4://r quic://s direct://\n") == [
-                ProxyChoice(.http, host: "p", port: 1, user: "u", password: "p@"),
-                ProxyChoice(.socks5, host: "::1", port: 2), ProxyChoice(.https, host: "q", port: 443),
-                ProxyChoice(.socks4, host: "r", port: 1080), .direct,
-            ])
-    }
-
-    /// libproxy says `direct://` in each of these cases.
-    @Test func whatLibproxyCouldNotDoIsAnError() {
-        let cases: [(String, SystemProxyError)] = [
-            ("Config is: \n\tpac+http://s/p.pac\nUnable to download PAC!\n", .scriptNotLoaded("http://s/p.pac")),
-            ("Unable to find a required pacrunner!\n", .noScriptRunner),
-            ("Pacrunner returned: \n", .scriptFailed("it gave nothing")),
-        ]
-        for (errors, expected) in cases {
-            #expect(throws: expected) { try Self.settings("direct://\n", errors: errors) }
+        func output(_ entries: [String], _ answer: String) -> CommandOutput {
+            switch self {
+            case .four:
+                CommandOutput(
+                    text: answer, errors: "Config is: \n" + entries.map { "\t\($0)\n" }.joined(), status: 0)
+            case .five:
+                CommandOutput(
+                    text: Self.debug(
+                        ["url=http://h.example:80 online=1"] + entries.enumerated().map { "Config[\($0)] = \($1)" })
+                        + answer, status: 0)
+            }
         }
-        let status = SystemProxyError.unusableAnswer("it ended with status 0")
-        #expect(throws: status) { try Self.settings("\n") }
-        #expect(throws: SystemProxyError.unusableAnswer("quic://s")) { try Self.settings("quic://s") }
+
+        static func debug(_ messages: [String]) -> String {
+            messages.map { "(proxy:7): pxbackend-DEBUG: 10:00:00.000: px_manager_get_proxies_sync: \($0)\n" }.joined()
+        }
     }
 
-    @Test func aNetworksScriptIsUsedWhereThatIsAllowed() throws {
-        let errors = "Config is: \n\twpad://\nTrying to find the PAC using WPAD...\n"
-        #expect(try Self.settings("http://evil:1", errors: errors) == [.direct])
+    @Test(arguments: Version.allCases) func libproxyNamesWays(_ version: Version) throws {
+        let answer = "http://u:p%40@P:1 socks://[::1]:2 https://q socks4://r quic://s direct://\n"
         #expect(
-            try Self.settings("http://found:1", errors: errors, discovery: true)
-                == [ProxyChoice(.http, host: "found", port: 1)])
+            try LibproxySettings(version.output(["http://u:p%40@P:1"], answer))
+                == .ways([
+                    ProxyChoice(.http, host: "p", port: 1, user: "u", password: "p@"),
+                    ProxyChoice(.socks5, host: "::1", port: 2), ProxyChoice(.https, host: "q", port: 443),
+                    ProxyChoice(.socks4, host: "r", port: 1080), .direct,
+                ]))
+        #expect(try LibproxySettings(version.output([], "direct://\n")) == .ways([.direct]))
+    }
+
+    /// libproxy says `direct://` where it cannot load or run a script: it is not asked to.
+    @Test(arguments: Version.allCases) func scriptsAreNotLeftToLibproxy(_ version: Version) throws {
+        let url = try #require(URL(string: "http://s/p.pac"))
+        #expect(try LibproxySettings(version.output(["pac+http://s/p.pac"], "direct://\n")) == .script(url))
+        #expect(try LibproxySettings(version.output(["pac+http://s/p.pac"], "")) == .script(url))
+        #expect(try LibproxySettings(version.output(["wpad://"], "http://evil:1\n")) == .autoDiscovery)
+        #expect(try LibproxySettings(version.output(["wpad://"], "")) == .autoDiscovery)
+    }
+
+    /// It is not believed where it is not known what the settings are.
+    @Test func whatIsNotKnownIsAnError() {
+        let cases: [(CommandOutput, String)] = [
+            (CommandOutput(text: "direct://\n", status: 0), "a version that is not known"),
+            (
+                CommandOutput(text: "http://p:1\n", errors: "some other text\n", status: 0),
+                "a version that is not known"
+            ),
+            (CommandOutput(text: "\n", status: 0), "it ended with status 0"),
+            (Version.four.output(["quic://s"], "quic://s\n"), "quic://s"),
+            (Version.five.output(["quic://s"], "quic://s\n"), "quic://s"),
+            (CommandOutput(text: Version.debug(["url=http://h online=0"]) + "direct://\n", status: 0), "unavailable"),
+        ]
+        for (output, words) in cases {
+            do {
+                let settings = try LibproxySettings(output)
+                Issue.record("\(settings)")
+            } catch {
+                #expect("\(error)".contains(words), "\(error)")
+            }
+        }
+    }
+
+    /// Each line is looked at once, however it arrives.
+    @Test(arguments: [1, 2, 7, 1000]) func linesComeInPieces(_ count: Int) {
+        var lines = WrittenLines()
+        var found: [String] = []
+        let bytes = Array("one\n\nthree\nfour".utf8)
+        for start in stride(from: 0, to: bytes.count, by: count) {
+            lines.bytes += bytes[start..<min(start + count, bytes.count)]
+            while let line = lines.next() { found.append(line) }
+        }
+        #expect(found == ["one", "", "three"] && lines.all == "one\n\nthree\nfour")
     }
 
     /// What a web server's client sends as `Proxy` is not taken for a proxy.

@@ -36,7 +36,9 @@ import Testing
         guard FileManager.default.isExecutableFile(atPath: "/usr/bin/kreadconfig5") else {
             throw MissingProgram(program: "kreadconfig5", aptPackage: "libkf5config-bin libproxy1-plugin-kconfig")
         }
-        let proxies = SystemProxies(try Libproxy.options(environment))
+        var options = try Libproxy.options(environment)
+        options.scriptLifetime = 0
+        let proxies = SystemProxies(options)
         let settings =
             "ProxyType=1\nhttpProxy=http://one.example 3128\nhttpsProxy=http://two.example 1\nNoProxyFor=x.example"
         try home.write("[Proxy Settings]\n\(settings)\n", to: "kioslaverc")
@@ -58,7 +60,7 @@ import Testing
         #expect(try await proxies.proxies(for: Libproxy.query()) == [Self.one, .direct])
         // The script's server is gone: libproxy says `direct://`.
         server.stop()
-        await #expect(throws: SystemProxyError.scriptNotLoaded(server.url("/p.pac"))) {
+        await #expect(throws: URLError.self) {
             try await proxies.proxies(for: Libproxy.query())
         }
     }
@@ -99,5 +101,70 @@ import Testing
     @Test func autoDiscoveryIsOff() async throws {
         let options = try Libproxy.options(["http_proxy": "wpad://"])
         #expect(try await SystemProxies(options).proxies(for: Libproxy.query()) == [.direct])
+    }
+
+    /// A command that writes what libproxy 0.5 does: its debugging output on the standard output. Where it would go on to look
+    /// for a script it waits, as it does for a network that does not answer.
+    private static func options05(_ config: [String], _ answer: String, in folder: TemporaryFolder) throws
+        -> SystemProxies.Options
+    {
+        let lines = ["url=$1 online=1"] + config.enumerated().map { "Config[\($0)] = \($1)" }
+        let waits = config.contains { $0.hasPrefix("wpad:") || $0.hasPrefix("pac+") }
+        try folder.write(
+            """
+            #!/bin/sh
+            [ "$http_proxy" = pac+file:///dev/stdin ] && exec /usr/bin/proxy "$@"
+            [ -n "$PX_DEBUG" ] || { echo "\(answer)"; exit; }
+            \(lines.map { "echo; echo \"(process:$$): pxbackend-DEBUG: 10:00:00.000: px_manager_get_proxies_sync: \($0)\"" }.joined(separator: "\n"))
+            \(waits ? "exec sleep 1000" : "echo \"\(answer)\"")
+
+            """, to: "proxy")
+        chmod(folder.file("proxy").path, 0o755)
+        var options = SystemProxies.Options()
+        options.environment = ["PATH": "/usr/local/bin:/usr/bin:/bin"]
+        options.timeLimit = 100
+        options.commandPaths = [folder.file("proxy").path]
+        return options
+    }
+
+    @Test func libproxy05NamesWays() async throws {
+        let folder = try TemporaryFolder()
+        let options = try Self.options05(["http://one.example:3128"], "http://one.example:3128", in: folder)
+        #expect(try await SystemProxies(options).proxies(for: Libproxy.query()) == [Self.one])
+        let none = try Self.options05([], "direct://", in: folder)
+        #expect(try await SystemProxies(none).proxies(for: Libproxy.query()) == [.direct])
+    }
+
+    /// What the network offers is not used; nor is it looked for.
+    @Test func libproxy05DoesNotDiscover() async throws {
+        let folder = try TemporaryFolder()
+        let options = try Self.options05(["wpad://"], "http://evil:1", in: folder)
+        try await withTimeout {
+            let choices = try await SystemProxies(options).proxies(for: Libproxy.query())
+            #expect(choices == [.direct])
+        }
+    }
+
+    /// A script that cannot be fetched is an error, and one that can is run.
+    @Test func libproxy05LeavesScriptsToThePlugin() async throws {
+        _ = try Libproxy.options()
+        let folder = try TemporaryFolder()
+        let server = try LoopbackServer { request in
+            request.path == "/p.pac"
+                ? .text("function FindProxyForURL() { return \"PROXY one.example:3128; DIRECT\"; }")
+                : .text("no", status: 404)
+        }
+        defer { server.stop() }
+        let options = try Self.options05(["pac+" + server.url("/p.pac")], "direct://", in: folder)
+        try await withTimeout {
+            let choices = try await SystemProxies(options).proxies(for: Libproxy.query())
+            #expect(choices == [Self.one, .direct])
+        }
+        let gone = try Self.options05(["pac+" + server.url("/gone")], "direct://", in: folder)
+        try await withTimeout {
+            await #expect(throws: SystemProxyError.scriptStatus(404, url: server.url("/gone"))) {
+                try await SystemProxies(gone).proxies(for: Libproxy.query())
+            }
+        }
     }
 }

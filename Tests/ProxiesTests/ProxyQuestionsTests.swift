@@ -92,7 +92,7 @@ import Testing
         driver.answer(0)
         driver.answer(1, fails: true)
         #expect(driver.asked.count == most + 2 && driver.told == [1: false])
-        #expect(driver.asked.last?.origin == Self.origin(most + 2))
+        #expect(driver.asked.last?.target == Self.origin(most + 2))
         for index in 2..<driver.asked.count { driver.answer(index) }
         #expect(driver.questions.counts == (0, 0))
     }

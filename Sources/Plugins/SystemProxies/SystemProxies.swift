@@ -29,7 +29,8 @@ public final class SystemProxies: ProxyResolver {
         /// The environment by which libproxy finds the settings. Default nil: that of this process at each question.
         public var environment: [String: String]?
         /// Changes the configuration of the session that loads scripts: for example who is trusted to sign its servers'
-        /// certificates. That session uses no proxy and no store. Called once.
+        /// certificates. That session uses no proxy and no store. Called once for scripts that the program names, and once
+        /// for those of the system's settings.
         public var configureScriptSession: (@Sendable (URLSessionConfiguration) -> Void)?
 
         /// The defaults.
@@ -39,6 +40,7 @@ public final class SystemProxies: ProxyResolver {
     private static let mostAttempts = 5
     private let options: Options
     private let scripts: ScriptLoader
+    private let scriptsOfSystem: ScriptLoader
 
     /// Makes a resolver, which starts nothing yet. Several sessions may have the same one.
     public init(_ options: Options = Options()) {
@@ -46,6 +48,7 @@ public final class SystemProxies: ProxyResolver {
         options.timeLimit = options.timeLimit.isFinite ? min(max(options.timeLimit, 0.1), 3600) : 10
         self.options = options
         scripts = ScriptLoader(options)
+        scriptsOfSystem = ScriptLoader(options, isOfSystem: true)
     }
 
     /// The proxies by the script of the query, or by the system's settings.
@@ -66,14 +69,32 @@ public final class SystemProxies: ProxyResolver {
         let program = ScriptProgram(script, for: url)
         let input = try ScriptFile(program.text)
         let output = try await run(
-            LibproxyEnvironment.forScript(processEnvironment), argument: "http://server.invalid/", input)
+            LibproxyEnvironment.forScript(processEnvironment), argument: "http://server.invalid/", input
+        ) { if case .output = $0 { true } else { false } }
         return try ScriptAnswer.choices(try program.answer(in: output))
     }
 
     private func systemProxies(for url: URL) async throws -> [ProxyChoice] {
         let environment = LibproxyEnvironment.forSettings(processEnvironment)
-        let output = try await run(environment, argument: url.absoluteString, nil)
-        return try LibproxyAnswer(output, allowsAutoDiscovery: options.allowsAutoDiscovery).choices
+        let output = try await run(
+            environment, argument: url.absoluteString, nil, isEnough: LibproxySettings.isEnough)
+        switch try LibproxySettings(output) {
+        case .ways(let choices): return choices
+        case .script(let script): return try await proxies(for: url, by: try await scriptsOfSystem.load(script))
+        case .autoDiscovery: return try await proxiesOfNetwork(for: url)
+        }
+    }
+
+    /// A network that has no name `wpad` offers no script.
+    private func proxiesOfNetwork(for url: URL) async throws -> [ProxyChoice] {
+        guard options.allowsAutoDiscovery, let script = URL(string: "http://wpad/wpad.dat") else { return [.direct] }
+        let text: String
+        do {
+            text = try await scriptsOfSystem.load(script)
+        } catch let error as URLError where error.code == .cannotFindHost {
+            return [.direct]
+        }
+        return try await proxies(for: url, by: text)
     }
 
     private var processEnvironment: [String: String] {
@@ -81,20 +102,19 @@ public final class SystemProxies: ProxyResolver {
     }
 
     private func run(
-        _ environment: [String: String], argument: String, _ input: ScriptFile?
+        _ environment: [String: String], argument: String, _ input: ScriptFile?,
+        isEnough: @escaping @Sendable (CommandProcess.Line) -> Bool
     ) async throws -> CommandOutput {
         guard let path = options.commandPaths.first(where: FileManager.default.isExecutableFile) else {
             throw SystemProxyError.commandNotFound(options.commandPaths)
         }
-        let discovers = options.allowsAutoDiscovery
-        let isEnough: @Sendable (String) -> Bool = { !discovers && LibproxyAnswer.usesAutoDiscovery($0) }
         var output = CommandOutput()
         // Its threads may crash it, now and then, before it has said anything; or it could not be run at that moment.
         for _ in 0..<Self.mostAttempts {
             let process = CommandProcess(
                 [path, argument], environment, input: input?.descriptor, seconds: options.timeLimit, isEnough: isEnough)
             output = try await process.run()
-            guard output.text.isEmpty, !isEnough(output.errors) else { break }
+            guard !output.saidEnough else { break }
         }
         withExtendedLifetime(input) {}
         return output

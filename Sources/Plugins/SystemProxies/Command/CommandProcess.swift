@@ -8,6 +8,8 @@ struct CommandOutput: Sendable {
     var errors = ""
     /// As `waitpid` gives it; nil where that is not known.
     var status: Int32?
+    /// Whether there was a line that was enough.
+    var saidEnough = false
 
     /// For messages, where the text is of no use: that, or how it ended, with its last words on the standard error output.
     var problem: String {
@@ -49,15 +51,21 @@ final class CommandProcess: Sendable {
     private let environment: [String: String]
     private let input: Int32?
     private let seconds: Double
-    private let isEnough: @Sendable (String) -> Bool
+    private let isEnough: @Sendable (Line) -> Bool
+
+    /// A line that a command has written, without its end.
+    enum Line: Sendable {
+        case output(String)
+        case error(String)
+    }
 
     /// - Parameters:
     ///   - input: the descriptor of its standard input, which is to stay open until it has run; nil for an empty one.
     ///   - seconds: how long it may take, from 0.1.
-    ///   - isEnough: whether what it has written on the standard error output is all that is needed. It is ended then.
+    ///   - isEnough: whether a line is the last that is needed: each is looked at once. The command is ended then.
     init(
         _ arguments: [String], _ environment: [String: String], input: Int32?, seconds: Double,
-        isEnough: @escaping @Sendable (String) -> Bool
+        isEnough: @escaping @Sendable (Line) -> Bool
     ) {
         self.arguments = arguments
         self.environment = environment
@@ -115,12 +123,12 @@ final class CommandProcess: Sendable {
         }
     }
 
-    /// Reads a line, or until the command has closed its output; false where its time was over first. libproxy has nothing more
+    /// Reads until a line is enough, or until the command has closed its output; false where its time was over first. libproxy has nothing more
     /// to say then, and may crash, or wait for ever, while it ends.
     private func read(_ output: SocketPair, _ errors: SocketPair) -> (CommandOutput, isOver: Bool) {
         let deadline = ContinuousClock.now.advanced(by: .seconds(seconds))
-        var (text, said): ([UInt8], [UInt8]) = ([], [])
-        var isOver = false
+        var (text, said) = (WrittenLines(), WrittenLines())
+        var (isOver, saidEnough) = (false, false)
         while !isOver {
             let left = deadline - ContinuousClock.now
             guard left > .zero else { break }
@@ -132,18 +140,34 @@ final class CommandProcess: Sendable {
             guard poll(&polled, 2, Int32(min(milliseconds.rounded(.up), 1_000_000))) >= 0 || errno == EINTR else {
                 break
             }
-            if polled[1].revents != 0, !errors.read(into: &said) { errors.isOpen = false }
-            if isEnough(String(decoding: said, as: UTF8.self)) { isOver = true }
-            if polled[0].revents != 0, !output.read(into: &text) { isOver = true }
-            if text.contains(UInt8(ascii: "\n")) { isOver = true }
-            if text.count > Self.mostOutput || said.count > Self.mostOutput { isOver = true }
+            if polled[1].revents != 0, !errors.read(into: &said.bytes) { errors.isOpen = false }
+            if polled[0].revents != 0, !output.read(into: &text.bytes) { isOver = true }
+            while let line = said.next() { if isEnough(.error(line)) { saidEnough = true } }
+            while let line = text.next() { if isEnough(.output(line)) { saidEnough = true } }
+            if saidEnough || text.bytes.count > Self.mostOutput || said.bytes.count > Self.mostOutput { isOver = true }
         }
         // It writes errors before the line.
-        if isOver { while errors.read(into: &said), said.count <= Self.mostOutput {} }
-        return (
-            CommandOutput(text: String(decoding: text, as: UTF8.self), errors: String(decoding: said, as: UTF8.self)),
-            isOver
-        )
+        if isOver { while errors.read(into: &said.bytes), said.bytes.count <= Self.mostOutput {} }
+        return (CommandOutput(text: text.all, errors: said.all, saidEnough: saidEnough), isOver)
+    }
+}
+
+/// What was written on one of the outputs, of which each line is decoded once.
+struct WrittenLines {
+    var bytes: [UInt8] = []
+    private var lineStart = 0
+    private var scanned = 0
+
+    var all: String { String(decoding: bytes, as: UTF8.self) }
+
+    /// The next line that is whole.
+    mutating func next() -> String? {
+        guard let end = bytes[scanned...].firstIndex(of: UInt8(ascii: "\n")) else {
+            scanned = bytes.count
+            return nil
+        }
+        defer { (lineStart, scanned) = (end + 1, end + 1) }
+        return String(decoding: bytes[lineStart..<end], as: UTF8.self)
     }
 }
 

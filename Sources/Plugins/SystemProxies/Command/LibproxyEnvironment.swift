@@ -7,6 +7,8 @@ enum LibproxyEnvironment {
         if environment["REQUEST_METHOD"] != nil { environment["HTTP_PROXY"] = nil }
         // libproxy says then what it does, on the standard error output.
         environment["_PX_DEBUG"] = "1"
+        // Since libproxy 0.5, on the standard output.
+        environment["PX_DEBUG"] = "1"
         return environment
     }
 

@@ -18,37 +18,11 @@ enum ScriptAnswer {
     private static func choice(_ words: [Substring]) -> ProxyChoice? {
         let method = words[0].uppercased()
         if words.count == 1 { return method == "DIRECT" ? .direct : nil }
-        guard words.count == 2, let kind = ProxyChoice.Kind(scriptMethod: method),
-            let (host, port) = hostAndPort(words[1])
-        else { return nil }
-        return ProxyChoice(kind, host: host, port: port)
+        guard words.count == 2, let scheme = schemes[method] else { return nil }
+        return ProxyChoice("\(scheme)://\(words[1])")
     }
 
-    /// The port is 0 where none is named.
-    private static func hostAndPort(_ text: Substring) -> (String, UInt16)? {
-        let host: Substring
-        if text.first == "[" {
-            guard let bracket = text.firstIndex(of: "]") else { return nil }
-            host = text[...bracket]
-        } else {
-            host = text.prefix { $0 != ":" }
-        }
-        guard !host.isEmpty, host.unicodeScalars.allSatisfy({ $0.value > 0x20 && $0.value != 0x7f }) else { return nil }
-        var rest = text[host.endIndex...]
-        guard let colon = rest.popFirst() else { return (String(host), 0) }
-        guard colon == ":", rest.allSatisfy(\.isASCII), let port = UInt16(rest), port > 0 else { return nil }
-        return (String(host), port)
-    }
-}
-
-extension ProxyChoice.Kind {
-    fileprivate init?(scriptMethod method: String) {
-        switch method {
-        case "PROXY", "HTTP": self = .http
-        case "HTTPS": self = .https
-        case "SOCKS4": self = .socks4
-        case "SOCKS", "SOCKS5": self = .socks5
-        case _: return nil
-        }
-    }
+    private static let schemes = [
+        "PROXY": "http", "HTTP": "http", "HTTPS": "https", "SOCKS4": "socks4", "SOCKS": "socks5", "SOCKS5": "socks5",
+    ]
 }

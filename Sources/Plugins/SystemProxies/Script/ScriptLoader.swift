@@ -9,6 +9,8 @@ actor ScriptLoader {
     }
 
     private let options: SystemProxies.Options
+    /// Whether the user's settings name the scripts, and not the program: its rules of transport security are not theirs.
+    private let isOfSystem: Bool
     /// Made for the first script. It uses no proxy, as the script is to find them.
     private lazy var session: URLSession = {
         let configuration = URLSessionConfiguration.ephemeral
@@ -17,6 +19,7 @@ actor ScriptLoader {
         configuration.httpCookieStorage = nil
         configuration.timeoutIntervalForResource = options.timeLimit
         configuration.maximumCollectedBodySize = options.maximumScriptSize
+        if isOfSystem { configuration.appTransportSecurity.allowsArbitraryLoads = true }
         options.configureScriptSession?(configuration)
         return URLSession(configuration: configuration)
     }()
@@ -25,7 +28,10 @@ actor ScriptLoader {
     /// More scripts than this are not kept.
     private static let mostKept = 16
 
-    init(_ options: SystemProxies.Options) { self.options = options }
+    init(_ options: SystemProxies.Options, isOfSystem: Bool = false) {
+        self.options = options
+        self.isOfSystem = isOfSystem
+    }
 
     func load(_ url: URL) async throws -> String {
         switch entries[url] {
