@@ -169,6 +169,36 @@ import Testing
         }
     }
 
+    /// A program that loads its users' URLs, and allows `http` alone, gives them no socket, whether it has loaded from it or not.
+    @Test func noPlainURLLeadsToASocket() async throws {
+        let sockets = try Sockets()
+        let socket = try Self.server(sockets.path("s")) { _ in .text("socket") }
+        let network = try LoopbackServer { _ in .text("network") }
+        defer {
+            socket.stop()
+            network.stop()
+        }
+        let session = Self.session()
+        defer { session.invalidateAndCancel() }
+        let url = try sockets.url("s")
+        let (data, _) = try await session.data(from: url)
+        #expect(String(decoding: data, as: UTF8.self) == "socket")
+        let path = sockets.path("s").utf8.map { String(format: "%02x", $0) }.joined()
+        let port = try #require(URL(string: network.url())?.port)
+        for host in ["unix-\(path)", "unix-\(String(repeating: "0", count: 32))-\(path)", "unix--\(path)"] {
+            for (loads, redirects) in [(session, false), (Self.session(), false), (session, true)] {
+                defer { if loads !== session { loads.invalidateAndCancel() } }
+                let target = "http://\(host).localhost:\(port)/"
+                let elsewhere = try LoopbackServer { _ in .redirect(to: target) }
+                defer { elsewhere.stop() }
+                let plain = try #require(URL(string: redirects ? elsewhere.url() : target))
+                let (data, _) = try await loads.data(from: plain)
+                #expect(String(decoding: data, as: UTF8.self) == "network", "\(plain)")
+            }
+        }
+        #expect(socket.requests.count == 1)
+    }
+
     /// Neither by the plugin's scheme nor by the host that stands for a socket.
     @Test func noServerElsewhereRedirectsToASocket() async throws {
         let sockets = try Sockets()

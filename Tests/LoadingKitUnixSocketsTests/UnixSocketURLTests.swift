@@ -45,14 +45,20 @@ import Testing
         }
     }
 
-    /// No host but one of this plugin's leads to a socket.
+    /// No host but one that was made here leads to a socket: what a URL from elsewhere could spell does not.
     @Test(arguments: [
-        "localhost", "unix-.localhost", "unix-2.localhost", "unix-zz.localhost", "unix-00.localhost",
-        "unix-ff.localhost",
-        "unix-2f.example", "x.unix-2f.localhost", "unix-2f.localhost.",
-        "unix-" + String(repeating: "61", count: 108) + ".localhost",
+        "localhost", "unix-.localhost", "unix-2f.localhost", "unix--2f.localhost",
+        "unix-00000000000000000000000000000000-2f.localhost", "PREFIX.localhost", "PREFIX2.localhost",
+        "PREFIXzz.localhost", "PREFIX00.localhost", "PREFIXff.localhost", "PREFIX2f.example", "xPREFIX2f.localhost",
+        "PREFIX2f.localhost.", "PREFIX" + String(repeating: "61", count: 108) + ".localhost",
     ])
-    func otherHosts(_ host: String) { #expect(UnixSocketURL.socketPath(ofHost: host) == nil) }
+    func otherHosts(_ host: String) throws {
+        let known = try UnixSocketURL(try #require(URL(string: "http+unix://%2F/"))).host
+        #expect(UnixSocketURL.socketPath(ofHost: known) == "/" && known.hasSuffix("2f.localhost"))
+        let prefix = known.dropLast("2f.localhost".count)
+        #expect(prefix.count >= "unix-".count + 32)
+        #expect(UnixSocketURL.socketPath(ofHost: host.replacing("PREFIX", with: prefix)) == nil)
+    }
 
     /// A URL elsewhere is not this socket's.
     @Test(arguments: ["http://unix-2f.localhost/", "https://HOST/", "http://HOST:81/", "http://example.org/HOST"])

@@ -12,7 +12,8 @@ struct UnixSocketURL: Hashable {
     let scheme: String
     let socketPath: String
     /// The host under which a session knows the socket. It is for nothing but the one socket, so that what sessions keep for a
-    /// host (cookies, credentials, stored responses) is kept for one socket; `localhost` is for local use (RFC 6761 §6.3).
+    /// host (cookies, credentials, stored responses) is kept for one socket; `localhost` is for local use (RFC 6761 §6.3). It
+    /// contains a random number of this process: a URL that comes from elsewhere cannot name it.
     let host: String
     /// Scheme and authority, as they are spelled.
     private let beginning: String
@@ -63,17 +64,16 @@ struct UnixSocketURL: Hashable {
     }
 
     private static let suffix = ".localhost"
-    private static let prefix = "unix-"
+    /// Whatever knows it may have a plain `http` URL lead to a socket. It is sent to no server: `Host` says the server's name.
+    private static let prefix = "unix-\(hexadecimal((0..<16).map { _ in UInt8.random(in: 0...255) }))-"
 
-    static func host(ofSocketAt path: String) -> String {
-        let digits = path.utf8.map { byte in
-            let text = String(byte, radix: 16)
-            return byte < 16 ? "0" + text : text
-        }
-        return prefix + digits.joined() + suffix
+    private static func host(ofSocketAt path: String) -> String { prefix + hexadecimal(path.utf8) + suffix }
+
+    private static func hexadecimal(_ bytes: some Sequence<UInt8>) -> String {
+        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
     }
 
-    /// The socket that a host stands for; nil for other hosts.
+    /// The socket that a host stands for; nil for those that this process has not made.
     static func socketPath(ofHost host: String) -> String? {
         guard host.hasPrefix(prefix), host.hasSuffix(suffix) else { return nil }
         let digits = Array(host.dropFirst(prefix.count).dropLast(suffix.count).utf8)
