@@ -336,7 +336,8 @@ let package = Package(
         tests("LoadingKitTests", ["LoadingKit", "LoadingKitPersistence", "StoreProbe"]),
         // What the tests count the instructions of.
         .executableTarget(
-            name: "GrowthProbe", dependencies: ["LoadingKit", "LoadingKitCore", "LoadingKitTransport"],
+            name: "GrowthProbe",
+            dependencies: ["LoadingKit", "LoadingKitCore", "LoadingKitTransport", "LoadingKitS3"],
             path: "Tests/GrowthProbe", swiftSettings: settings),
         tests("GrowthTests", ["GrowthProbe"]),
         // Uses each line of the table of Apple's interface; it sees what is public alone.

@@ -324,6 +324,27 @@ import Testing
         try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
     }
 
+    /// The status is 200, and nothing says that the object is there.
+    @Test(arguments: ["", " \n", "<html/>", "<CompleteMultipartUploadResult>", "<a></b>"])
+    func aCompletionThatSaysNothing(_ completion: String) async throws {
+        let server = try Self.multipartServer(completion: completion)
+        defer { server.stop() }
+        let session = try URLSession.s3(server.url(), change: { $0.partSize = 100_000 })
+        let error = await #expect(throws: S3UploadError.self) { try await session.load(try Self.put(content(250_000))) }
+        #expect(error?.localizedDescription.contains("did not say that the object is stored") == true)
+        try await withTimeout { while !server.requests.snapshot.contains(where: Self.isAbort) { await Task.yield() } }
+        let folder = try TemporaryFolder()
+        let (file, url) = (try folder.write(content(250_000), to: "file"), try #require(URL(string: "s3://bucket/k")))
+        var options = S3UploadOptions()
+        options.partSize = 100_000
+        do {
+            _ = try await S3(session).upload(fromFile: file, to: url, options: options)
+            Issue.record("the upload is no success")
+        } catch S3UploadError.interrupted(let upload, S3UploadError.unexpectedAnswer) {
+            #expect(upload.parts.count == 3)
+        }
+    }
+
     /// The task is cancelled while a part is sent.
     @Test func aStreamThatIsCancelled() async throws {
         let arrived = Signal()
@@ -416,7 +437,29 @@ import Testing
 
     // MARK: Listings
 
+    private static func page(_ content: String, next: Int) -> String {
+        "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>\(next)</NextContinuationToken>\(content)"
+            + "</ListBucketResult>"
+    }
+
+    /// Each page of parts says that another follows, and has none.
+    @Test(arguments: [1, 0]) func partsThatDoNotEnd(step: Int) async throws {
+        let numbers = Box(0)
+        let server = try LoopbackServer { _ in
+            .text(
+                "<ListPartsResult><UploadId>u</UploadId><IsTruncated>true</IsTruncated>"
+                    + "<NextPartNumberMarker>\(numbers.next() * step + 9_990)</NextPartNumberMarker></ListPartsResult>")
+        }
+        defer { server.stop() }
+        let upload = S3Upload(
+            url: try #require(URL(string: "s3://bucket/k")), uploadID: "u", size: 5, partSize: 5, parts: [])
+        let s3 = S3(try URLSession.s3(server.url()))
+        await #expect(throws: S3UploadError.self) { try await s3.storedParts(of: upload) }
+        #expect(server.requests.count == (step == 0 ? 2 : 12))
+    }
+
     @Test func listingsThatDoNotEnd() async throws {
+        let numbers = Box(0)
         let server = try LoopbackServer { request in
             switch request.path {
             case "/same-page":
@@ -424,13 +467,35 @@ import Testing
                     "<ListBucketResult><IsTruncated>true</IsTruncated><NextContinuationToken>t</NextContinuationToken>"
                         + "<Contents><Key>k</Key></Contents></ListBucketResult>")
             case "/too-long": return .bytes([UInt8](repeating: 32, count: (16 << 20) + 1))
+            case "/empty-pages": return .text(Self.page("<Contents/>", next: numbers.next()))
+            case "/prefixes":
+                return .text(Self.page("<CommonPrefixes><Prefix>p</Prefix></CommonPrefixes>", next: numbers.next()))
             default: return .text("<html>")
             }
         }
         defer { server.stop() }
         let s3 = S3(try URLSession.s3(server.url()))
         await #expect(throws: S3ListingError.repeatedPage) { for try await _ in s3.objects(in: "same-page") {} }
-        await #expect(throws: URLError.self) { for try await _ in s3.objects(in: "too-long") {} }
+        let tooLong = await #expect(throws: URLError.self) { for try await _ in s3.objects(in: "too-long") {} }
+        #expect(tooLong?.code == .dataLengthExceedsMaximum)
+        #expect(
+            tooLong?.localizedDescription.contains("s3://too-long: the server's answer has more than 16777216 bytes")
+                == true)
+        // Each page has another token, and nothing for the program.
+        for bucket in ["empty-pages", "prefixes"] {
+            numbers.value = 0
+            let error = await #expect(throws: S3ListingError.self) { for try await _ in s3.objects(in: bucket) {} }
+            #expect(error == .emptyPages(100) && numbers.value == 100)
+            #expect(error?.localizedDescription.contains("it may never end") == true)
+        }
+        // A program sees what there is, however many pages.
+        numbers.value = 0
+        var count = 0
+        for try await _ in s3.entries(in: "prefixes", delimiter: "/") {
+            count += 1
+            if count == 150 { break }
+        }
+        #expect(numbers.value == 150)
         await #expect(throws: S3ListingError.malformed) { for try await _ in s3.objects(in: "no-xml") {} }
     }
 

@@ -45,7 +45,30 @@ import Testing
         }
     }
 
-    /// A name that is no UTF-8 ends the process in Foundation's parser.
+    @Test func xmlInEveryForm() throws {
+        let cases: [(text: String, content: String)] = [
+            ("<a>&#38;&#x26;&amp;&lt;&gt;&quot;&apos;</a>", "&&&<>\"'"), ("<a b='1' x:c = \"2>\" >t</a >", "t"),
+            ("<?xml version='1.0'?><!-- <b> --><?p <b> ?>\n<a>x<!----><!-- & -->y<?p?>z</a>junk", "xyz"),
+            ("<a><![CDATA[]]]]><![CDATA[>&amp;]]></a>", "]]>&amp;"), ("<ä:a-1>ü</ä:a-1>", "ü"), ("<a\tb=''\n/>", ""),
+            ("<a><b/>x<b>n</b>y</a>", "xy"), ("<a>&#x10FFFF;&#10;</a>", "\u{10FFFF}\n"),
+        ]
+        for sample in cases {
+            #expect(try XMLElement.parse(Data(sample.text.utf8)).text == sample.content, "\(sample.text)")
+        }
+        let wrong = [
+            "<a b/>", "<a b=c/>", "<a b='1'c='2'/>", "<a b='<'/>", "<a b='1/>", "< a/>", "<1/>", "<-a/>", "<a></a",
+            "<a",
+            "<a>&b;</a>", "<a>&</a>", "<a>&#xD800;</a>", "<a>&#0;</a>", "<a>&#-1;</a>", "<a>&#x110000;</a>",
+            "<a>&#;</a>",
+            "<a>&#+38;</a>", "<a><!-- </a>", "<!--><a/>", "<a><![CDATA[</a>", "<![CDATA[]]><a/>", "x<a/>", "</a>",
+            "<a/ >",
+            "<a><!ELEMENT></a>", "<a></ a>", "<a></x:a>",
+        ]
+        for text in wrong {
+            #expect(throws: XMLAnswerError.malformed, "\(text)") { try XMLElement.parse(Data(text.utf8)) }
+        }
+    }
+
     @Test func xmlThatIsNoUTF8() {
         let samples: [[UInt8]] = [
             Array("<".utf8) + [0xFF] + Array("/>".utf8), Array("<a ".utf8) + [0xFF] + Array("='1'/>".utf8),
@@ -289,6 +312,33 @@ import Testing
             """
         let upload = try JSONDecoder().decode(S3Upload.self, from: Data(text.utf8))
         #expect(upload.missingParts == [1] && upload.plan.range(of: 1)?.length == 0)
+        for size in [Int64.min, -1, 0, .max] {
+            let part = "{\"number\": \(size), \"eTag\": \"\", \"size\": \(size)}"
+            let text = """
+                {"url": "s3://bucket/k", "uploadID": "u", "size": \(size), "partSize": \(size), "parts": [\(part), \(part)]}
+                """
+            let upload = try JSONDecoder().decode(S3Upload.self, from: Data(text.utf8))
+            #expect(upload.missingParts.count <= PartPlan.maximumParts)
+            #expect(upload.countOfBytesStored == max(0, size))
+        }
+    }
+
+    /// What a server says of stored parts may be anything, too.
+    @Test func partsFromElsewhere() throws {
+        func parts(_ text: String) throws -> (parts: [S3Upload.Part], next: Int?) {
+            let text = "<ListPartsResult><UploadId>u</UploadId>\(text)</ListPartsResult>"
+            return try MultipartMessages.parts(S3Answer(status: 200, fields: [:], body: Data(text.utf8)))
+        }
+        func part(_ number: String, _ size: String) -> String {
+            "<Part><PartNumber>\(number)</PartNumber><ETag>e</ETag><Size>\(size)</Size></Part>"
+        }
+        let max = "\(Int.max)"
+        let list =
+            part("1", "5") + part("0", "5") + part("10001", "5") + part(max, "5") + part("2", "-1") + part("3", max)
+        #expect(try parts(list).parts.map(\.number) == [1, 3])
+        let more = "<IsTruncated>true</IsTruncated><NextPartNumberMarker>"
+        #expect(try parts("\(more)7</NextPartNumberMarker>").next == 7)
+        #expect(throws: S3UploadError.self) { try parts("\(more)x</NextPartNumberMarker>") }
     }
 
     @Test func fieldsOfParts() {

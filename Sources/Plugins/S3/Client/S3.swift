@@ -28,7 +28,7 @@ public struct S3: Sendable {
         let (bytes, response) = try await session.bytes(for: request)
         var body = Data()
         for try await byte in bytes {
-            guard body.count < limit else { throw URLError(.dataLengthExceedsMaximum) }
+            guard body.count < limit else { throw URLError.answerIsTooLong(limit, address) }
             body.append(byte)
         }
         let answer = S3Answer(response, body)

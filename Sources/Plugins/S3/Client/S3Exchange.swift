@@ -57,7 +57,7 @@ struct S3Exchange: Sendable {
     /// An operation whose answer is read whole.
     func answer(_ operation: S3Operation, limit: Int = 1 << 20) async throws -> S3Answer {
         let loaded = try await send(operation)
-        let body = try await Self.collect(loaded.body, limit)
+        let body = try await Self.collect(loaded.body, limit, operation.address)
         let answer = S3Answer(loaded.response, body)
         // A multipart upload may fail after the status was sent.
         guard answer.errorDocument == nil else { throw S3Error(answer, operation.address) }
@@ -86,13 +86,26 @@ struct S3Exchange: Sendable {
         return bytes
     }
 
-    private static func collect(_ body: LoadedBody, _ limit: Int) async throws -> Data {
+    private static func collect(_ body: LoadedBody, _ limit: Int, _ address: S3Address) async throws -> Data {
         var bytes = Data()
         for try await piece in body {
             bytes.append(piece)
-            if bytes.count > limit { throw URLError(.dataLengthExceedsMaximum) }
+            if bytes.count > limit { throw URLError.answerIsTooLong(limit, address) }
         }
         return bytes
+    }
+}
+
+extension URLError {
+    /// An answer has more bytes than any of S3's.
+    static func answerIsTooLong(_ limit: Int, _ address: S3Address) -> URLError {
+        URLError(
+            .dataLengthExceedsMaximum,
+            userInfo: [
+                NSLocalizedDescriptionKey:
+                    "\(address): the server's answer has more than \(limit) bytes, which no answer of S3's has; look whether the "
+                    + "endpoint is a server of S3"
+            ])
     }
 }
 

@@ -1,5 +1,4 @@
 import Foundation
-import FoundationXML
 
 /// An element of an answer's XML, with its text and its children. Attributes and namespaces do not matter to S3's answers.
 struct XMLElement: Sendable, Equatable {
@@ -21,7 +20,7 @@ struct XMLElement: Sendable, Equatable {
 /// An answer that is no XML, or more of it than an answer has.
 enum XMLAnswerError: Error, Equatable {
     case malformed
-    /// It declares a document type or entities, which may expand to anything; S3's answers have none.
+    /// It declares a document type, which may have entities that expand to anything; S3's answers have none.
     case hasDocumentType
     case tooManyElements
     case tooDeep
@@ -36,87 +35,242 @@ struct XMLLimits: Sendable {
 
 extension XMLElement {
     /// The root element of a document. What follows it is not looked at.
+    ///
+    /// The time is proportional to the number of bytes.
     static func parse(_ data: Data, limits: XMLLimits = XMLLimits()) throws(XMLAnswerError) -> XMLElement {
-        // Foundation's parser ends the process where the name of an element is no UTF-8. UTF-16, which S3 does not send, would
-        // hide a declaration from the search below.
-        guard !data.contains(0), String(validating: data, as: UTF8.self) != nil, !declaresOtherEncoding(data) else {
-            throw .malformed
+        // UTF-16, which S3 does not send, has a zero in each character of a tag.
+        guard !data.contains(0), String(validating: data, as: UTF8.self) != nil else { throw .malformed }
+        let result = data.withUnsafeBytes { bytes in
+            Result { () throws(XMLAnswerError) -> XMLElement in
+                var reader = XMLReader(bytes, limits)
+                return try reader.root()
+            }
         }
-        guard data.range(of: Data("<!DOCTYPE".utf8)) == nil, data.range(of: Data("<!ENTITY".utf8)) == nil else {
-            throw .hasDocumentType
-        }
-        let builder = TreeBuilder(limits)
-        let parser = XMLParser(data: data)
-        parser.shouldResolveExternalEntities = false
-        parser.delegate = builder
-        let isParsed = parser.parse()
-        if let failure = builder.failure { throw failure }
-        guard isParsed, let root = builder.root else { throw .malformed }
-        return root
+        return try result.get()
     }
 }
 
-extension XMLElement {
-    /// Whether the declaration names another encoding than UTF-8. In some, such as UTF-7, the parser would find what the search
-    /// for a document type does not.
-    private static func declaresOtherEncoding(_ data: Data) -> Bool {
-        let text = String(decoding: data.prefix(1024), as: UTF8.self).lowercased()
-        guard let start = text.range(of: "<?xml"), let end = text.range(of: "?>") else { return false }
-        guard start.upperBound <= end.lowerBound else { return true }
-        let declaration = text[start.upperBound..<end.lowerBound]
-        guard let name = declaration.range(of: "encoding") else { return false }
-        let value = declaration[name.upperBound...].trimmingCharacters(in: CharacterSet(charactersIn: "= \t\r\n\"'"))
-        return !["utf-8", "utf8", "us-ascii"].contains {
-            value == $0 || value.hasPrefix($0 + "\"") || value.hasPrefix($0 + "'")
-        }
-    }
-}
-
-/// Puts the parser's events together.
-private final class TreeBuilder: NSObject, XMLParserDelegate {
+/// Reads a document in UTF-8 from its first byte to the end of its root element (XML 1.0, §2 and §3).
+private struct XMLReader {
+    private let bytes: UnsafeRawBufferPointer
     private let limits: XMLLimits
-    private var open: [XMLElement] = []
+    private var position = 0
+    /// The elements whose end tags are still to come, and their names with the prefixes.
+    private var open: [(element: XMLElement, tag: Range<Int>)] = []
     private var count = 0
-    private(set) var root: XMLElement?
-    private(set) var failure: XMLAnswerError?
 
-    init(_ limits: XMLLimits) { self.limits = limits }
-
-    func parser(
-        _ parser: XMLParser, didStartElement elementName: String, namespaceURI: String?, qualifiedName qName: String?,
-        attributes attributeDict: [String: String] = [:]
-    ) {
-        guard failure == nil else { return }
-        count += 1
-        if count > limits.elements { return fail(.tooManyElements, parser) }
-        if open.count >= limits.depth { return fail(.tooDeep, parser) }
-        open.append(XMLElement(elementName.split(separator: ":").last.map(String.init) ?? elementName))
+    init(_ bytes: UnsafeRawBufferPointer, _ limits: XMLLimits) {
+        self.bytes = bytes
+        self.limits = limits
     }
 
-    func parser(_ parser: XMLParser, foundCharacters string: String) { add(string) }
-
-    func parser(_ parser: XMLParser, foundCDATA CDATABlock: Data) { add(String(decoding: CDATABlock, as: UTF8.self)) }
-
-    func parser(
-        _ parser: XMLParser, didEndElement elementName: String, namespaceURI: String?, qualifiedName qName: String?
-    ) {
-        guard failure == nil, let element = open.popLast() else { return }
-        if open.isEmpty {
-            root = element
-        } else {
-            open[open.count - 1].children.append(element)
+    mutating func root() throws(XMLAnswerError) -> XMLElement {
+        if begins(with: "\u{FEFF}") { position += "\u{FEFF}".utf8.count }
+        if begins(with: "<?xml") { try readDeclaration() }
+        while true {
+            try readText()
+            if begins(with: "<!--") {
+                try skip("<!--", until: "-->")
+            } else if begins(with: "<![CDATA[") {
+                try readCharacterData()
+            } else if begins(with: "<!") {
+                throw begins(with: "<!DOCTYPE") ? .hasDocumentType : .malformed
+            } else if begins(with: "<?") {
+                try skip("<?", until: "?>")
+            } else if begins(with: "</") {
+                if let root = try readEndTag() { return root }
+            } else {
+                if let root = try readStartTag() { return root }
+            }
         }
     }
 
-    private func add(_ text: String) {
-        guard failure == nil, !open.isEmpty else { return }
-        open[open.count - 1].text += text
+    // MARK: Tags
+
+    /// Gives the root where the tag is empty, and no other is open.
+    private mutating func readStartTag() throws(XMLAnswerError) -> XMLElement? {
+        position += 1
+        let tag = try readName()
+        count += 1
+        guard count <= limits.elements else { throw .tooManyElements }
+        guard open.count < limits.depth else { throw .tooDeep }
+        let local = bytes[tag].lastIndex(of: UInt8(ascii: ":")).map { $0 + 1 } ?? tag.lowerBound
+        open.append((XMLElement(String(decoding: bytes[local..<tag.upperBound], as: UTF8.self)), tag))
+        while true {
+            let hasSpace = skipSpace()
+            if begins(with: ">") {
+                position += 1
+                return nil
+            }
+            if begins(with: "/>") {
+                position += 2
+                return close()
+            }
+            guard hasSpace else { throw .malformed }
+            try skipAttribute()
+        }
     }
 
-    private func fail(_ error: XMLAnswerError, _ parser: XMLParser) {
-        failure = error
-        open = []
-        parser.abortParsing()
+    private mutating func skipAttribute() throws(XMLAnswerError) {
+        _ = try readName()
+        skipSpace()
+        try expect("=")
+        skipSpace()
+        guard let quote = byte, quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") else { throw .malformed }
+        position += 1
+        guard let end = bytes[position...].firstIndex(of: quote),
+            !bytes[position..<end].contains(UInt8(ascii: "<"))
+        else { throw .malformed }
+        position = end + 1
+    }
+
+    /// Gives the root where that ends.
+    private mutating func readEndTag() throws(XMLAnswerError) -> XMLElement? {
+        position += 2
+        let tag = try readName()
+        skipSpace()
+        try expect(">")
+        guard let last = open.last, bytes[last.tag].elementsEqual(bytes[tag]) else { throw .malformed }
+        return close()
+    }
+
+    private mutating func close() -> XMLElement? {
+        guard let element = open.popLast()?.element else { return nil }
+        guard !open.isEmpty else { return element }
+        open[open.count - 1].element.children.append(element)
+        return nil
+    }
+
+    private mutating func readName() throws(XMLAnswerError) -> Range<Int> {
+        let start = position
+        while let byte, Self.isOfName(byte) { position += 1 }
+        guard position > start, !Self.onlyFollows(bytes[start]) else { throw .malformed }
+        return start..<position
+    }
+
+    /// Characters beyond ASCII are not told apart: no name of S3's has one.
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "_"),
+            UInt8(ascii: ":"), 0x80...0xFF:
+            true
+        default: onlyFollows(byte)
+        }
+    }
+
+    /// No name begins with these.
+    private static func onlyFollows(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte) || byte == UInt8(ascii: "-")
+            || byte == UInt8(ascii: ".")
+    }
+
+    // MARK: Text
+
+    /// Reads up to the next `<`. Outside of the root there is white space alone.
+    private mutating func readText() throws(XMLAnswerError) {
+        let start = position
+        guard let end = bytes[start...].firstIndex(of: UInt8(ascii: "<")) else { throw .malformed }
+        position = end
+        guard !open.isEmpty else {
+            guard bytes[start..<end].allSatisfy(Self.isSpace) else { throw .malformed }
+            return
+        }
+        var rest = bytes[start..<end]
+        var text: [UInt8] = []
+        while let reference = rest.firstIndex(of: UInt8(ascii: "&")) {
+            text += rest[..<reference]
+            // No reference is longer than `&#x0010FFFF;`, but for zeros that no server writes.
+            guard let semicolon = rest[reference...].prefix(16).firstIndex(of: UInt8(ascii: ";")),
+                let character = Self.character(bytes[reference + 1..<semicolon])
+            else { throw .malformed }
+            text += Array(String(character).utf8)
+            rest = rest[(semicolon + 1)...]
+        }
+        text += rest
+        append(text)
+    }
+
+    /// What stands between `&` and `;` (§4.1 and §4.6).
+    private static func character(_ name: Slice<UnsafeRawBufferPointer>) -> Unicode.Scalar? {
+        switch String(decoding: name, as: UTF8.self) {
+        case "amp": return "&"
+        case "lt": return "<"
+        case "gt": return ">"
+        case "quot": return "\""
+        case "apos": return "'"
+        case let text:
+            guard text.hasPrefix("#") else { return nil }
+            let isHexadecimal = text.hasPrefix("#x")
+            let digits = text.dropFirst(isHexadecimal ? 2 : 1)
+            guard digits.utf8.allSatisfy({ isASCIIHexadecimal($0) }) else { return nil }
+            guard let scalar = UInt32(digits, radix: isHexadecimal ? 16 : 10).flatMap(Unicode.Scalar.init) else {
+                return nil
+            }
+            return scalar.value >= 0x20 || [9, 10, 13].contains(scalar.value) ? scalar : nil
+        }
+    }
+
+    private static func isASCIIHexadecimal(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "a")...UInt8(ascii: "f"),
+            UInt8(ascii: "A")...UInt8(ascii: "F"):
+            true
+        default: false
+        }
+    }
+
+    private mutating func readCharacterData() throws(XMLAnswerError) {
+        guard !open.isEmpty else { throw .malformed }
+        let start = position + "<![CDATA[".utf8.count
+        try skip("<![CDATA[", until: "]]>")
+        append(bytes[start..<position - "]]>".utf8.count])
+    }
+
+    private mutating func append(_ text: some Collection<UInt8>) {
+        guard !text.isEmpty, !open.isEmpty else { return }
+        open[open.count - 1].element.text += String(decoding: text, as: UTF8.self)
+    }
+
+    /// Other encodings than UTF-8 are refused: in some, such as UTF-7, the text would mean something else to other readers.
+    private mutating func readDeclaration() throws(XMLAnswerError) {
+        let start = position
+        try skip("<?xml", until: "?>")
+        let text = String(decoding: bytes[start..<position - 2], as: UTF8.self).lowercased()
+        guard let name = text.range(of: "encoding") else { return }
+        let value = text[name.upperBound...].drop { "= \t\r\n\"'".contains($0) }.prefix { !"\"' ".contains($0) }
+        guard ["utf-8", "utf8", "us-ascii"].contains(value) else { throw .malformed }
+    }
+
+    // MARK: Bytes
+
+    private var byte: UInt8? { position < bytes.count ? bytes[position] : nil }
+
+    private func begins(with text: String) -> Bool { bytes[position...].starts(with: text.utf8) }
+
+    private mutating func expect(_ text: String) throws(XMLAnswerError) {
+        guard begins(with: text) else { throw .malformed }
+        position += text.utf8.count
+    }
+
+    @discardableResult private mutating func skipSpace() -> Bool {
+        let start = position
+        while let byte, Self.isSpace(byte) { position += 1 }
+        return position > start
+    }
+
+    private static func isSpace(_ byte: UInt8) -> Bool { byte == 0x20 || byte == 0x0A || byte == 0x0D || byte == 0x09 }
+
+    /// Goes behind the next `end`, which comes behind `start`.
+    private mutating func skip(_ start: String, until end: String) throws(XMLAnswerError) {
+        position += start.utf8.count
+        while let byte {
+            if byte == end.utf8.first, begins(with: end) {
+                position += end.utf8.count
+                return
+            }
+            position += 1
+        }
+        throw .malformed
     }
 }
 

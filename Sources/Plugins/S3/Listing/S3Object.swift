@@ -71,14 +71,19 @@ public enum S3ListingError: Error, Sendable, Equatable, LocalizedError, CustomSt
     case noContinuation
     /// The next page is the same again.
     case repeatedPage
+    /// So many pages in a row had no entries, and each said that others follow.
+    case emptyPages(Int)
 
     /// In plain words.
     public var description: String {
         switch self {
-        case .unexpectedAnswer(let name): "the server answers with \(name.shortened) where a listing was asked for"
+        case .unexpectedAnswer(let name):
+            "the server answers with \(name.shortened) where a listing was asked for; look whether the endpoint is a server of S3"
         case .malformed: "the listing is no XML, or has more elements than a page may have"
         case .noContinuation: "the listing says that more follows, and not where"
         case .repeatedPage: "the listing gives the same page again and again"
+        case .emptyPages(let count):
+            "the listing has had \(count) pages without an entry, and says that more follows: it may never end"
         }
     }
 

@@ -26,7 +26,7 @@ extension S3 {
         if let delimiter { query.append(.init("delimiter", delimiter)) }
         if let startAfter { query.append(.init("start-after", startAfter)) }
         if let pageSize { query.append(.init("max-keys", String(min(max(pageSize, 1), 1000)))) }
-        return S3EntrySequence(s3: self, bucket: bucket, query: query)
+        return S3EntrySequence(s3: self, bucket: bucket, query: query, hasPrefixes: delimiter != nil)
     }
 }
 
@@ -38,10 +38,14 @@ public struct S3EntrySequence: AsyncSequence, Sendable {
 
     /// More bytes of a page are refused.
     static let maximumPage = 16 << 20
+    /// Amazon's pages are seldom empty, where much was deleted for example.
+    static let maximumEmptyPages = 100
 
     let s3: S3
     let bucket: String
     let query: [CanonicalRequest.QueryItem]
+    /// Whether there is a delimiter. Without it no page has prefixes.
+    let hasPrefixes: Bool
 
     /// Begins to list.
     public func makeAsyncIterator() -> Iterator { Iterator(sequence: self) }
@@ -57,6 +61,8 @@ public struct S3EntrySequence: AsyncSequence, Sendable {
         private let sequence: S3EntrySequence
         private var entries: ArraySlice<S3ListingEntry> = []
         private var position = Position.begin
+        /// In a row.
+        private var emptyPages = 0
 
         init(sequence: S3EntrySequence) { self.sequence = sequence }
 
@@ -73,8 +79,12 @@ public struct S3EntrySequence: AsyncSequence, Sendable {
                 position = .end
                 let page = try await sequence.page(token)
                 entries = page.entries[...]
+                emptyPages = entries.isEmpty ? emptyPages + 1 : 0
                 guard let next = page.next else { continue }
                 guard next != token else { throw S3ListingError.repeatedPage }
+                guard emptyPages < S3EntrySequence.maximumEmptyPages else {
+                    throw S3ListingError.emptyPages(emptyPages)
+                }
                 position = .page(next: next)
             }
         }
@@ -85,7 +95,9 @@ public struct S3EntrySequence: AsyncSequence, Sendable {
         let answer = try await s3.answer("GET", try S3Address(bucket: bucket), query, limit: Self.maximumPage)
         let document: XMLElement
         do { document = try XMLElement.parse(answer.body) } catch { throw S3ListingError.malformed }
-        return try ListPage(document, bucket: bucket)
+        var page = try ListPage(document, bucket: bucket)
+        if !hasPrefixes { page.entries.removeAll { if case .prefix = $0 { true } else { false } } }
+        return page
     }
 }
 

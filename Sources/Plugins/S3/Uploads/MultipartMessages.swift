@@ -62,19 +62,38 @@ enum MultipartMessages {
         return text
     }
 
-    /// The parts in an answer to ListParts, and where the next page begins; nil: there is none.
-    static func parts(_ answer: S3Answer) throws -> (parts: [S3Upload.Part], next: String?) {
+    /// What an answer to CompleteMultipartUpload says. Its status comes before the server has put the parts together, so that
+    /// 200 alone is no success: a server that fails meanwhile ends the body, or sends an error in it.
+    static func storedObject(_ answer: S3Answer) throws -> S3StoredObject {
+        guard let document = answer.document,
+            document.name == "CompleteMultipartUploadResult" || document["ETag"] != nil
+        else {
+            throw S3UploadError.unexpectedAnswer(
+                "the server answered the completion of the upload with status \(answer.status), and did not say that the object is "
+                    + "stored; look whether it is there, or upload it again")
+        }
+        return S3StoredObject(eTag: document["ETag"], versionID: answer.field("x-amz-version-id"))
+    }
+
+    /// The parts in an answer to ListParts, and the number behind which the next page begins; nil: there is none.
+    static func parts(_ answer: S3Answer) throws -> (parts: [S3Upload.Part], next: Int?) {
         // Servers name the root in different ways.
         guard let document = answer.document, document["UploadId"] != nil else {
             throw S3UploadError.unexpectedAnswer("the list of parts is no XML of that kind")
         }
         let parts = document.all("Part").compactMap { part -> S3Upload.Part? in
-            guard let number = part["PartNumber"].flatMap({ Int($0) }), let size = part["Size"].flatMap({ Int($0) }),
-                let eTag = part["ETag"]
+            guard let number = part["PartNumber"].flatMap({ Int($0) }), (1...PartPlan.maximumParts).contains(number),
+                let size = part["Size"].flatMap({ Int($0) }), size >= 0, let eTag = part["ETag"]
             else { return nil }
             return S3Upload.Part(number: number, eTag: eTag, size: size)
         }
-        return (parts, document["IsTruncated"] == "true" ? document["NextPartNumberMarker"] : nil)
+        guard document["IsTruncated"] == "true", let text = document["NextPartNumberMarker"] else {
+            return (parts, nil)
+        }
+        guard let next = Int(text) else {
+            throw S3UploadError.unexpectedAnswer("the list of parts says that more follow, and not where")
+        }
+        return (parts, next)
     }
 }
 

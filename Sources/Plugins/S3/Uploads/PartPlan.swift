@@ -30,7 +30,7 @@ struct PartPlan: Sendable, Equatable {
 
     /// The wanted size, or the smallest with which 10,000 parts are enough.
     static func partSize(for size: Int64, wanted: Int) -> Int {
-        let needed = max(0, size - 1) / Int64(maximumParts) + 1
+        let needed = (max(1, size) - 1) / Int64(maximumParts) + 1
         return max(1, wanted, Int(clamping: needed))
     }
 }

@@ -61,15 +61,17 @@ extension S3 {
     public func storedParts(of upload: S3Upload) async throws -> S3Upload {
         let address = try S3Address(upload.url)
         var parts: [S3Upload.Part] = []
-        var marker: String?
+        var marker: Int?
         repeat {
-            let items = marker.map { [CanonicalRequest.QueryItem("part-number-marker", $0)] } ?? []
+            let items = marker.map { [CanonicalRequest.QueryItem("part-number-marker", String($0))] } ?? []
             let answer = try await answer("GET", address, MultipartMessages.upload(upload.uploadID) + items)
             let page = try MultipartMessages.parts(answer)
             parts += page.parts
             // A page that goes back, or on without end, is a server's error.
-            guard page.next == nil || (page.next != marker && parts.count <= PartPlan.maximumParts) else {
-                throw S3UploadError.unexpectedAnswer("the list of parts does not end")
+            if let next = page.next {
+                guard next > marker ?? 0, next <= PartPlan.maximumParts, parts.count <= PartPlan.maximumParts else {
+                    throw S3UploadError.unexpectedAnswer("the list of parts does not end")
+                }
             }
             marker = page.next
         } while marker != nil
@@ -125,7 +127,7 @@ extension S3 {
                 $0.httpBody = body
             }
         }
-        return S3StoredObject(eTag: answer.document?["ETag"], versionID: answer.field("x-amz-version-id"))
+        return try MultipartMessages.storedObject(answer)
     }
 }
 

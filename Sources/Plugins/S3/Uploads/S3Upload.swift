@@ -26,7 +26,12 @@ public struct S3Upload: Sendable, Hashable, Codable {
     public internal(set) var parts: [Part]
 
     /// How many bytes the server has.
-    public var countOfBytesStored: Int64 { parts.reduce(0) { $0 + Int64($1.size) } }
+    public var countOfBytesStored: Int64 {
+        parts.reduce(0) { sum, part in
+            let (next, overflows) = sum.addingReportingOverflow(Int64(max(0, part.size)))
+            return overflows ? .max : next
+        }
+    }
 
     var plan: PartPlan { PartPlan(size: size, partSize: partSize) }
 

@@ -65,7 +65,7 @@ struct StreamedUpload: Sendable {
         let answer = try await answer(
             "POST", MultipartMessages.upload(identifier), body, isKept: MultipartMessages.isOfCompletion)
         var fields = answer.fields
-        fields["etag"] = answer.document?["ETag"]
+        fields["etag"] = try MultipartMessages.storedObject(answer).eTag
         fields["content-type"] = nil
         fields["transfer-encoding"] = nil
         fields["content-length"] = "0"
