@@ -73,7 +73,7 @@ import Testing
         try header.check(against: member.entry)
         let data = try plan.data(behind: header)
         guard data.upperBound <= Int64(file.count) else { throw .malformedDirectory("BUG: \(data) is beyond the file") }
-        var decoder = try MemberDecoder(member.entry)
+        var decoder = try MemberDecoder(member.entry, maximumRatio: .max)
         decoder.receive(Data(file[Int(data.lowerBound)..<Int(data.upperBound)]))
         var count = 0
         while let piece = try decoder.next() { count += piece.count }

@@ -218,6 +218,36 @@ import Testing
         }
     }
 
+    /// A member that expands far is bounded as a body with a content coding is, before what it says of itself is all there.
+    @Test func membersThatExpandFar() async throws {
+        let size = (32 << 20) + (8 << 20)
+        let server = try RangeServer(
+            ArchiveBuilder(
+                .init("a", [UInt8](repeating: 7, count: size), method: 8), .init("b", Self.text, method: 8)
+            ).make())
+        func load(_ member: String, _ configure: (URLSessionConfiguration) -> Void = { _ in }) async -> Result<
+            Int, any Error
+        > {
+            let configuration = URLSessionConfiguration.ephemeral
+            configuration.urlCache = nil
+            ArchiveLoader().install(in: configuration)
+            configure(configuration)
+            let session = URLSession(configuration: configuration)
+            defer { session.invalidateAndCancel() }
+            do { return .success(try await session.load(server.url(member)).0.count) } catch { return .failure(error) }
+        }
+        let error = await load("a").failure
+        #expect(error as? ArchiveError == .expandsTooFar("a", ratio: 200))
+        #expect(error?.localizedDescription.contains("configuration.maximumDecompressionRatio") == true)
+        #expect(try await load("a") { $0.maximumDecompressionRatio = .max }.get() == size)
+        let collected = await load("a") {
+            $0.maximumDecompressionRatio = .max
+            $0.maximumCollectedBodySize = 1000
+        }
+        #expect((collected.failure as? URLError)?.code == .dataLengthExceedsMaximum)
+        #expect(try await load("b") { $0.maximumDecompressionRatio = 1 }.get() == Self.text.utf8.count)
+    }
+
     @Test func aPrefixACommentAndZip64() async throws {
         let cases = [(100, 0, false), (70_000, 40_000, true), (0, 65_535, true), (0, 65_535, false)]
         for (prefix, comment, isZip64) in cases {
@@ -255,4 +285,8 @@ import Testing
         let none = try #require(ArchiveURL(archive: folder.file("none"), member: "a").url)
         await #expect(throws: URLError.self) { try await session.load(none) }
     }
+}
+
+extension Result {
+    fileprivate var failure: Failure? { if case .failure(let error) = self { error } else { nil } }
 }

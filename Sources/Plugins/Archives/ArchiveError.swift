@@ -35,6 +35,9 @@ public enum ArchiveError: Error, Sendable, Hashable, LocalizedError, CustomStrin
     case overlapping(String)
     /// The member's data cannot be decoded, or has another size than the directory says.
     case corruptMember(String, reason: String)
+    /// The member expands to more than so many times the bytes that came of it
+    /// (`URLSessionConfiguration.maximumDecompressionRatio`).
+    case expandsTooFar(String, ratio: Int)
     /// The member's CRC-32 is not the one that the directory says.
     case wrongChecksum(member: String, expected: UInt32, found: UInt32)
     /// The archive was replaced by another one while it was read, twice, or when a part of the member was delivered.
@@ -65,6 +68,9 @@ public enum ArchiveError: Error, Sendable, Hashable, LocalizedError, CustomStrin
             "the member \(name) is refused: its local header has another \(field) than the directory"
         case .overlapping(let name): "the member \(name) is refused: its data reaches into what follows it"
         case .corruptMember(let name, let reason): "the member \(name) is corrupt: \(reason)"
+        case .expandsTooFar(let name, let ratio):
+            "the member \(name) expands to more than \(ratio) times its size, more than "
+                + "configuration.maximumDecompressionRatio allows: raise that where the archive is trusted"
         case .wrongChecksum(let name, let expected, let found):
             "the member \(name) is corrupt: its CRC-32 is \(hexadecimal(found)), and should be \(hexadecimal(expected))"
         case .archiveChanged: "the archive was replaced while it was read: load the member again"

@@ -25,6 +25,10 @@ public final class LoadContext: Sendable {
     /// The session's logger.
     public let logger: Logger
 
+    /// What ``URLSessionConfiguration/maximumDecompressionRatio`` of the session is. A handler that decodes what it receives keeps
+    /// to it, as the built-in ones do: when it has decoded more than 32 MiB.
+    public let maximumDecompressionRatio: Int
+
     private let run: CustomLoad
     private let credentialStorage: URLCredentialStorage?
 
@@ -34,6 +38,7 @@ public final class LoadContext: Sendable {
         task = resources.task
         sessionIdentity = resources.core.identity
         logger = resources.core.logger
+        maximumDecompressionRatio = resources.core.settings.maximumDecompressionRatio
         credentialStorage = resources.core.settings.credentialStorage
         url = request.url ?? URL(fileURLWithPath: "/")
         body = LoadBody(request)

@@ -181,7 +181,7 @@ struct ArchiveLoad {
     private func decode(
         _ plan: MemberPlan, _ entry: DirectoryEntry, _ data: Range<Int64>, _ reader: inout ArchiveReader
     ) async throws {
-        var decoder = try MemberDecoder(entry)
+        var decoder = try MemberDecoder(entry, maximumRatio: load.maximumDecompressionRatio)
         var skipped = plan.part.lowerBound
         var left = plan.part.upperBound - plan.part.lowerBound
         let needsAll = plan.part.upperBound == entry.size

@@ -11,17 +11,22 @@ struct MemberDecoder: Sendable {
 
     /// How many bytes it gives at once.
     private static let pieceSize = 64 * 1024
+    /// Up to here a member may expand as far as deflate can, as a body with a content coding may.
+    private static let smallest: Int64 = 32 << 20
 
     private let entry: DirectoryEntry
     private let method: Method
+    private let ratio: Int64
     private var pending = Data()
     private var received: Int64 = 0
     private var produced: Int64 = 0
     private var checksum = CRC32()
 
+    /// - Parameter ratio: how many bytes may be decoded from each that was received.
     /// - Throws: ``ArchiveError/unsupportedCompression(member:method:)`` and ``ArchiveError/corruptMember(_:reason:)``.
-    init(_ entry: DirectoryEntry) throws(ArchiveError) {
+    init(_ entry: DirectoryEntry, maximumRatio ratio: Int) throws(ArchiveError) {
         self.entry = entry
+        self.ratio = Int64(max(1, ratio))
         switch entry.method {
         case 0:
             guard entry.size == entry.compressedSize else {
@@ -52,6 +57,9 @@ struct MemberDecoder: Sendable {
             throw .corruptMember(entry.name, reason: "it has more than the \(entry.size) bytes that the directory says")
         }
         produced += Int64(piece.count)
+        guard produced <= Self.smallest || produced / ratio <= received else {
+            throw .expandsTooFar(entry.name, ratio: Int(ratio))
+        }
         checksum.update(piece)
         return piece
     }

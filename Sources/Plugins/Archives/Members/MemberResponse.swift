@@ -43,7 +43,13 @@ struct MemberResponse {
         guard
             let response = HTTPURLResponse(
                 url: url, statusCode: status, httpVersion: "HTTP/1.1", headerFields: fields)
-        else { throw URLError(.badServerResponse) }
+        else {
+            throw URLError(
+                .badServerResponse,
+                userInfo: [
+                    NSLocalizedDescriptionKey: "no response with status \(status) can be made for \(url.absoluteString)"
+                ])
+        }
         return response
     }
 
