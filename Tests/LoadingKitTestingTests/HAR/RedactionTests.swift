@@ -16,7 +16,9 @@ import Testing
         ("https://a.test/x?token", "https://a.test/x?token"),
         ("https://a.test/x?token=", "https://a.test/x?token=(redacted)"),
         ("https://user:s3@a.test/x@y", "https://(redacted)@a.test/x@y"),
-        ("/relative?secret=s3", "/relative?secret=(redacted)"),
+        ("/relative?secret=s3", "/relative?secret=(redacted)"), ("//user:s3@a.test/x", "//(redacted)@a.test/x"),
+        ("//s3@a.test", "//(redacted)@a.test"), ("/go/http://u:s3@a.test/x@y", "/go/http://(redacted)@a.test/x@y"),
+        ("//a.test/x@y", "//a.test/x@y"), ("//a.test//u:s3@b.test", "//a.test//(redacted)@b.test"),
     ]
 
     @Test(arguments: urls) func url(_ text: String, _ expected: String) {
@@ -36,6 +38,10 @@ import Testing
         ("X-API-Key", "s3", "(redacted)"),
         ("Location", "/next?token=s3", "/next?token=(redacted)"),
         ("Referer", "https://u:s3@a.test/", "https://(redacted)@a.test/"),
+        ("Location", "//u:s3@a.test/x", "//(redacted)@a.test/x"),
+        ("Refresh", "0; url=http://u:s3@a.test/", "0; url=http://(redacted)@a.test/"),
+        ("Link", "<//a.test>, <http://u:s3@a.test/>; rel=next", "<//a.test>, <http://(redacted)@a.test/>; rel=next"),
+        ("From", "a@a.test", "a@a.test"),
     ]
 
     @Test(arguments: fields) func field(_ name: String, _ value: String, _ expected: String) {
@@ -78,6 +84,30 @@ import Testing
     @Test(arguments: bodies) func body(_ type: String?, _ text: String, _ expected: String) {
         let redacted = HARRedaction.standard.redact(body: Data(text.utf8), contentType: type)
         #expect(String(decoding: redacted, as: UTF8.self) == expected)
+    }
+
+    /// Each encoding that JSON once had (RFC 4627 §3), with and without a byte order mark, whole and cut off.
+    @Test(arguments: [
+        String.Encoding.utf16LittleEndian, .utf16BigEndian, .utf32LittleEndian, .utf32BigEndian,
+    ])
+    func wideBodies(_ encoding: String.Encoding) throws {
+        let plain = #"{"a":"ü😀","token":"hunter2","b":"@"}"#
+        for mark in ["", "\u{FEFF}"] {
+            let whole = try #require((mark + plain).data(using: encoding))
+            let redacted = HARRedaction.standard.redact(body: whole, contentType: "application/json")
+            let expected = mark + plain.replacing("hunter2", with: "(redacted)")
+            #expect(redacted == expected.data(using: encoding))
+            for end in 0...whole.count {
+                let part = HARRedaction.standard.redact(body: whole.prefix(end), contentType: "application/json")
+                #expect(!String(decoding: part.filter { $0 != 0 }, as: UTF8.self).contains("hunt"))
+            }
+            let open = try #require((mark + #"{"a":1}"#).data(using: encoding))
+            #expect(HARRedaction.standard.redact(body: open, contentType: nil) == open)
+        }
+        // What is no text stays as it is.
+        for bytes in [[0xFF, 0xFE, 0x00, 0xD8, 0x41], [0, 0, 0, 1, 0xFF], [0, 0], [0xFE, 0xFF]] as [[UInt8]] {
+            #expect(HARRedaction.standard.redact(body: Data(bytes), contentType: nil) == Data(bytes))
+        }
     }
 
     /// Wherever a body was cut off, the part of the secret is not in it.

@@ -120,7 +120,8 @@ struct EntryMaker {
     /// As Chrome has it, and the code with which the error is replayed.
     private func describe(_ error: any Error, in response: inout HARResponse) {
         let code = (error as? URLError)?.code ?? (error is CancellationError ? .cancelled : .unknown)
-        response.others["_error"] = .string(code == .cancelled ? "cancelled" : error.localizedDescription)
+        response.others["_error"] = .string(
+            code == .cancelled ? "cancelled" : Redactor.withoutUsers(error.localizedDescription))
         response.others["_urlErrorCode"] = .integer(Int64(code.rawValue))
     }
 }

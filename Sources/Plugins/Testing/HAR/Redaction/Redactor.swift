@@ -32,13 +32,23 @@ struct Redactor: Sendable {
             query = form(String(text[text.index(after: question)...]))
             text = String(text[..<question])
         }
-        if let mark = text.range(of: "://") {
-            let authority = text[mark.upperBound...].prefix { $0 != "/" }
-            if let at = authority.lastIndex(of: "@") {
-                text.replaceSubrange(authority.startIndex..<at, with: Self.marker)
-            }
+        return Self.withoutUsers(text) + (query.map { "?\($0)" } ?? "")
+    }
+
+    /// Replaces what stands before an `@` in the authority of a URL, also of one in another text, and of one without a scheme
+    /// (RFC 3986 §4.2).
+    static func withoutUsers(_ text: String) -> String {
+        guard text.contains("@") else { return text }
+        var (result, rest) = ("", text[...])
+        while let mark = rest.firstRange(of: "//") {
+            result += rest[..<mark.upperBound]
+            rest = rest[mark.upperBound...]
+            let authority = rest.prefix { !"/?#\"<> \t".contains($0) }
+            guard let at = authority.lastIndex(of: "@") else { continue }
+            result += marker
+            rest = rest[at...]
         }
-        return text + (query.map { "?\($0)" } ?? "")
+        return result + rest
     }
 
     /// `application/x-www-form-urlencoded`: a query, or a body.
@@ -58,7 +68,7 @@ struct Redactor: Sendable {
     func field(_ name: String, _ value: String) -> String {
         let name = name.lowercased()
         if Self.references.contains(name) { return url(value) }
-        guard fields.contains(name) else { return value }
+        guard fields.contains(name) else { return Self.withoutUsers(value) }
         switch name {
         case "cookie":
             return value.split(separator: ";").map { pair in
@@ -91,6 +101,11 @@ struct Redactor: Sendable {
             return Array(form(String(decoding: bytes, as: UTF8.self)).utf8)
         }
         if let multipart = MultipartBody(bytes, contentType: contentType) { return self.multipart(multipart) }
+        if let wide = WideText(bytes) {
+            let text = Array(wide.text.utf8)
+            let redacted = body(text, contentType)
+            return redacted == text ? bytes : wide.encode(String(decoding: redacted, as: UTF8.self))
+        }
         let first = bytes.first { ![0x20, 0x09, 0x0A, 0x0D, 0xEF, 0xBB, 0xBF].contains($0) }
         let looksLikeJSON = first == UInt8(ascii: "{") || first == UInt8(ascii: "[")
         guard type.hasSuffix("json") || looksLikeJSON else { return bytes }
