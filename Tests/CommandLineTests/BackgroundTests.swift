@@ -111,6 +111,8 @@ import Testing
         #expect(TransferAmount(try Self.overview(1, .running, received: 999, of: 1000).snapshot).percent == 99)
         #expect(TransferAmount(try Self.overview(1, .running, received: 1000, of: 1000).snapshot).percent == 100)
         #expect(TransferAmount(try Self.overview(1, .running, received: 2000, of: 1000).snapshot).percent == 100)
+        #expect(TransferAmount(try Self.overview(1, .running, received: .max, of: 1).snapshot).percent == 100)
+        #expect(TransferAmount(try Self.overview(1, .running, received: .min, of: 1).snapshot).percent == 0)
         #expect(TransferAmount(try Self.overview(1, .running, received: 10, of: 0).snapshot).percent == nil)
     }
 

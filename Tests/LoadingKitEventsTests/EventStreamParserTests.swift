@@ -136,6 +136,14 @@ import Testing
         #expect(error("data:\(fifteen)\ndata:\(fifteen.dropLast())\n\n") == nil)
         #expect(error("data:\(fifteen)\ndata:\(fifteen)\n\n") == .eventTooLong(limit: 30))
         #expect(error("id:12345\n\n") == nil && error("id:123456\n\n") == .idTooLong(limit: 5))
+        for (error, setting) in [
+            (EventStreamParseError.lineTooLong(limit: 20), "maximumLineSize"),
+            (.eventTooLong(limit: 20), "maximumEventSize"),
+            (.idTooLong(limit: 20), "maximumIDSize"),
+        ] {
+            let text = (error as any Error).localizedDescription
+            #expect(text.contains("more than 20 bytes") && text.contains("raise EventStreamLimits.\(setting)"))
+        }
         // The events before it are not lost.
         var parser = EventStreamParser(limits: limits)
         var events: [ServerSentEvent] = []

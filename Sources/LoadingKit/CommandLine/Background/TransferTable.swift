@@ -98,7 +98,7 @@ struct TransferAmount {
     /// Rounded down, so that 100 is all. Nil where it is not known.
     var percent: Int? {
         guard let expected, expected > 0 else { return nil }
-        return min(max(Int(Double(done) / Double(expected) * 100), 0), 100)
+        return Int(min(max(Double(done) / Double(expected) * 100, 0), 100))
     }
 
     private static func known(_ count: Int64) -> Int64? { count >= 0 ? count : nil }

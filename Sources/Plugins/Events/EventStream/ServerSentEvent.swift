@@ -1,3 +1,5 @@
+import Foundation
+
 /// An event of a stream of type `text/event-stream` (HTML §9.2).
 public struct ServerSentEvent: Sendable, Hashable {
     /// The last event ID of the stream, as of this event: that of an earlier event where this one sets none. Empty where
@@ -33,7 +35,7 @@ public struct EventStreamLimits: Sendable, Hashable {
 }
 
 /// A limit that an event stream has exceeded.
-public enum EventStreamParseError: Error, Sendable, Hashable, CustomStringConvertible {
+public enum EventStreamParseError: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
     /// A line has more bytes than ``EventStreamLimits/maximumLineSize``.
     case lineTooLong(limit: Int)
     /// An event's data has more bytes than ``EventStreamLimits/maximumEventSize``.
@@ -44,9 +46,16 @@ public enum EventStreamParseError: Error, Sendable, Hashable, CustomStringConver
     /// In plain words, with the limit's name.
     public var description: String {
         switch self {
-        case .lineTooLong(let limit): "a line of the event stream has more than \(limit) bytes (maximumLineSize)"
-        case .eventTooLong(let limit): "an event has more than \(limit) bytes of data (maximumEventSize)"
-        case .idTooLong(let limit): "the ID of an event has more than \(limit) bytes (maximumIDSize)"
+        case .lineTooLong(let limit):
+            "a line of the event stream has more than \(limit) bytes: raise EventStreamLimits.maximumLineSize where the server is "
+                + "trusted"
+        case .eventTooLong(let limit):
+            "an event has more than \(limit) bytes of data: raise EventStreamLimits.maximumEventSize where the server is trusted"
+        case .idTooLong(let limit):
+            "the ID of an event has more than \(limit) bytes: raise EventStreamLimits.maximumIDSize where the server is trusted"
         }
     }
+
+    /// The description.
+    public var errorDescription: String? { description }
 }

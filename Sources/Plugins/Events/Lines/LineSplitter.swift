@@ -1,14 +1,19 @@
 import Foundation
 
 /// A line has more bytes than the limit.
-public struct LineTooLong: Error, Sendable, Hashable, CustomStringConvertible {
+public struct LineTooLong: Error, Sendable, Hashable, LocalizedError, CustomStringConvertible {
     /// Bytes that a line may have.
     public var limit: Int
     /// The line's number, from 1. Empty lines count.
     public var line: Int
 
     /// In plain words.
-    public var description: String { "line \(line) has more than \(limit) bytes (maximumLineSize)" }
+    public var description: String {
+        "line \(line) has more than \(limit) bytes: give a larger maximumLineSize where the server is trusted"
+    }
+
+    /// The description.
+    public var errorDescription: String? { description }
 }
 
 /// Cuts bytes into lines, wherever the pieces are cut, as LoadingKit's and Apple's `AsyncLineSequence` do: a line ends with

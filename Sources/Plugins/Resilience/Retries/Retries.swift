@@ -47,7 +47,13 @@ public final class Retries: Interceptor {
             number += 1
             if request.httpBodyStream != nil {
                 guard let stream = policy.makeBodyStream?(request) else {
-                    throw URLError(.requestBodyStreamExhausted)
+                    throw URLError(
+                        .requestBodyStreamExhausted,
+                        userInfo: [
+                            NSLocalizedDescriptionKey:
+                                "the request cannot be sent again: its body is a stream, which was read; give "
+                                + "RetryPolicy.makeBodyStream, or the body as data or a file"
+                        ])
                 }
                 attempt.httpBodyStream = stream
             }

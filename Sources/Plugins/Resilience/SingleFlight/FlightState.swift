@@ -171,9 +171,15 @@ struct FlightState: Sendable {
     mutating func finish(_ end: Result<Void, any Error>, _ generation: UInt64) {
         guard generation == self.generation, self.end == nil else { return }
         self.end = end
-        wakes.heads += headWaiters.values.map { ($0, end.flatMap { .failure(URLError(.badServerResponse)) }) }
+        wakes.heads += headWaiters.values.map { ($0, end.flatMap { .failure(Self.noResponse) }) }
         wakes.pieces += pieceWaiters.values.map { ($0, end.map { nil }) }
         (headWaiters, pieceWaiters) = ([:], [:])
+    }
+
+    private static var noResponse: URLError {
+        URLError(
+            .badServerResponse,
+            userInfo: [NSLocalizedDescriptionKey: "the load that is shared ended without a response"])
     }
 
     /// Without its leader a load cannot go on before its response is there.
