@@ -24,7 +24,10 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
         guard !(resources.task is URLSessionDownloadTask), let cache = SessionCache.of(resources.core),
             !request.requestsConnection
         else {
-            return HTTPExchange(request, resources, cacheFields: fields)
+            // There may be other caches on the way.
+            var all = resources.core.settings.cachePolicy(of: request).directives(for: request.fields)
+            for field in fields { all.append(name: field.name, value: field.value) }
+            return HTTPExchange(request, resources, cacheFields: all)
         }
         return CachedExchange(request, resources, cache, adding: fields)
     }

@@ -59,7 +59,7 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     }
 
     /// Seconds from `resume()` after which a task fails with `URLError.timedOut`, however much it received.
-    /// Default seven days.
+    /// Default seven days. A stream task has no such limit, as it loads no resource that comes to an end.
     open var timeoutIntervalForResource: TimeInterval {
         get { settings.timeoutIntervalForResource }
         set { settings.timeoutIntervalForResource = newValue }

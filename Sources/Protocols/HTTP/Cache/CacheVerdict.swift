@@ -93,15 +93,19 @@ struct CacheQuery {
         }
     }
 
+}
+
+extension URLRequest.CachePolicy {
     /// The directives that the policy adds for caches on the way to the server, unless the program set its own.
-    func directives(validating: Bool) -> HTTPFields {
+    func directives(for fields: HTTPFields) -> HTTPFields {
         var extra = HTTPFields()
-        guard !fields.contains(.cacheControl) else { return extra }
-        switch policy {
+        switch self {
         case .reloadIgnoringLocalAndRemoteCacheData:
+            guard !fields.contains(.cacheControl) else { break }
             extra.append(.cacheControl, "no-cache")
             if !fields.contains(.pragma) { extra.append(.pragma, "no-cache") }
         case .reloadRevalidatingCacheData:
+            guard !fields.contains(.cacheControl) else { break }
             extra.append(.cacheControl, "max-age=0")
         case .useProtocolCachePolicy, .reloadIgnoringLocalCacheData, .returnCacheDataElseLoad,
             .returnCacheDataDontLoad:

@@ -178,7 +178,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     }
 
     func load(_ stored: StoredResponse?, completing partial: PartialResponse? = nil) {
-        var fields = query?.directives(validating: stored != nil) ?? HTTPFields()
+        var fields = query.map { $0.policy.directives(for: $0.fields) } ?? HTTPFields()
         for field in addedFields { fields.append(name: field.name, value: field.value) }
         for field in partial?.requestFields ?? stored.map(RequestConditions.validators) ?? HTTPFields() {
             fields.append(name: field.name, value: field.value)
