@@ -344,6 +344,16 @@ let package = Package(
         .testTarget(
             name: "AppleInterfaceTests", dependencies: ["LoadingKit"], path: "Tests/AppleInterfaceTests",
             exclude: ["AppleInterface.md"], packageAccess: false, swiftSettings: settings),
+        // Loads by each path through the library, from servers that say what they saw.
+        .target(
+            name: "MatrixPaths",
+            dependencies: ["LoadingKit", "LoadingKitCore", "TestSupport", "LoadingKitLoopbackServer", "loadkitd"],
+            path: "Tests/MatrixPaths", swiftSettings: settings),
+        // What the tests run in a network namespace of its own.
+        .executableTarget(
+            name: "MatrixProbe", dependencies: ["MatrixPaths", "LoadingKit", "CTestNetworks"],
+            path: "Tests/MatrixProbe", swiftSettings: settings),
+        tests("MatrixTests", ["MatrixPaths", "MatrixProbe", "LoadingKit", "LoadingKitCore", "LoadingKitPrimitives"]),
         // A program that imports LoadingKit alone, and a library that it uses beside it: they see what is public alone.
         .target(name: "CommonNames", path: "Tests/CommonNames", packageAccess: false, swiftSettings: settings),
         .target(

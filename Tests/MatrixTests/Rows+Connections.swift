@@ -1,0 +1,179 @@
+import Foundation
+import LoadingKit
+import LoadingKitCore
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import MatrixPaths
+import TestSupport
+import Testing
+
+/// Which connections there are, and how they are used.
+extension Row {
+    static let connections: [Row] = [
+        .setting("httpMaximumConnectionsPerHost")
+            .on(MatrixPath.all(but: [.http2, .webSocket, .stream])) { path in
+                let seen = try await path.run {
+                    $0.configure = { $0.httpMaximumConnectionsPerHost = 1 }
+                    $0.loads = 3
+                }
+                #expect(seen.outcomes.allSatisfy { $0.isLoaded } && seen.outcomes.count == 3)
+                #expect(seen.connections == 1)
+            }
+            .not([.http2], "One connection carries all requests to a host.")
+            .not([.webSocket, .stream], "Each task has a connection of its own for as long as it likes."),
+
+        .setting("httpShouldUsePipelining")
+            .on([.http1, .interceptor, .forwarded]) { path in
+                let seen = try await path.run {
+                    $0.configure = {
+                        $0.httpMaximumConnectionsPerHost = 1
+                        $0.httpShouldUsePipelining = true
+                    }
+                    $0.pipelines()
+                }
+                #expect(seen.outcomes.map(\.text) == ["hello", "hello", "hello", "hello"])
+            }
+            .not(
+                [.redirect, .resumedDownload],
+                "Requests are pipelined whatever led to them; that of HTTP/1.1 is tested."
+            )
+            .not(
+                [.http2, .webSocket, .ftp, .stream, .resumedUpload],
+                "Pipelined are requests of HTTP/1.1 without a body."
+            )
+            .not(MatrixPath.background, "Transfers are not pipelined: one that stalls would hold up others."),
+        .property("httpShouldUsePipelining")
+            .on([.http1, .interceptor, .forwarded]) { path in
+                let seen = try await path.run {
+                    $0.configure = { $0.httpMaximumConnectionsPerHost = 1 }
+                    $0.change = { $0.httpShouldUsePipelining = true }
+                    $0.pipelines()
+                }
+                #expect(seen.outcomes.map(\.text) == ["hello", "hello", "hello", "hello"])
+            }
+            .not(
+                [.redirect, .resumedDownload],
+                "Requests are pipelined whatever led to them; that of HTTP/1.1 is tested."
+            )
+            .not(
+                [.http2, .webSocket, .ftp, .stream, .resumedUpload],
+                "Pipelined are requests of HTTP/1.1 without a body."
+            )
+            .not(MatrixPath.background, "Transfers are not pipelined: one that stalls would hold up others."),
+
+        .setting("allowsHTTP2")
+            .on(MatrixPath.http) { path in
+                for (allows, expected) in [(true, "h2"), (false, "http/1.1")] {
+                    let seen = try await path.run {
+                        $0.isSecure = true
+                        $0.tls = { $0.applicationProtocols = ["h2", "http/1.1"] }
+                        $0.configure = { $0.allowsHTTP2 = allows }
+                    }
+                    #expect(seen.outcome?.isLoaded == true)
+                    #expect(seen.handshakes.last?.applicationProtocol == expected)
+                }
+            }
+            .not(
+                [.webSocket],
+                "A handshake of its own offers HTTP/1.1 alone; over HTTP/2 it joins a connection that is there."
+            )
+            .not([.ftp, .stream], "No HTTP."),
+
+        .setting("assumesHTTP2", "assumesCleartextHTTP2")
+            .on(MatrixPath.all(but: [.ftp, .stream] + MatrixPath.background), speaksHTTP2)
+            .open(MatrixPath.background, "The setting does not go with a transfer.", speaksHTTP2)
+            .not([.ftp, .stream], "No HTTP."),
+
+        .setting("retriesUnansweredRequests")
+            .on(MatrixPath.data) { path in
+                for retries in [true, false] {
+                    let posts = Box(0)
+                    let seen = try await path.run {
+                        $0.configure = { $0.retriesUnansweredRequests = retries }
+                        $0.change = { $0.httpMethod = "POST" }
+                        $0.rounds = 2
+                        $0.answer = { request in
+                            // The second is lost.
+                            let count = posts.update { count in
+                                count += 1
+                                return count
+                            }
+                            if count == 2 { try request.exchange.closeAbruptly() }
+                            return nil
+                        }
+                    }
+                    #expect(seen.outcome?.isLoaded == retries)
+                    #expect(posts.value == (retries ? 3 : 2))
+                }
+            }
+            .not([.webSocket, .resumedDownload], "Its request is a GET, which is sent again in any case.")
+            .not([.resumedUpload], "The upload asks the server how much it has, and goes on.")
+            .not([.ftp, .stream], "No HTTP.")
+            .not(MatrixPath.background, "A transfer that breaks is tried again in any case."),
+
+        .setting("unixSocket")
+            .on(MatrixPath.data + [.webSocket, .resumedDownload, .resumedUpload]) { path in
+                let folder = try TemporaryFolder()
+                let socket = folder.path + "/socket"
+                let seen = try await path.run {
+                    $0.socketPath = socket
+                    $0.host = "matrix"
+                    $0.appliesToFirstPart = true
+                    $0.tls = { options in
+                        if let identity = try? MatrixAuthority.authority.get().issue(.names("matrix")) {
+                            options.identity = identity
+                        }
+                    }
+                    $0.configure = { $0.unixSocket = { $0 == "matrix" ? UnixSocket(path: socket) : nil } }
+                }
+                #expect(seen.outcome?.isLoaded == true && !seen.requests.isEmpty)
+            }
+            .not([.ftp, .stream], "Only hosts of HTTP are at such sockets.")
+            .not(MatrixPath.background, "It is code of the program's, which transfers go on without."),
+
+        .setting("connectionProxyDictionary")
+            .on(MatrixPath.all(but: [.stream])) { path in
+                let proxy = try ProxyPeer()
+                defer { proxy.stop() }
+                let seen = try await path.run {
+                    $0.configure = { $0.connectionProxyDictionary = proxy.dictionary }
+                    $0.isEnough = { _ in _ = await proxy.version() }
+                }
+                #expect(seen.connections == 0)
+            }
+            .not([.stream], "A stream task connects directly."),
+        .setting("proxyResolver")
+            .on(MatrixPath.all(but: [.stream] + MatrixPath.background)) { path in
+                let proxy = try ProxyPeer()
+                defer { proxy.stop() }
+                let seen = try await path.run {
+                    $0.configure = {
+                        $0.connectionProxyDictionary = nil
+                        $0.proxyResolver = MatrixResolver(port: proxy.port)
+                    }
+                    $0.isEnough = { _ in _ = await proxy.version() }
+                }
+                #expect(seen.connections == 0)
+            }
+            .not([.stream], "A stream task connects directly.")
+            .not(MatrixPath.background, "It is code of the program's, which transfers go on without."),
+    ]
+}
+
+@Sendable private func speaksHTTP2(_ path: MatrixPath) async throws {
+    let seen = try await path.run {
+        $0.speaksHTTP2 = true
+        $0.appliesToFirstPart = true
+        $0.configure = { $0.assumesCleartextHTTP2 = true }
+    }
+    #expect(seen.outcome?.isLoaded == true && !seen.requests.isEmpty)
+}
+
+extension Trial {
+    /// Two loads after two others that wait for each other at the server, which answers none of them before it has both.
+    fileprivate mutating func pipelines() {
+        loads = 2
+        rounds = 2
+        peer = { try PipelinePeer() }
+    }
+}
