@@ -57,4 +57,46 @@ import Testing
             #expect(Set(results.snapshot.compactMap { $0 }) == [Data("a".utf8), Data("b".utf8)])
         }
     }
+
+    /// A busy load always has a piece that waits.
+    @Test(arguments: [false, true]) func aCancelledReaderGetsNoPieceThatWaits(isLoaded: Bool) async throws {
+        let loop = EventLoop(name: "test")
+        defer { loop.stop() }
+        let (feed, ended) = (BodyFeed(loop), Signal())
+        let reader = BodyReader(feed)
+        await withCheckedContinuation { continuation in
+            loop.execute {
+                feed.onCancel = { ended.fire() }
+                continuation.resume()
+            }
+        }
+        _ = feed.append(Data("a".utf8))
+        _ = feed.append(Data("b".utf8))
+        if isLoaded { feed.finish(nil) }
+        try await withTimeout {
+            let task = Task {
+                let first = try await reader.next(isolation: nil)
+                #expect(first == Data("a".utf8))
+                withUnsafeCurrentTask { $0?.cancel() }
+                _ = try await reader.next(isolation: nil)
+            }
+            let error = await #expect(throws: URLError.self) { try await task.value }
+            #expect(error?.code == .cancelled)
+            if !isLoaded { await ended.wait() }
+        }
+    }
+
+    /// Nothing was missed.
+    @Test func aReaderThatIsCancelledAtTheEndIsGivenTheEnd() async throws {
+        let loop = EventLoop(name: "test")
+        defer { loop.stop() }
+        let feed = BodyFeed(loop)
+        let reader = BodyReader(feed)
+        feed.finish(nil)
+        let task = Task {
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await reader.next(isolation: nil)
+        }
+        #expect(try await task.value == nil)
+    }
 }

@@ -265,6 +265,42 @@ import Testing
         }
     }
 
+    /// How a body is read piece by piece.
+    enum Reading: CaseIterable {
+        case bytes, chunks, lines, characters, scalars
+    }
+
+    /// A busy reader never waits for a piece.
+    @Test(arguments: Reading.allCases) func aCancelledTaskEndsABusyReader(_ reading: Reading) async throws {
+        let ended = Signal()
+        let server = try LoopbackServer { _ in
+            .stream(.untilClose) { writer in
+                defer { ended.fire() }
+                let piece = Array(String(repeating: "line\n", count: 13_000).utf8)
+                while true { try writer.write(piece) }
+            }
+        }
+        defer { server.stop() }
+        let session = Self.session()
+        try await withTimeout {
+            let url = try #require(URL(string: server.url("/")))
+            let bytes = try await session.bytes(from: url).0
+            let reader = Task {
+                withUnsafeCurrentTask { $0?.cancel() }
+                switch reading {
+                case .bytes: for try await _ in bytes {}
+                case .chunks: for try await _ in bytes.chunks {}
+                case .lines: for try await _ in bytes.lines {}
+                case .characters: for try await _ in bytes.characters {}
+                case .scalars: for try await _ in bytes.unicodeScalars {}
+                }
+            }
+            let error = await #expect(throws: URLError.self) { try await reader.value }
+            #expect(error?.code == .cancelled)
+            await ended.wait()
+        }
+    }
+
     /// What a delegate does to a task that it is told of before the task's asynchronous caller begins it.
     enum FirstTouch: CaseIterable {
         case resumes, suspends, resumesAndSuspends, cancels

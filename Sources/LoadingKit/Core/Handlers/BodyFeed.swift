@@ -74,8 +74,12 @@ final class BodyFeed: Sendable {
         }
     }
 
-    /// The next piece; nil at the end.
+    /// The next piece; nil at the end. A reader whose task is cancelled gets none of those that wait, and the load ends.
     fileprivate func next(isolation actor: isolated (any Actor)?) async throws -> Data? {
+        if Task.isCancelled, !isAtEnd {
+            abandon()
+            throw URLError(.cancelled)
+        }
         if let piece = takePiece() { return piece }
         return try await withTaskCancellationHandler(
             operation: { try await withUnsafeThrowingContinuation(isolation: actor) { wait($0) } },
@@ -84,6 +88,8 @@ final class BodyFeed: Sendable {
 
     /// The reader is gone: ends the load. Not in the calling thread, which may be letting go of anything.
     fileprivate func abandon() { loop.execute { self.onCancel?() } }
+
+    private var isAtEnd: Bool { state.withLock { $0.pieces.isEmpty && $0.end != nil } }
 
     private func takePiece() -> Data? {
         let (piece, wakes) = state.withLock { Self.take(&$0) }
