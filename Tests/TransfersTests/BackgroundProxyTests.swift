@@ -41,7 +41,9 @@ import Testing
             daemon.waitForExit()
         }
         try await onThread {
-            while !FileManager.default.fileExists(atPath: programs.folder.file("run/loadkit/daemon.socket").path) { usleep(1000) }
+            while !FileManager.default.fileExists(atPath: programs.folder.file("run/loadkit/daemon.socket").path) {
+                usleep(1000)
+            }
             let program = try programs.start()
             program.send("get a \(server.url("/"))")
             #expect(program.next(with: "end") == ["end", "a", "0"])
