@@ -7,6 +7,7 @@ import LoadingKit
 //
 //     get NAME URL          begun NAME          when resume() has returned
 //     put NAME URL FILE     wrote NAME          some progress
+//     renew COUNT           renewed COUNT       a session was made anew so often in didBecomeInvalidWithError
 //     finish                end NAME CODE       the error's code; 0 for none
 //                           all events          urlSessionDidFinishEvents
 //                           tasks NAME...       those that there were at the beginning
@@ -86,6 +87,28 @@ final class ProbeDelegate: NSObject, URLSessionDownloadDelegate, URLSessionDataD
     }
 }
 
+/// Makes a session anew each time that it has become invalid, as programs do to change its settings.
+final class Renewer: NSObject, URLSessionDelegate, @unchecked Sendable {  // used on the sessions' queues, one after the other
+    private let configuration: URLSessionConfiguration
+    private let rounds: Int
+    private var count = 0
+
+    init(_ configuration: URLSessionConfiguration, rounds: Int) {
+        self.configuration = configuration
+        self.rounds = rounds
+    }
+
+    func start() {
+        URLSession(configuration: configuration, delegate: self, delegateQueue: nil).finishTasksAndInvalidate()
+    }
+
+    func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
+        explain(error)
+        if error == nil { count += 1 }
+        if error == nil, count < rounds { start() } else { say("renewed \(count)") }
+    }
+}
+
 let arguments = CommandLine.arguments
 guard arguments.count >= 3 else {
     say("usage: BackgroundProbe IDENTIFIER FOLDER [in-process]")
@@ -121,6 +144,10 @@ while let line = readLine() {
         task.taskDescription = words[1]
         task.resume()
         say("begun \(words[1])")
+    case "renew":
+        let other = URLSessionConfiguration.background(withIdentifier: arguments[1] + "-renewed")
+        other.runsInProcess = configuration.runsInProcess
+        Renewer(other, rounds: words.dropFirst().first.flatMap { Int($0) } ?? 1).start()
     case "finish": session.finishTasksAndInvalidate()
     case _: say("error unknown \(line)")
     }

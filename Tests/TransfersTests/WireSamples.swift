@@ -3,6 +3,7 @@ import LoadingKit
 import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransfers
+import LoadingKitTransport
 
 /// One of each message, command and event.
 enum WireSamples {
@@ -19,9 +20,16 @@ enum WireSamples {
         identifier: 7, kind: .upload, request: request, uploadFile: "/file/ü", created: Date(timeIntervalSince1970: 5),
         taskDescription: "one \"two\"", priority: 0.25, earliestBeginDate: Date(timeIntervalSince1970: 10))
 
-    static let session = SessionDescription(
-        URLSessionConfiguration.ephemeral.settings, .none, identifier: "a/b\0é", program: "/bin/program",
-        storeFolder: nil)
+    static let session: SessionDescription = {
+        var settings = URLSessionConfiguration.ephemeral.settings
+        settings.tlsEnvironment = TLSEnvironment()
+        let made = try? SessionDescription(
+            settings, identifier: "a/b\0é", program: "/bin/program", storeFolder: nil)
+        guard var session = made else { preconditionFailure("the sample can be described") }
+        // Whatever this process's is.
+        session.proxyEnvironment = [:]
+        return session
+    }()
 
     static let end = TransferEnd(
         error: TransferError(.timedOut, "It took too long.", url: "https://example.org/"), response: nil,

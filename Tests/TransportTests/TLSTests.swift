@@ -215,7 +215,7 @@ import Testing
             let path = folder + "/keys"
             let peer = try TLSPeer { _ = try $0.readToEnd() }
             defer { peer.stop() }
-            let context = try Self.context { $0.keyLogFile = path }
+            let context = try Self.context { $0.environment.keyLogFile = path }
             await withLoop { loop in
                 let client = Client(loop)
                 #expect(await client.connect(peer.endpoint, tls: (context, "localhost")) == nil)

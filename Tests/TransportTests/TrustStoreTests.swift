@@ -12,10 +12,10 @@ import Testing
         let store = try #require(X509_STORE_new())
         defer { X509_STORE_free(store) }
         let error = FaultPlan(.open, .from(1), .fail(code)).run {
-            #expect(throws: TransportError.self) { try TrustStore.loadSystem(into: store) }
+            #expect(throws: TransportError.self) { try TrustStore.loadSystem(TLSEnvironment(), into: store) }
         }
         #expect(error?.cause == .systemCall(.open, errno: code))
-        try TrustStore.loadSystem(into: store)
+        try TrustStore.loadSystem(TLSEnvironment(), into: store)
     }
 
     @Test func aFileThatCannotBeOpenedNowIsSaidSo() throws {

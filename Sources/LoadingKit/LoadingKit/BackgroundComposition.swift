@@ -14,7 +14,7 @@ enum BackgroundComposition {
     private static let inProcess = Guarded<TransferService?>(nil)
 
     /// Tried again for each session, as another process of the program's may have had the journal before. Blocks.
-    private static func serviceInProcess() throws -> any BackgroundTransfers {
+    private static func serviceInProcess() throws -> TransferService {
         let folder = StoreLocation.stateFolder.appendingPathComponent("programs/" + StoreLocation.programFileName)
         return try inProcess.withLock { service in
             if let service { return service }
@@ -24,13 +24,12 @@ enum BackgroundComposition {
         }
     }
 
-    /// What a session of these settings uses.
+    /// What a session of these settings uses. Throws where one of them cannot be carried, or the service cannot be had.
     static func support(_ settings: SessionSettings, identifier: String) throws -> BackgroundSupport {
-        try BackgroundSupport(
-            transfers: settings.runsInProcess ? serviceInProcess() : daemon,
-            description: SessionDescription(
-                settings, CarriedProxies(settings), identifier: identifier,
-                program: settings.storeIdentifier ?? StoreLocation.programIdentifier,
+        BackgroundSupport(
+            transfers: settings.runsInProcess ? try serviceInProcess() : daemon,
+            description: try SessionDescription(
+                settings, identifier: identifier, program: settings.storeIdentifier ?? StoreLocation.programIdentifier,
                 storeFolder: StoreLocation.folderPath(group: settings.storeIdentifier)))
     }
 
@@ -53,15 +52,9 @@ enum BackgroundComposition {
     private static func configuration(_ session: SessionDescription) -> URLSessionConfiguration {
         let configuration = URLSessionConfiguration.ephemeral
         configuration.urlCache = nil
-        let stores = session.stores.folder.map { StoreLocation.stores(in: $0) }
-        if !session.stores.usesCookies {
-            configuration.httpCookieStorage = nil
-        } else if let cookies = stores?.cookies {
-            configuration.httpCookieStorage = HTTPCookieStorage(persistence: cookies)
-        }
-        if !session.stores.usesCredentials {
-            configuration.urlCredentialStorage = nil
-        } else if let credentials = stores?.credentials {
+        let stores = session.storeFolder.map { StoreLocation.stores(in: $0) }
+        if let cookies = stores?.cookies { configuration.httpCookieStorage = HTTPCookieStorage(persistence: cookies) }
+        if let credentials = stores?.credentials {
             configuration.urlCredentialStorage = URLCredentialStorage(credentials)
         }
         if let hsts = stores?.hsts { configuration.settings.hsts = HSTSStore(persistence: hsts) }

@@ -11,7 +11,8 @@ extension URLSessionConfiguration {
     ///
     /// - The session needs a delegate. Tasks with completion handlers and asynchronous calls are mistakes that end the program,
     ///   as they do on Apple's systems; so are uploads of data and of streams, WebSocket tasks and stream tasks.
-    /// - URLs are `http` and `https`. Redirects are always followed, and ``protocolClasses`` and ``interceptors`` are not used.
+    /// - URLs are `http` and `https`. Redirects are always followed, and ``protocolClasses`` are not used. With settings that another
+    ///   process cannot be told of, such as ``interceptors``, the session is invalidated: see the table in <doc:BackgroundSessions>.
     /// - Data tasks run in the program, and end with it.
     /// - A transfer that breaks is tried again, and continued where the server allows it, until
     ///   ``timeoutIntervalForResource`` is over. ``waitsForConnectivity`` counts as true.

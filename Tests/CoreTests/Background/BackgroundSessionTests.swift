@@ -274,7 +274,8 @@ import Testing
         world.finish()
     }
 
-    /// The session ends when its tasks are over, and what performs transfers learns of that last.
+    /// The session ends when its tasks are over. What performs transfers learns of that before the delegate, which may make a
+    /// session of the same identifier.
     @Test func aSessionEndsAfterItsTasks() async throws {
         let world = BackgroundWorld()
         world.session.finishTasksAndInvalidate()
@@ -311,6 +312,27 @@ import Testing
         world.send(.detached(TransferError(.backgroundSessionWasDisconnected, "it is gone")))
         #expect(await world.next() == "completed -997")
         #expect(await world.next() == "invalid -997")
+    }
+
+    /// No task stays `running` without a callback: one of a session that is over has no delegate but its own.
+    @Test(arguments: [false, true]) func aTaskOfASessionThatIsOverEnds(_ isRefused: Bool) async throws {
+        let world = BackgroundWorld(attached: !isRefused)
+        let task = world.session.downloadTask(with: TransferDescription.url)
+        let own = BackgroundDelegate()
+        var calls = own.calls.makeAsyncIterator()
+        task.delegate = own
+        if isRefused {
+            world.send(.detached(TransferError(.backgroundSessionWasDisconnected, "it is gone")))
+        } else {
+            world.session.invalidateAndCancel()
+        }
+        while let call = await calls.next(), !call.hasPrefix("completed") {}
+        #expect(await world.next()?.hasPrefix("invalid") == true)
+        let late = world.session.downloadTask(with: TransferDescription.url)
+        late.delegate = own
+        late.resume()
+        while let call = await calls.next(), !call.hasPrefix("completed") {}
+        #expect(late.state == .completed && world.begun.isEmpty)
     }
 
     /// Events may come for a session that the program does not hold.

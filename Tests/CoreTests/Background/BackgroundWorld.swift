@@ -18,16 +18,21 @@ final class BackgroundWorld: @unchecked Sendable {  // used by one test's task
     /// - Parameters:
     ///   - attached: Whether the session is attached, and finds nothing.
     ///   - atOnce: What it finds, where it is attached before it goes on.
-    init(attached: Bool = false, atOnce: SessionState? = nil) {
+    ///   - change: What else is set.
+    init(
+        attached: Bool = false, atOnce: SessionState? = nil, _ change: (inout SessionSettings) -> Void = { _ in }
+    ) {
         calls = delegate.calls.makeAsyncIterator()
         commands = transfers.log.makeAsyncIterator()
         transfers.stateAtOnce.withLock { $0 = atOnce }
         let configuration = URLSessionConfiguration()
+        change(&configuration.settings)
         let transfers = transfers
+        delegate.isFree.withLock { $0 = { transfers.isFree } }
         configuration.settings.backgroundSupport = { settings in
             BackgroundSupport(
                 transfers: transfers,
-                description: SessionDescription(settings, .none, identifier: "test", program: "test", storeFolder: nil))
+                description: try SessionDescription(settings, identifier: "test", program: "test", storeFolder: nil))
         }
         held = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         if attached { send(.attached(SessionState(nextIdentifier: 1, transfers: []))) }
@@ -83,12 +88,16 @@ final class StandInTransfers: BackgroundTransfers {
     private let refusal = Guarded<(any Error)?>(nil)
     private let early = Guarded<TransferEvent?>(nil)
     private let contents = Guarded<[String]>([])
+    private let free = Guarded(true)
     private let receiver = Guarded<(@Sendable (TransferEvent) -> Void)?>(nil)
 
     init() {
         (log, logInput) = AsyncStream.makeStream()
         (takes, takeInput) = AsyncStream.makeStream()
     }
+
+    /// Whether another session may have the identifier.
+    var isFree: Bool { free.withLock { $0 } }
 
     var descriptorContents: [String] { contents.withLock { $0 } }
 
@@ -97,7 +106,14 @@ final class StandInTransfers: BackgroundTransfers {
 
     func refuseNext(_ error: any Error) { refusal.withLock { $0 = error } }
 
-    func send(_ event: TransferEvent) { receiver.withLock { $0 }?(event) }
+    func send(_ event: TransferEvent) {
+        switch event {
+        case .attached: free.withLock { $0 = false }
+        case .detached: free.withLock { $0 = true }
+        case _: break
+        }
+        receiver.withLock { $0 }?(event)
+    }
 
     func makeChannel(
         for session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
@@ -131,7 +147,9 @@ final class StandInTransfers: BackgroundTransfers {
         case .answerChallenge(let task, let number, let reply):
             let words = [reply.user, reply.password].compactMap { $0 }.joined(separator: " ")
             logInput.yield("answer \(task) \(number) \(reply.disposition) \(words)")
-        case .endSession: logInput.yield("end")
+        case .endSession:
+            free.withLock { $0 = true }
+            logInput.yield("end")
         case .reset: logInput.yield("reset")
         }
     }
@@ -172,6 +190,8 @@ final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSession
     let beginning = Guarded(URLSession.DelayedRequestDisposition.continueLoading)
     private let input: AsyncStream<String>.Continuation
     private let gate = Guarded<DispatchSemaphore?>(nil)
+    /// Whether another session may have the session's identifier.
+    let isFree = Guarded<@Sendable () -> Bool>({ true })
 
     override init() { (calls, input) = AsyncStream.makeStream() }
 
@@ -194,7 +214,7 @@ final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSession
     private static func text(_ error: (any Error)?) -> String { error.map { " \(($0 as NSError).code)" } ?? "" }
 
     func urlSession(_ session: URLSession, didBecomeInvalidWithError error: (any Error)?) {
-        note("invalid\(Self.text(error))")
+        note("invalid\(Self.text(error))\(isFree.withLock { $0 }() ? "" : " while it is attached")")
     }
 
     func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession) { note("all events") }

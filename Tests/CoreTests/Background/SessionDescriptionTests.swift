@@ -8,11 +8,10 @@ import Testing
     /// Described, sent, and given to another configuration.
     private func passedOn(_ configuration: URLSessionConfiguration) throws -> URLSessionConfiguration {
         let description = try SessionDescription(
-            configuration.settings, CarriedProxies(configuration.settings), identifier: "test", program: "test",
-            storeFolder: nil)
+            configuration.settings, identifier: "test", program: "test", storeFolder: nil)
         let sent = try JSONDecoder().decode(SessionDescription.self, from: JSONEncoder().encode(description))
         let other = URLSessionConfiguration()
-        sent.configure(other)
+        try sent.apply(to: &other.settings)
         return other
     }
 

@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LoadingKit
 import LoadingKitLoopbackServer
 import TestSupport
 import Testing
@@ -35,6 +36,48 @@ import Testing
             guard let bytes = try? Data(contentsOf: file) else { continue }
             #expect(bytes.range(of: Data(key.utf8)) == nil, "\(file.path)")
         }
+    }
+
+    /// Whichever program has started the daemon.
+    @Test(arguments: [false, true]) func trustIsThatOfTheProgram(ofTheFirst: Bool) async throws {
+        let authority = try CertificateAuthority()
+        let server = try LoopbackServer(LoopbackServer.Options(tls: TLSServerOptions(try authority.issue()))) { _ in
+            .text("secret")
+        }
+        defer { server.stop() }
+        let files = try TemporaryFolder()
+        let roots = try files.write(authority.certificatePEM, to: "roots").path
+        let log = files.file("keys").path
+        let programs = try ChaosPrograms()
+        let trusting = ["/usr/bin/env", "SSL_CERT_FILE=\(roots)", "SSLKEYLOGFILE=\(log)"]
+        let codes = try await onThread {
+            var codes: [String] = []
+            for isTrusting in [ofTheFirst, !ofTheFirst] {
+                let program = try programs.start("trusting-\(isTrusting)", by: isTrusting ? trusting : [])
+                program.send("get \(isTrusting) \(server.url("/"))")
+                let code = program.waitForEnd(of: "\(isTrusting)")
+                codes.append(code ?? "none")
+            }
+            return codes
+        }
+        #expect(codes[ofTheFirst ? 0 : 1] == "0")
+        #expect(codes[ofTheFirst ? 1 : 0] == "\(URLError.serverCertificateHasUnknownRoot.rawValue)")
+        #expect(programs.daemons.count == 1)
+        let keys = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+        #expect(keys.contains { $0.hasPrefix("CLIENT_TRAFFIC_SECRET_0 ") })
+        let randoms = Set(keys.compactMap { $0.split(separator: " ").dropFirst().first })
+        #expect(randoms.count == 1, "connections of the other program")
+    }
+
+    /// As Apple's documentation tells programs to change a session's settings.
+    @Test(arguments: [false, true]) func aSessionIsMadeAnewWhenItHasBecomeInvalid(runsInProcess: Bool) async throws {
+        let programs = try ChaosPrograms(runsInProcess: runsInProcess)
+        let line = try await onThread {
+            let program = try programs.start()
+            program.send("renew 200")
+            return program.next(with: "renewed")
+        }
+        #expect(line == ["renewed", "200"])
     }
 
     /// The daemon ignores some signals; the programs that it starts do not.

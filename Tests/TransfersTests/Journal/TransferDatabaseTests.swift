@@ -17,10 +17,9 @@
 
         private func journal() throws -> TransferDatabase { try TransferDatabase(folder: folder.file("state")) }
 
-        private func session(_ number: Int64, _ identifier: String = "s") -> JournaledSession {
-            let description = SessionDescription(
-                URLSessionConfiguration.ephemeral.settings, .none, identifier: identifier, program: "/p",
-                storeFolder: nil)
+        private func session(_ number: Int64, _ identifier: String = "s") throws -> JournaledSession {
+            let description = try SessionDescription(
+                URLSessionConfiguration.ephemeral.settings, identifier: identifier, program: "/p", storeFolder: nil)
             return JournaledSession(number: number, description: description)
         }
 
@@ -50,13 +49,13 @@
                 error: TransferError(.timedOut, "late"), response: nil, progress: standing.progress, file: "/f",
                 metrics: nil)
             try first.commit([
-                .session(session(1)), .begin(try transfer(2)), .begin(try transfer(3)), .begin(try transfer(4)),
+                .session(try session(1)), .begin(try transfer(2)), .begin(try transfer(3)), .begin(try transfer(4)),
                 .summary(changed), .standing(changed.key, standing), .end(key, number: 9, end),
                 .forget(TransferKey(session: 1, identifier: 4)),
             ])
             let second = try journal()
             let contents = try second.load()
-            #expect(contents.sessions.map(\.description) == [session(1).description])
+            #expect(contents.sessions.map(\.description) == [try session(1).description])
             #expect(contents.transfers.map(\.key.identifier) == [2, 3])
             #expect(contents.transfers.map(\.endNumber) == [9, nil])
             #expect(contents.transfers.last == changed && contents.transfers.first?.earliestBeginDate == asOf)
@@ -70,7 +69,7 @@
 
         @Test("nothing of a request can be read in the files, which are their user's alone")
         func secrecy() throws {
-            try journal().commit([.session(session(1, "secret-session")), .begin(try transfer(1))])
+            try journal().commit([.session(try session(1, "secret-session")), .begin(try transfer(1))])
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.file("state").path) {
                 let file = folder.file("state").appendingPathComponent(name)
                 let bytes = try Data(contentsOf: file)
@@ -83,10 +82,10 @@
         @Test("a change that fails undoes those with it")
         func transactions() throws {
             let journal = try journal()
-            try journal.commit([.session(session(1))])
+            try journal.commit([.session(try session(1))])
             #expect(throws: (any Error).self) {
                 try FaultPlan(.open, .from(1), .fail(EROFS)).run {
-                    try TransferDatabase(folder: folder.file("other")).commit([.session(session(1))])
+                    try TransferDatabase(folder: folder.file("other")).commit([.session(try session(1))])
                 }
             }
             #expect(try journal.load().sessions.count == 1)
@@ -94,20 +93,20 @@
 
         @Test("a damaged file is put aside, and the next one serves")
         func damage() throws {
-            try journal().commit([.session(session(1)), .begin(try transfer(1))])
+            try journal().commit([.session(try session(1)), .begin(try transfer(1))])
             let file = folder.file("state").appendingPathComponent("Transfers.sqlite")
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
             try Data(repeating: 0x41, count: 5000).write(to: file)
             let second = try journal()
             #expect(try second.load().transfers.isEmpty)
-            try second.commit([.session(session(1)), .begin(try transfer(1))])
+            try second.commit([.session(try session(1)), .begin(try transfer(1))])
             #expect(try second.load().transfers.count == 1)
             #expect(FileManager.default.fileExists(atPath: file.path + ".damaged"))
         }
 
         @Test("without its key a session cannot be read, and is left out")
         func lostKey() throws {
-            try journal().commit([.session(session(1)), .begin(try transfer(1))])
+            try journal().commit([.session(try session(1)), .begin(try transfer(1))])
             try FileManager.default.removeItem(at: folder.file("state").appendingPathComponent("Transfers.key"))
             let contents = try journal().load()
             #expect(contents.sessions.isEmpty && contents.transfers.isEmpty)
@@ -115,7 +114,7 @@
 
         @Test("without its key a session's number is not given to another one")
         func numberOfLostSession() throws {
-            try journal().commit([.session(session(7)), .begin(try transfer(1))])
+            try journal().commit([.session(try session(7)), .begin(try transfer(1))])
             try FileManager.default.removeItem(at: folder.file("state").appendingPathComponent("Transfers.key"))
             let contents = try journal().load()
             #expect(contents.sessions.isEmpty)
@@ -125,7 +124,7 @@
         @Test("an end that is damaged is an end with an error, and the others are as they were")
         func damagedEnd() throws {
             let journal = try journal()
-            try journal.commit([.session(session(1)), .begin(try transfer(1)), .begin(try transfer(2))])
+            try journal.commit([.session(try session(1)), .begin(try transfer(1)), .begin(try transfer(2))])
             let end = TransferEnd(error: nil, response: nil, progress: TransferProgress(), file: "/f", metrics: nil)
             try journal.commit([.end(try transfer(1).summary.key, number: 1, end)])
             try journal.commit([.end(try transfer(2).summary.key, number: 2, end)])
@@ -140,7 +139,7 @@
         @Test("a contents that was put into another row is not taken for its own")
         func swapped() throws {
             let journal = try journal()
-            try journal.commit([.session(session(1)), .begin(try transfer(1)), .begin(try transfer(2))])
+            try journal.commit([.session(try session(1)), .begin(try transfer(1)), .begin(try transfer(2))])
             try journal.database.write { connection in
                 try connection.run(
                     "UPDATE content SET description = (SELECT description FROM content WHERE identifier = 2)")

@@ -92,7 +92,7 @@ import Testing
                 harness.randomness.value = 1
                 let service = try harness.start()
                 defer { service.stop() }
-                let program = TestProgram(service, harness.description { $0.resourceTimeout = 100 })
+                let program = TestProgram(service, try harness.description { $0.timeoutIntervalForResource = 100 })
                 try await program.download(1, peer.url())
                 for (count, pause) in [1, 2, 4, 8, 16, 32].enumerated() {
                     await harness.pauses.count(reaches: count + 1)
@@ -131,13 +131,13 @@ import Testing
                 server.behaviour.update { $0.breaks = [400_000] }
                 harness.randomness.value = 1
                 let first = try harness.start()
-                try await TestProgram(first, harness.description()).download(1, server.url)
+                try await TestProgram(first, try harness.description()).download(1, server.url)
                 await harness.pauses.count(reaches: 1)
                 first.stop()
                 if !sameBoot { harness.boot.value = "another" }
                 let second = try harness.start()
                 defer { second.stop() }
-                let program = TestProgram(second, harness.description())
+                let program = TestProgram(second, try harness.description())
                 #expect(try await program.attached().transfers.map(\.transfer.identifier) == [1])
                 #expect(try data(try await program.end(of: 1)) == server.content)
                 // Nothing was put on the disk before the process ended: another start of the system may have anything there.
@@ -155,17 +155,19 @@ import Testing
                 try FileManager.default.createDirectory(atPath: chosen, withIntermediateDirectories: true)
                 harness.randomness.value = 1
                 let first = try harness.start()
-                try await TestProgram(first, harness.description()).download(1, server.url)
+                try await TestProgram(first, try harness.description()).download(1, server.url)
                 await harness.pauses.count(reaches: 1)
                 first.stop()
                 let second = try harness.start()
                 defer { second.stop() }
-                let program = TestProgram(second, harness.description { $0.downloadFolder = chosen })
+                let program = TestProgram(
+                    second, try harness.description { $0.backgroundDownloadFolder = URL(fileURLWithPath: chosen) })
                 #expect(try data(try await program.end(of: 1)) == server.content)
                 #expect(server.ranges == [nil, "bytes=400000-"])
                 try await program.takeAll(1)
                 program.channel.detach()
-                let again = TestProgram(second, harness.description { $0.downloadFolder = chosen })
+                let again = TestProgram(
+                    second, try harness.description { $0.backgroundDownloadFolder = URL(fileURLWithPath: chosen) })
                 try await again.download(2, server.url)
                 let file = try #require(try await again.end(of: 2).file)
                 #expect(file.hasPrefix(chosen + "/.loadkit-downloads/"))
@@ -180,7 +182,7 @@ import Testing
                 server.behaviour.update { $0.breaks = [400_000] }
                 harness.randomness.value = 1
                 let first = try harness.start()
-                try await TestProgram(first, harness.description()).download(1, server.url)
+                try await TestProgram(first, try harness.description()).download(1, server.url)
                 await harness.pauses.count(reaches: 1)
                 first.stop()
                 let file = harness.folder.file("downloads").appendingPathComponent(try #require(harness.files.first))
@@ -198,7 +200,7 @@ import Testing
                 try bytes.write(to: file)
                 let second = try harness.start()
                 defer { second.stop() }
-                let program = TestProgram(second, harness.description())
+                let program = TestProgram(second, try harness.description())
                 #expect(try data(try await program.end(of: 1)) == server.content)
                 #expect(server.ranges == [nil, nil])
             }
@@ -212,14 +214,14 @@ import Testing
                 server.behaviour.update { $0.breaks = [400_000] }
                 harness.randomness.value = 1
                 let first = try harness.start()
-                try await TestProgram(first, harness.description()).download(1, server.url)
+                try await TestProgram(first, try harness.description()).download(1, server.url)
                 await harness.pauses.count(reaches: 1)
                 first.stop()
                 let file = harness.folder.file("downloads").appendingPathComponent(try #require(harness.files.first))
                 try server.content.write(to: file)
                 let second = try harness.start()
                 defer { second.stop() }
-                let end = try await TestProgram(second, harness.description()).end(of: 1)
+                let end = try await TestProgram(second, try harness.description()).end(of: 1)
                 #expect(end.error == nil && end.response?.head?.statusCode == 200)
                 #expect(try data(end) == server.content)
                 #expect(server.sent.value == 400_000)

@@ -43,7 +43,7 @@ import Testing
                 journal.fails.value = true
                 let service = try harness.start(journal)
                 defer { service.stop() }
-                let program = TestProgram(service, harness.description())
+                let program = TestProgram(service, try harness.description())
                 #expect(try await program.attached().transfers.isEmpty)
                 await #expect(throws: URLError.self) { try await program.download(1, server.url) }
                 #expect(server.server.requests.count == 0 && harness.files.isEmpty)
@@ -61,7 +61,7 @@ import Testing
                 let journal = FailingJournal(try harness.journal)
                 let service = try harness.start(journal)
                 defer { service.stop() }
-                let first = TestProgram(service, harness.description())
+                let first = TestProgram(service, try harness.description())
                 let date = harness.wall.value.addingTimeInterval(10)
                 try await first.download(1, server.url) { $0.earliestBeginDate = date }
                 first.channel.detach()
@@ -70,7 +70,7 @@ import Testing
                 let commits = journal.commits.count
                 let cancelled = Task { try await service.controlNow("s", .cancel(1, producingResumeData: false)) }
                 await journal.commits.count(reaches: commits + 1)
-                let second = TestProgram(service, harness.description())
+                let second = TestProgram(service, try harness.description())
                 #expect(try await second.attached().transfers.map(\.transfer.identifier) == [1])
                 await _ = second.events.contents { $0.contains { $0.name == "deliveredEarlierEvents" } }
                 #expect(!second.events.snapshot.contains { $0.endedTransfer == 1 })
@@ -89,7 +89,7 @@ import Testing
                 let journal = FailingJournal(try harness.journal)
                 let service = try harness.start(journal)
                 defer { service.stop() }
-                let program = TestProgram(service, harness.description())
+                let program = TestProgram(service, try harness.description())
                 let date = harness.wall.value.addingTimeInterval(10)
                 try await program.download(1, "http://127.0.0.1:1/") { $0.earliestBeginDate = date }
                 journal.fails.value = true

@@ -17,7 +17,7 @@ import Testing
                 let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
                 defer { server.stop() }
                 let service = try harness.start()
-                let first = TestProgram(service, harness.description())
+                let first = TestProgram(service, try harness.description())
                 for identifier in [2, 1, 3] {
                     try await first.download(identifier, server.url)
                     _ = try await first.end(of: identifier)
@@ -28,7 +28,7 @@ import Testing
                 service.stop()
                 let next = try harness.start()
                 defer { next.stop() }
-                let second = TestProgram(next, harness.description())
+                let second = TestProgram(next, try harness.description())
                 let state = try await second.attached()
                 #expect(state.nextIdentifier == 4 && state.transfers.map(\.transfer.identifier) == [1, 2, 3])
                 let events = await second.events.contents { $0.last?.name == "deliveredEarlierEvents" }
@@ -37,7 +37,7 @@ import Testing
                 #expect(try await second.end(of: 2).next == .content)
                 for identifier in 1...3 { try await second.takeAll(identifier) }
                 second.channel.detach()
-                let third = TestProgram(next, harness.description())
+                let third = TestProgram(next, try harness.description())
                 #expect(try await third.attached().transfers.isEmpty)
                 #expect(harness.files.isEmpty)
             }
@@ -49,15 +49,15 @@ import Testing
                 let harness = try ServiceHarness()
                 let service = try harness.start()
                 defer { service.stop() }
-                let first = TestProgram(service, harness.description())
+                let first = TestProgram(service, try harness.description())
                 _ = try await first.attached()
-                let second = TestProgram(service, harness.description())
+                let second = TestProgram(service, try harness.description())
                 await #expect(throws: URLError.self) { try await second.attached() }
                 guard case .detached(let error)? = second.events.last else { throw CancellationError() }
                 #expect(error.code == URLError.backgroundSessionInUseByAnotherProcess.rawValue)
-                _ = try await TestProgram(service, harness.description { $0.program = "/other" }).attached()
+                _ = try await TestProgram(service, try harness.description(program: "/other")).attached()
                 first.channel.detach()
-                _ = try await TestProgram(service, harness.description()).attached()
+                _ = try await TestProgram(service, try harness.description()).attached()
             }
         }
 
@@ -69,13 +69,13 @@ import Testing
                 let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
                 defer { server.stop() }
                 let service = try harness.start()
-                let program = TestProgram(service, harness.description(identifier))
+                let program = TestProgram(service, try harness.description(identifier))
                 try await program.download(1, server.url)
                 #expect(try await program.end(of: 1).error == nil)
                 service.stop()
                 let second = try harness.start()
                 defer { second.stop() }
-                let again = TestProgram(second, harness.description(identifier))
+                let again = TestProgram(second, try harness.description(identifier))
                 #expect(try await again.attached().transfers.count == 1)
                 try await again.takeAll(1)
                 #expect(harness.files.isEmpty)
@@ -112,7 +112,7 @@ import Testing
                 let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
                 defer { server.stop() }
                 let first = try harness.start()
-                let program = TestProgram(first, harness.description())
+                let program = TestProgram(first, try harness.description())
                 let date = harness.wall.value.addingTimeInterval(10)
                 try await program.download(1, server.url) { $0.earliestBeginDate = date }
                 try await program.perform(.suspend(1))
@@ -120,7 +120,7 @@ import Testing
                 harness.pass(20)
                 let second = try harness.start()
                 defer { second.stop() }
-                let again = TestProgram(second, harness.description())
+                let again = TestProgram(second, try harness.description())
                 #expect(try await again.attached().transfers.map(\.isSuspended) == [true])
                 #expect(server.server.requests.count == 0)
                 try await again.perform(.resume(1))
@@ -135,7 +135,7 @@ import Testing
                 defer { server.stop() }
                 let service = try harness.start()
                 defer { service.stop() }
-                let program = TestProgram(service, harness.description())
+                let program = TestProgram(service, try harness.description())
                 try await program.download(1, server.url())
                 let (transfer, number, challenge) = try await program.challenge(1)
                 #expect(
@@ -152,7 +152,9 @@ import Testing
                 defer { server.stop() }
                 let service = try harness.start()
                 defer { service.stop() }
-                let description = harness.description { $0.launchCommand = ["/bin/program", "x"] }
+                let description = try harness.description {
+                    ($0.sessionSendsLaunchEvents, $0.backgroundLaunchCommand) = (true, ["/bin/program", "x"])
+                }
                 let program = TestProgram(service, description)
                 try await program.download(1, server.url())
                 _ = try await program.challenge(1)
@@ -173,12 +175,12 @@ import Testing
                 defer { server.stop() }
                 let service = try harness.start()
                 defer { service.stop() }
-                let program = TestProgram(service, harness.description())
+                let program = TestProgram(service, try harness.description())
                 try await program.download(1, server.url())
                 _ = try await program.challenge(1)
                 program.channel.detach()
                 harness.pass(86_400)
-                let again = TestProgram(service, harness.description())
+                let again = TestProgram(service, try harness.description())
                 #expect(try await again.end(of: 1).error?.code == URLError.userAuthenticationRequired.rawValue)
             }
         }
@@ -189,7 +191,7 @@ import Testing
                 let (harness, server) = (try ServiceHarness(), try Self.protected())
                 defer { server.stop() }
                 let first = try harness.start()
-                let program = TestProgram(first, harness.description())
+                let program = TestProgram(first, try harness.description())
                 try await program.download(1, server.url())
                 _ = try await program.challenge(1)
                 program.channel.detach()
@@ -200,7 +202,7 @@ import Testing
                 defer { second.stop() }
                 #expect(await second.overviewNow().first?.transfers.first?.state == .waitingForProgram)
                 harness.pass(6_400)
-                let again = TestProgram(second, harness.description())
+                let again = TestProgram(second, try harness.description())
                 #expect(try await again.end(of: 1).error?.code == URLError.userAuthenticationRequired.rawValue)
             }
         }
@@ -213,7 +215,7 @@ import Testing
                 defer { server.stop() }
                 let service = try harness.start()
                 defer { service.stop() }
-                let program = TestProgram(service, harness.description())
+                let program = TestProgram(service, try harness.description())
                 try await program.download(1, server.url())
                 let (_, number, challenge) = try await program.challenge(1)
                 #expect(
@@ -230,7 +232,7 @@ import Testing
                 program.channel.detach()
                 harness.pass(10)
                 await server.openings.count(reaches: 2)
-                let again = TestProgram(service, harness.description())
+                let again = TestProgram(service, try harness.description())
                 let (transfer, next, _) = try await again.challenge(1)
                 try await again.perform(.answerChallenge(transfer, challenge: next, trusting))
                 #expect(try await again.end(of: 2).error == nil)
@@ -244,7 +246,9 @@ import Testing
                 defer { server.stop() }
                 let service = try harness.start()
                 defer { service.stop() }
-                let description = harness.description { $0.launchCommand = ["/p"] }
+                let description = try harness.description {
+                    ($0.sessionSendsLaunchEvents, $0.backgroundLaunchCommand) = (true, ["/p"])
+                }
                 for round in 1...2 {
                     let program = TestProgram(service, description)
                     _ = try await program.attached()
@@ -280,7 +284,7 @@ import Testing
                 harness.randomness.value = 0.5
                 let service = try harness.start()
                 defer { service.stop() }
-                let program = TestProgram(service, harness.description { $0.isDiscretionary = true })
+                let program = TestProgram(service, try harness.description { $0.isDiscretionary = true })
                 try await program.download(1, server.url)
                 harness.pass(29)
                 #expect(await service.overviewNow().first?.transfers.first?.state == .queued)
@@ -302,20 +306,19 @@ import Testing
                 defer { peer.stop() }
                 let service = try harness.start()
                 defer { service.stop() }
-                let program = TestProgram(service, harness.description())
+                let program = TestProgram(service, try harness.description())
                 for identifier in 1...3 { try await program.download(identifier, peer.url()) }
                 await peer.connectionCount(reaches: 3)
                 for identifier in 1...3 {
                     try await program.perform(.cancel(identifier, producingResumeData: false))
                 }
-                try await program.perform(.endSession)
                 for identifier in 1...3 {
                     #expect(try await program.end(of: identifier).error?.code == URLError.cancelled.rawValue)
                     try await program.takeAll(identifier)
                 }
-                program.channel.detach()
+                try await program.perform(.endSession)
                 await peer.endedCount(reaches: 3)
-                #expect(try await TestProgram(service, harness.description()).attached().nextIdentifier == 1)
+                #expect(try await TestProgram(service, try harness.description()).attached().nextIdentifier == 1)
                 #expect(harness.files.isEmpty)
             }
         }
@@ -328,7 +331,7 @@ import Testing
                 let service = try harness.start()
                 defer { service.stop() }
                 service.observeIdleness { changes.append($0) }
-                let program = TestProgram(service, harness.description())
+                let program = TestProgram(service, try harness.description())
                 let date = harness.wall.value.addingTimeInterval(10)
                 try await program.download(1, server.url) { $0.earliestBeginDate = date }
                 program.channel.detach()

@@ -32,12 +32,11 @@ import Testing
                 let service = try harness.start()
                 defer { service.stop() }
                 let one = TestProgram(
-                    service, harness.description { $0.additionalFields = [["Authorization", "one"]] })
+                    service, try harness.description { $0.httpAdditionalHeaders = ["Authorization": "one"] })
                 let two = TestProgram(
                     service,
-                    harness.description(other.identifier) { description in
-                        description.program = other.program
-                        description.additionalFields = [["Authorization", "two"]]
+                    try harness.description(other.identifier, program: other.program) {
+                        $0.httpAdditionalHeaders = ["Authorization": "two"]
                     })
                 #expect(try await two.attached().transfers.isEmpty)
                 var received: [String] = []

@@ -26,7 +26,7 @@ import Testing
                 let file = try harness.folder.write(Data(count: 100_000), to: "file")
                 let service = try harness.start()
                 defer { service.stop() }
-                let program = TestProgram(service, harness.description())
+                let program = TestProgram(service, try harness.description())
                 try await program.upload(1, file.path, to: server.url())
                 let end = try await program.end(of: 1)
                 #expect(end.error == nil && end.progress.sent == 100_000)
@@ -51,7 +51,7 @@ import Testing
                 let file = try harness.folder.write(Data(count: 1000), to: "file")
                 let service = try harness.start()
                 defer { service.stop() }
-                let program = TestProgram(service, harness.description())
+                let program = TestProgram(service, try harness.description())
                 try await program.upload(1, file.path, to: peer.url())
                 await harness.pauses.count(reaches: 1)
                 switch change {
@@ -91,7 +91,7 @@ import Testing
                 let file = try harness.folder.write(Data(count: 1000), to: "file")
                 let service = try harness.start()
                 defer { service.stop() }
-                let program = TestProgram(service, harness.description())
+                let program = TestProgram(service, try harness.description())
                 let descriptor = open(file.path, O_RDONLY)
                 try FileManager.default.removeItem(at: file)
                 let url = try #require(URL(string: server.url()))
@@ -113,7 +113,7 @@ import Testing
                 let harness = try ServiceHarness()
                 let service = try harness.start()
                 defer { service.stop() }
-                let program = TestProgram(service, harness.description())
+                let program = TestProgram(service, try harness.description())
                 await #expect(throws: URLError.self) {
                     try await program.download(1, "http://127.0.0.1:1/") {
                         $0.request.body = Data(count: TransferService.longestBody + 1)

@@ -60,12 +60,12 @@ final class ServiceHarness: Sendable {
     }
 
     func description(
-        _ identifier: String = "s", _ change: (inout SessionDescription) -> Void = { _ in }
-    ) -> SessionDescription {
-        var description = SessionDescription(
-            URLSessionConfiguration.ephemeral.settings, .none, identifier: identifier, program: "/p", storeFolder: nil)
-        change(&description)
-        return description
+        _ identifier: String = "s", program: String = "/p", _ change: (URLSessionConfiguration) -> Void = { _ in }
+    ) throws -> SessionDescription {
+        let configuration = URLSessionConfiguration.ephemeral
+        change(configuration)
+        return try SessionDescription(
+            configuration.settings, identifier: identifier, program: program, storeFolder: nil)
     }
 
     /// The files of transfers that are there.
@@ -87,7 +87,7 @@ func withProgram(
         defer { server.stop() }
         let service = try harness.start()
         defer { service.stop() }
-        try await body(harness, server, service, TestProgram(service, harness.description()))
+        try await body(harness, server, service, TestProgram(service, try harness.description()))
     }
 }
 

@@ -23,8 +23,7 @@
             let settings = URLSessionConfiguration.default.settings
             let program = CommandLine.arguments.first ?? "loadkit"
             let session = try SessionDescription(
-                settings, CarriedProxies(settings), identifier: TransferName.ownSession, program: program,
-                storeFolder: nil)
+                settings, identifier: TransferName.ownSession, program: program, storeFolder: nil)
             let number = try await reportingDaemon {
                 try await DaemonControl().add(to: session) { addition.transfer($0) }
             }

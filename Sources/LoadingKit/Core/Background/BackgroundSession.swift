@@ -34,6 +34,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
     private var core: SessionCore?
     private let identifiers = Atomic<Int>(1)
     private let attachment = Attachment()
+    /// An error where the transfers cannot be performed: a setting cannot be carried, for one.
     private let support: Result<BackgroundSupport, any Error>
     /// Set when the session is made, before any other thread has it.
     private nonisolated(unsafe) var channel: (any TransferChannel)?
@@ -53,16 +54,16 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
     /// Attaches the session, which is new.
     func attach(_ session: URLSession) {
         self.session = session
-        let channel: any TransferChannel
-        do {
-            let support = try support.get()
-            channel = support.transfers.makeChannel(for: support.description) { [weak self] in self?.didReceive($0) }
-        } catch {
-            return didReceive(.detached(TransferError(error)))
+        switch support {
+        case .failure(let error): didReceive(.detached(TransferError(error)))
+        case .success(let support):
+            let channel = support.transfers.makeChannel(for: support.description) { [weak self] event in
+                self?.didReceive(event)
+            }
+            // Events may come before this returns, and are answered through the channel.
+            self.channel = channel
+            channel.attach()
         }
-        // Events may come before this returns, and are answered through the channel.
-        self.channel = channel
-        channel.attach()
     }
 
     /// An identifier that no task of the session ever had. Waits until the session is attached.
@@ -90,7 +91,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
             let transfer = try TransferDescription(task)
             let file = try UploadDescriptor(transfer)
             try channel?.perform(.begin(transfer), descriptors: file.descriptors)
-            loop.execute { self.runners[task.taskIdentifier]?.didBegin() }
+            loop.execute { self.didBegin(task.taskIdentifier) }
         } catch {
             loop.execute { self.runners[task.taskIdentifier]?.end(with: error) }
         }
@@ -104,8 +105,11 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
             channel?.send(.begin(try TransferDescription(task)), descriptors: []) { [weak self] error in
                 guard let self else { return }
                 loop.execute {
-                    let runner = self.runners[task.taskIdentifier]
-                    if let error { runner?.end(with: error) } else { runner?.didBegin() }
+                    if let error {
+                        self.runners[task.taskIdentifier]?.end(with: error)
+                    } else {
+                        self.didBegin(task.taskIdentifier)
+                    }
                 }
             }
         } catch {
@@ -127,8 +131,19 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         phase = .attaching(waiting + [work])
     }
 
+    /// A task that was ended while it was handed over, as the session takes none any more, is not to be loaded.
+    private func didBegin(_ identifier: Int) {
+        if let runner = runners[identifier] {
+            runner.didBegin()
+        } else {
+            send(.cancel(identifier, producingResumeData: false))
+        }
+    }
+
+    /// The task of a session that is over ends at once.
     private func register(_ task: URLSessionTask) {
-        guard let core, let session = task.session, task.engine == nil, task.state != .completed else { return }
+        guard let session = task.session, task.engine == nil, task.state != .completed else { return }
+        let core = session.core
         let runner = BackgroundTaskRunner(task, session, self, core)
         runners[task.taskIdentifier] = runner
         task.engine = runner
@@ -249,12 +264,19 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         if let session { core?.invalidate(session, because: error.error) }
     }
 
-    /// The session is over, and all of that was reported.
-    func close() {
-        if case .attached = phase { send(.endSession) }
+    /// The session is over. Calls back when what performs transfers knows that: from then on a session may be made anew with its
+    /// identifier, as the delegate may when it is told.
+    func end(_ completion: @escaping @Sendable () -> Void) {
+        let wasAttached = if case .attached = phase { true } else { false }
         phase = .closed
+        guard wasAttached, let channel else { return close(completion) }
+        channel.send(.endSession, descriptors: []) { [self] _ in loop.execute { self.close(completion) } }
+    }
+
+    private func close(_ completion: () -> Void) {
         channel?.detach()
         (session, core) = (nil, nil)
+        completion()
     }
 }
 

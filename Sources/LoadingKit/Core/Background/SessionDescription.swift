@@ -3,239 +3,137 @@ import Foundation
 /// What performs a background session's transfers knows of the session: its identifier, and the settings that decide how
 /// transfers are made. It is kept in the journal, so that transfers go on without the program.
 ///
-/// A later version may add properties. They are optional, so that each version reads what another has written.
-package struct SessionDescription: Codable, Hashable, Sendable {
-    /// The stores that the session's requests use.
-    package struct Stores: Codable, Hashable, Sendable {
-        /// The program's folder of stores (`StoreLocation`); nil where the package was built without them.
-        package var folder: String?
-        package var usesCookies: Bool
-        package var usesCredentials: Bool
+/// It is made of the settings' declarations (``SettingDeclaration``), and has coded values. A later version may add some, which
+/// it writes only where they are not the default. Where one of them is not known, the session is refused: nothing fails open.
+package struct SessionDescription: Hashable, Sendable {
+    private var values: CodedValue
+
+    private static let identifierPath: ArraySlice<String> = ["identifier"]
+    private static let programPath: ArraySlice<String> = ["program"]
+    private static let storeFolderPath: ArraySlice<String> = ["stores", "folder"]
+    private static let proxyEnvironmentPath: ArraySlice<String> = ["proxyEnvironment"]
+
+    package var identifier: String {
+        get { values[path: Self.identifierPath]?.text ?? "" }
+        set { values[path: Self.identifierPath] = .text(newValue) }
     }
 
-    package struct TLS: Codable, Hashable, Sendable {
-        package enum Roots: Codable, Hashable, Sendable {
-            case system
-            case file(String)
-            case pem(String)
-        }
-
-        package enum RevocationList: Codable, Hashable, Sendable {
-            case file(String)
-            case pem(String)
-            case der(Data)
-        }
-
-        package var minimumVersion: UInt16
-        package var maximumVersion: UInt16
-        package var roots: Roots
-        package var verifiesServer: Bool
-        package var revocationLists: [RevocationList]?
-    }
-
-    /// ``AppTransportSecurity``.
-    package struct Security: Codable, Hashable, Sendable {
-        package struct Exception: Codable, Hashable, Sendable {
-            package var includesSubdomains: Bool
-            package var allowsInsecureHTTPLoads: Bool
-            package var minimumTLSVersion: UInt16?
-            package var requiresForwardSecrecy: Bool
-            package var requiresStrongCertificates: Bool
-        }
-
-        package struct Pins: Codable, Hashable, Sendable {
-            package var includesSubdomains: Bool
-            package var authorities: Set<Data>
-            package var leaves: Set<Data>
-        }
-
-        package var allowsArbitraryLoads: Bool
-        package var allowsLocalNetworking: Bool
-        package var exceptions: [String: Exception]
-        package var pins: [String: Pins]?
-    }
-
-    package var identifier: String
     /// The program's path: what a person reads, and what distinguishes programs that take the same identifier.
-    package var program: String
-    package var requestTimeout: TimeInterval
-    package var resourceTimeout: TimeInterval
-    /// Names and values, in order.
-    package var additionalFields: [[String]]
-    package var maximumConnectionsPerHost: Int
-    package var cachePolicy: UInt
-    package var allowsHTTP2: Bool
-    package var setsCookies: Bool
-    package var cookieAcceptPolicy: UInt
-    package var networkServiceType: UInt
-    package var allowsCellularAccess: Bool
-    package var allowsExpensiveAccess: Bool
-    package var allowsConstrainedAccess: Bool
-    package var requiresDNSSEC: Bool?
-    /// Nil: none.
-    package var multipathServiceType: Int?
-    package var isDiscretionary: Bool
-    package var stores: Stores
-    package var tls: TLS
-    package var security: Security
-    /// ``CarriedProxies/dictionary``.
-    package var proxies: Data?
-    /// The program's environment variables that name proxies, which a dictionary takes the place of.
-    package var proxyEnvironment: [String: String]
-    /// What is started when the session's tasks are done: a path and arguments; nil where nothing is to be.
-    package var launchCommand: [String]?
-    /// Where downloads are put together; nil: in the folder of the journal.
-    package var downloadFolder: String?
-    /// Nil: as where nothing is set.
-    package var attemptsResumableUploads: Bool?
+    package var program: String {
+        get { values[path: Self.programPath]?.text ?? "" }
+        set { values[path: Self.programPath] = .text(newValue) }
+    }
+
+    /// The program's folder of stores (`StoreLocation`); nil where the package was built without them.
+    package var storeFolder: String? { values[path: Self.storeFolderPath]?.text }
+
+    /// The program's environment variables that name proxies.
+    package var proxyEnvironment: [String: String] {
+        get { (try? values[path: Self.proxyEnvironmentPath]?.decoded(as: [String: String].self)) ?? [:] }
+        set { values[path: Self.proxyEnvironmentPath] = .object(newValue.mapValues { .text($0) }) }
+    }
 
     /// - Parameters:
     ///   - program: The running program's path.
     ///   - storeFolder: The program's folder of stores.
+    /// - Throws: `URLError.backgroundSessionWasDisconnected`, which names the setting, where one cannot be carried.
     package init(
-        _ settings: SessionSettings, _ carried: CarriedProxies, identifier: String, program: String,
-        storeFolder: String?
-    ) {
+        _ settings: SessionSettings, identifier: String, program: String, storeFolder: String?
+    ) throws {
+        values = .object([:])
+        values[path: Self.storeFolderPath] = storeFolder.map { .text($0) }
+        let defaults = SessionSettings.elsewhere
+        for setting in SettingDeclaration.all {
+            switch setting.reach {
+            case .transfers(let carrier):
+                do {
+                    let coded = try carrier.encode(settings)
+                    guard try carrier.isAlwaysWritten || coded != carrier.encode(defaults) else { continue }
+                    values[path: carrier.path] = coded
+                } catch {
+                    throw setting.failure("cannot be carried to what makes the transfers: \(error)")
+                }
+            case .refused(let isSet):
+                guard !isSet(settings) else {
+                    throw setting.failure("cannot be carried to what makes the transfers, which is \(setting.note)")
+                }
+            case .session, .program, .nothing: break
+            }
+        }
         self.identifier = identifier
         self.program = program
-        requestTimeout = settings.timeoutIntervalForRequest
-        resourceTimeout = settings.timeoutIntervalForResource
-        additionalFields = (settings.httpAdditionalHeaders ?? []).map { [$0.0, $0.1] }
-        maximumConnectionsPerHost = settings.httpMaximumConnectionsPerHost
-        cachePolicy = settings.requestCachePolicy.rawValue
-        allowsHTTP2 = settings.allowsHTTP2
-        setsCookies = settings.httpShouldSetCookies
-        cookieAcceptPolicy = settings.httpCookieAcceptPolicy.rawValue
-        networkServiceType = settings.networkServiceType.rawValue
-        allowsCellularAccess = settings.allowsCellularAccess
-        allowsExpensiveAccess = settings.allowsExpensiveNetworkAccess
-        allowsConstrainedAccess = settings.allowsConstrainedNetworkAccess
-        requiresDNSSEC = settings.requiresDNSSECValidation ? true : nil
-        multipathServiceType =
-            settings.multipathServiceType == .none ? nil : settings.multipathServiceType.rawValue
-        isDiscretionary = settings.isDiscretionary
-        stores = Stores(
-            folder: storeFolder, usesCookies: settings.httpCookieStorage != nil,
-            usesCredentials: settings.credentialStorage != nil)
-        tls = TLS(
-            minimumVersion: settings.tlsMinimumVersion.rawValue, maximumVersion: settings.tlsMaximumVersion.rawValue,
-            roots: TLS.Roots(settings.trustRoots), verifiesServer: settings.verifiesServer,
-            revocationLists: settings.revocationLists.isEmpty
-                ? nil : settings.revocationLists.map(TLS.RevocationList.init))
-        security = Security(settings.appTransportSecurity)
-        proxies = carried.dictionary
-        proxyEnvironment = carried.environment
-        launchCommand = settings.sessionSendsLaunchEvents ? settings.backgroundLaunchCommand : nil
-        downloadFolder = settings.backgroundDownloadFolder?.path
-        attemptsResumableUploads = settings.attemptsResumableUploads ? nil : false
+        proxyEnvironment = ProcessInfo.processInfo.environment.filter { Self.proxyVariables.contains($0.key) }
     }
 
-    /// A path that means the same file in a process that has another current folder.
-    fileprivate static func wholePath(_ path: String) -> String { URL(fileURLWithPath: path).path }
+    private static let proxyVariables: Set<String> = [
+        "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
+    ]
 
-    /// Gives a configuration the session's settings, but for its stores.
-    package func configure(_ configuration: URLSessionConfiguration) {
-        var settings = configuration.settings
-        settings.timeoutIntervalForRequest = requestTimeout
-        settings.timeoutIntervalForResource = resourceTimeout
-        let fields = additionalFields.filter { $0.count == 2 }
-        settings.httpAdditionalHeaders = fields.isEmpty ? nil : fields.map { ($0[0], $0[1]) }
-        settings.httpMaximumConnectionsPerHost = maximumConnectionsPerHost
-        settings.requestCachePolicy = URLRequest.CachePolicy(rawValue: cachePolicy) ?? .useProtocolCachePolicy
-        settings.allowsHTTP2 = allowsHTTP2
-        settings.httpShouldSetCookies = setsCookies
-        settings.httpCookieAcceptPolicy =
-            HTTPCookie.AcceptPolicy(rawValue: cookieAcceptPolicy) ?? .onlyFromMainDocumentDomain
-        settings.networkServiceType = URLRequest.NetworkServiceType(rawValue: networkServiceType) ?? .default
-        settings.allowsCellularAccess = allowsCellularAccess
-        settings.allowsExpensiveNetworkAccess = allowsExpensiveAccess
-        settings.allowsConstrainedNetworkAccess = allowsConstrainedAccess
-        settings.requiresDNSSECValidation = requiresDNSSEC == true
-        settings.multipathServiceType =
-            multipathServiceType.flatMap(URLSessionConfiguration.MultipathServiceType.init) ?? .none
+    /// Gives settings the session's, but for its stores.
+    ///
+    /// - Throws: `URLError.backgroundSessionWasDisconnected` where one is missing, or is none that this version knows.
+    package func apply(to settings: inout SessionSettings) throws {
+        var unknown = values
+        for path in [Self.identifierPath, Self.programPath, Self.storeFolderPath, Self.proxyEnvironmentPath] {
+            unknown[path: path] = nil
+        }
+        for setting in SettingDeclaration.all {
+            guard case .transfers(let carrier) = setting.reach else { continue }
+            let coded = values[path: carrier.path]
+            guard coded != nil || !carrier.isAlwaysWritten else { throw setting.failure("is missing") }
+            guard carrier.decode(coded, &settings) else { throw setting.failure("has a value that is not known here") }
+            unknown[path: carrier.path] = nil
+        }
+        guard unknown == .object([:]) else {
+            throw LoadFailure(
+                .backgroundSessionWasDisconnected,
+                "the background session has settings of a later version, which this one would not heed: \(unknown.names)"
+            )
+        }
         settings.waitsForConnectivity = true
-        settings.attemptsResumableUploads = attemptsResumableUploads ?? true
-        settings.tlsMinimumVersion = tls_protocol_version_t(rawValue: tls.minimumVersion) ?? .TLSv12
-        settings.tlsMaximumVersion = tls_protocol_version_t(rawValue: tls.maximumVersion) ?? .TLSv13
-        settings.trustRoots = tls.roots.roots
-        settings.verifiesServer = tls.verifiesServer
-        settings.revocationLists = (tls.revocationLists ?? []).map(\.list)
-        settings.appTransportSecurity = security.policy
-        CarriedProxies(dictionary: proxies, environment: proxyEnvironment).configure(&settings)
-        configuration.settings = settings
     }
-}
 
-extension SessionDescription.TLS.Roots {
-    fileprivate init(_ roots: URLSessionConfiguration.TrustRoots) {
-        switch roots {
-        case .system: self = .system
-        case .file(let path): self = .file(SessionDescription.wholePath(path))
-        case .pem(let text): self = .pem(text)
+    /// The session's settings, but for its stores.
+    package var settings: SessionSettings {
+        get throws {
+            var settings = SessionSettings.elsewhere
+            try apply(to: &settings)
+            return settings
         }
     }
 
-    fileprivate var roots: URLSessionConfiguration.TrustRoots {
-        switch self {
-        case .system: .system
-        case .file(let path): .file(path: path)
-        case .pem(let text): .pem(text)
+    /// Takes over a setting of another description.
+    package mutating func keep(_ name: String, of other: SessionDescription) {
+        for setting in SettingDeclaration.all where setting.name == name {
+            guard case .transfers(let carrier) = setting.reach else { continue }
+            values[path: carrier.path] = other.values[path: carrier.path]
         }
     }
 }
 
-extension SessionDescription.Security {
-    fileprivate init(_ policy: AppTransportSecurity) {
-        allowsArbitraryLoads = policy.allowsArbitraryLoads
-        allowsLocalNetworking = policy.allowsLocalNetworking
-        exceptions = policy.exceptionDomains.mapValues { domain in
-            Exception(
-                includesSubdomains: domain.includesSubdomains, allowsInsecureHTTPLoads: domain.allowsInsecureHTTPLoads,
-                minimumTLSVersion: domain.minimumTLSVersion?.rawValue,
-                requiresForwardSecrecy: domain.requiresForwardSecrecy,
-                requiresStrongCertificates: domain.requiresStrongCertificates)
-        }
-        guard !policy.pinnedDomains.isEmpty else { return }
-        pins = policy.pinnedDomains.mapValues { domain in
-            Pins(
-                includesSubdomains: domain.includesSubdomains, authorities: domain.authorities, leaves: domain.leaves)
+extension SessionDescription: Codable {
+    package init(from decoder: any Decoder) throws {
+        values = try CodedValue(from: decoder)
+        for path in [Self.identifierPath, Self.programPath] where values[path: path]?.text == nil {
+            let context = DecodingError.Context(
+                codingPath: decoder.codingPath, debugDescription: "a background session has no \(path.joined())")
+            throw DecodingError.dataCorrupted(context)
         }
     }
 
-    fileprivate var policy: AppTransportSecurity {
-        var policy = AppTransportSecurity(
-            allowsArbitraryLoads: allowsArbitraryLoads,
-            exceptionDomains: exceptions.mapValues { exception in
-                AppTransportSecurity.ExceptionDomain(
-                    includesSubdomains: exception.includesSubdomains,
-                    allowsInsecureHTTPLoads: exception.allowsInsecureHTTPLoads,
-                    minimumTLSVersion: exception.minimumTLSVersion.flatMap { tls_protocol_version_t(rawValue: $0) },
-                    requiresForwardSecrecy: exception.requiresForwardSecrecy,
-                    requiresStrongCertificates: exception.requiresStrongCertificates)
-            })
-        policy.allowsLocalNetworking = allowsLocalNetworking
-        policy.pinnedDomains = (pins ?? [:]).mapValues { pins in
-            AppTransportSecurity.PinnedDomain(
-                includesSubdomains: pins.includesSubdomains, authorities: pins.authorities, leaves: pins.leaves)
-        }
-        return policy
+    package func encode(to encoder: any Encoder) throws { try values.encode(to: encoder) }
+}
+
+extension SettingDeclaration {
+    fileprivate func failure(_ text: String) -> LoadFailure {
+        LoadFailure(.backgroundSessionWasDisconnected, "the background session's \(publicName ?? name) \(text)")
     }
 }
 
-extension SessionDescription.TLS.RevocationList {
-    fileprivate init(_ list: URLSessionConfiguration.RevocationList) {
-        switch list {
-        case .file(let path): self = .file(SessionDescription.wholePath(path))
-        case .pem(let text): self = .pem(text)
-        case .der(let bytes): self = .der(bytes)
-        }
-    }
-
-    fileprivate var list: URLSessionConfiguration.RevocationList {
-        switch self {
-        case .file(let path): .file(path: path)
-        case .pem(let text): .pem(text)
-        case .der(let bytes): .der(bytes)
-        }
+extension CodedValue {
+    /// The names of an object's members, for a text.
+    fileprivate var names: String {
+        guard case .object(let members) = self else { return "\(self)" }
+        return members.keys.sorted().joined(separator: ", ")
     }
 }

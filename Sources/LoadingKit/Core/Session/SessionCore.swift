@@ -71,8 +71,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
 
     /// Attaches a background session, which is new, to what performs its transfers.
     func attachInBackground(_ session: URLSession) {
-        guard let find = settings.backgroundSupport else { return }
-        let made = BackgroundSession(Result { try find(settings) }, self)
+        guard let support = settings.backgroundSupport else { return }
+        let made = BackgroundSession(Result { try support(settings) }, self)
         background = made
         made.attach(session)
     }
@@ -338,10 +338,10 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private func invalidate(_ session: URLSession) {
         phase = .invalidated
         close()
-        mailbox.postLast { [delegateBox, background, invalidationError] in
-            delegateBox.take()?.didBecomeInvalid(session, invalidationError)
-            if let background { background.loop.execute { background.close() } }
+        let tell: @Sendable () -> Void = { [mailbox, delegateBox, invalidationError] in
+            mailbox.postLast { delegateBox.take()?.didBecomeInvalid(session, invalidationError) }
         }
+        if let background { background.end(tell) } else { tell() }
     }
 
     /// Closes what the schemes keep for the session, which is over.

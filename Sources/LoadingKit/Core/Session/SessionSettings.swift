@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitTransport
 import Logging
 
 /// The settings of a configuration, as a struct: a session's copy does not change with the configuration.
@@ -56,6 +57,8 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var proxyEnvironment: ProxyEnvironment?
     package var tlsMinimumVersion = tls_protocol_version_t.TLSv12
     package var tlsMaximumVersion = tls_protocol_version_t.TLSv13
+    /// What the environment says of trust and of keys.
+    package var tlsEnvironment = TLSEnvironment.ofProcess
     package var trustRoots = URLSessionConfiguration.TrustRoots.system
     package var verifiesServer = true
     package var revocationLists: [URLSessionConfiguration.RevocationList] = []
@@ -82,6 +85,13 @@ package struct SchemeFactory: Sendable {
 }
 
 extension SessionSettings {
+    /// The defaults in a process that makes other programs' transfers: its own environment does not count.
+    package static var elsewhere: SessionSettings {
+        var settings = SessionSettings()
+        settings.tlsEnvironment = TLSEnvironment()
+        return settings
+    }
+
     /// How long making a connection may take, in nanoseconds; nil for no limit.
     package var connectTimeout: UInt64? {
         let seconds = timeoutIntervalForRequest

@@ -12,6 +12,7 @@ extension TLSOptions {
         requiresForwardSecrecy = rules.requiresForwardSecrecy(of: host)
         requiresStrongCertificates = rules.requiresStrongCertificate(of: host)
         verifiesPeer = settings.verifiesServer
+        environment = settings.tlsEnvironment
         self.alpn = alpn
         trustRoots =
             switch settings.trustRoots {

@@ -1,4 +1,5 @@
 import Foundation
+import LoadingKitTransport
 
 /// What a process that was started as the daemon does, as an environment variable says.
 ///
@@ -26,7 +27,8 @@ enum DaemonStage: String {
         _ environment: [String: String] = ProcessInfo.processInfo.environment
     ) -> [String: String] {
         let left = environment.filter { name, _ in
-            !Self.programsOwn.contains(name.lowercased()) && !name.hasPrefix("LISTEN_")
+            !Self.programsOwn.contains(name.lowercased()) && !TLSEnvironment.variables.contains(name.lowercased())
+                && !name.hasPrefix("LISTEN_")
         }
         return left.merging([Self.variable: rawValue]) { $1 }
     }

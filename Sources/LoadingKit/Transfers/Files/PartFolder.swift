@@ -11,10 +11,12 @@ struct PartFolder: Sendable {
     /// Folders to make first, each private.
     private let parents: [String]
 
-    /// - Parameter folder: That of all downloads whose sessions name none.
-    init(for session: SessionDescription, in folder: String) throws {
+    /// - Parameters:
+    ///   - chosen: That of the session's downloads; nil for a session that names none.
+    ///   - folder: That of all downloads whose sessions name none.
+    init(for session: SessionDescription, chosen: String?, in folder: String) throws {
         prefix = try Self.name(of: session)
-        if let chosen = session.downloadFolder {
+        if let chosen {
             path = chosen + "/.loadkit-downloads"
             parents = []
         } else {

@@ -7,6 +7,8 @@ import LoadingKitTransport
 /// service's loop.
 final class ServiceSession: @unchecked Sendable {  // confined, as said above
     var record: JournaledSession
+    /// Those of the description, but for the stores.
+    private(set) var settings: SessionSettings
     /// The channel of the program that is attached; nil while none is.
     var client: ServiceChannel?
     /// Transfers whose ends were not yet in the journal when the client was attached: it is told when they are.
@@ -39,18 +41,21 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
 
     init(_ record: JournaledSession, in folder: String) throws {
         self.record = record
-        self.folder = try PartFolder(for: record.description, in: folder)
+        settings = try record.description.settings
+        self.folder = try PartFolder(
+            for: record.description, chosen: settings.backgroundDownloadFolder?.path, in: folder)
     }
 
     /// Takes settings that the program has changed. Part files stay where they are: another folder for them counts when no
     /// transfer is left.
     func update(_ description: SessionDescription, in folder: String) throws {
         var description = description
-        if transfers.isEmpty, ended.isEmpty {
-            self.folder = try PartFolder(for: description, in: folder)
-        } else {
-            description.downloadFolder = record.description.downloadFolder
+        if !transfers.isEmpty || !ended.isEmpty {
+            description.keep("backgroundDownloadFolder", of: record.description)
         }
+        let settings = try description.settings
+        self.folder = try PartFolder(for: description, chosen: settings.backgroundDownloadFolder?.path, in: folder)
+        self.settings = settings
         record.description = description
     }
 

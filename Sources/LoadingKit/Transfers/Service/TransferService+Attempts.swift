@@ -18,14 +18,14 @@ extension TransferService {
         let upload: URL?
     }
 
-    func urlSession(of session: ServiceSession) -> URLSession {
+    func urlSession(of session: ServiceSession) throws -> URLSession {
         if let made = session.urlSession { return made }
         let configuration = environment.makeConfiguration(session.description)
-        session.description.configure(configuration)
+        try session.description.apply(to: &configuration.settings)
         // The service's own clock limits the whole of a transfer, over all attempts.
         configuration.timeoutIntervalForResource = 0
         configuration.urlCache = nil
-        if session.description.isDiscretionary { configuration.allowsExpensiveNetworkAccess = false }
+        if session.settings.isDiscretionary { configuration.allowsExpensiveNetworkAccess = false }
         let made = URLSession(configuration: configuration)
         session.urlSession = made
         return made
@@ -95,10 +95,16 @@ extension TransferService {
         }
         live.attempt = attempt
         let task: URLSessionTask
-        if let upload = prepared.upload {
-            task = urlSession(of: session).uploadTask(with: request, fromFile: upload, into: attempt)
-        } else {
-            task = urlSession(of: session).dataTask(with: request, into: attempt)
+        do {
+            let urlSession = try urlSession(of: session)
+            task =
+                if let upload = prepared.upload {
+                    urlSession.uploadTask(with: request, fromFile: upload, into: attempt)
+                } else {
+                    urlSession.dataTask(with: request, into: attempt)
+                }
+        } catch {
+            return attemptDidEnd(AttemptFailure(of: error, request.url), live, session)
         }
         task.delegate = attempt
         task.priority = live.description.priority

@@ -37,8 +37,12 @@ extension TransferService {
         case .answerBeginning(let identifier, let request): answerBeginning(identifier, request, session)
         case .answerChallenge(let identifier, let number, let reply):
             answerChallenge(identifier, number, reply, session)
-        case .endSession: end(session)
-        case .reset: urlSession(of: session).reset {}
+        // Without the journal, which may be full for long: the session's identifier is free.
+        case .endSession:
+            end(session)
+            return completion(nil)
+        case .reset:
+            do { try urlSession(of: session).reset {} } catch { return completion(error) }
         }
         checkIdleness()
         // When it is in the journal.
@@ -48,7 +52,7 @@ extension TransferService {
     private func end(_ session: ServiceSession) {
         session.record.isEnding = true
         journal.add(.session(session.record))
-        forgetIfOver(session)
+        if let client = session.client { detach(client) } else { forgetIfOver(session) }
     }
 
     // MARK: Beginning

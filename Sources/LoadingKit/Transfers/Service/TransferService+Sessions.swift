@@ -43,7 +43,7 @@ extension TransferService {
             // What is under way goes on as it was begun.
             known.urlSession?.finishTasksAndInvalidate()
             known.urlSession = nil
-            if !description.isDiscretionary { endDiscretion(known) }
+            if !known.settings.isDiscretionary { endDiscretion(known) }
             for identifier in known.transfers.keys { setExpiry(known.key(identifier), known) }
         }
         known.record.isEnding = false

@@ -12,7 +12,7 @@ extension TransferService {
 
     func setExpiry(_ key: TransferKey, _ session: ServiceSession) {
         guard let entry = session.transfers[key.identifier] else { return }
-        var expiry = entry.clock.expiry(session.description.resourceTimeout)
+        var expiry = entry.clock.expiry(session.settings.timeoutIntervalForResource)
         if let deadline = entry.challengeDeadline { expiry = min(expiry, deadline) }
         if expiry == .distantFuture { expirations.remove(key) } else { expirations.set(expiry, for: key) }
         scheduleAlarm()
@@ -62,7 +62,7 @@ extension TransferService {
                 $0.timeDidExpire(TransferError(.userAuthenticationRequired, text))
             }
         }
-        let seconds = session.description.resourceTimeout
+        let seconds = session.settings.timeoutIntervalForResource
         let text = "the transfer took more than \(seconds) seconds (timeoutIntervalForResource)"
         input(key.identifier, session) { $0.timeDidExpire(TransferError(.timedOut, text)) }
     }
@@ -75,7 +75,7 @@ extension TransferService {
 
     /// Transfers at the system's discretion begin a while after they are there, and when it suits.
     func holdIfDiscretionary(_ session: ServiceSession) {
-        guard session.description.isDiscretionary, session.discretionTimer == nil else { return }
+        guard session.settings.isDiscretionary, session.discretionTimer == nil else { return }
         queue.hold(session.number, true)
         look(at: session, after: environment.random() * Self.longestSpread)
     }
@@ -105,7 +105,7 @@ extension TransferService {
 
     /// Where the program is not there, and its transfers are done, or one needs it.
     func launchIfNeeded(_ session: ServiceSession) {
-        guard !session.isWanted, session.launchTimer == nil, let command = session.description.launchCommand,
+        guard !session.isWanted, session.launchTimer == nil, let command = session.settings.backgroundLaunchCommand,
             isNeeded(session)
         else { return }
         let identifier = session.description.identifier

@@ -92,7 +92,7 @@ package struct TrustEvaluation: Sendable {
 
     private func systemAnchors() throws(TransportError) -> TrustAnchors {
         if let context { return try context.anchors }
-        return try TrustAnchors.system()
+        return try SharedSystemStore.anchors(.ofProcess)
     }
 
     private var subject: String { chain.first?.subject ?? "unknown" }
@@ -120,11 +120,4 @@ final class TrustAnchors: @unchecked Sendable {  // OpenSSL locks a store; it is
     }
 
     deinit { X509_STORE_free(store) }
-
-    static func system() throws(TransportError) -> TrustAnchors {
-        guard let anchors = TrustAnchors(sharing: try SharedSystemStore.store()) else {
-            throw TLSContext.misconfigured("no trust store")
-        }
-        return anchors
-    }
 }

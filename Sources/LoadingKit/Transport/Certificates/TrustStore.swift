@@ -20,10 +20,10 @@ enum TrustStore {
             if !options.verifiesPeer { return }
             if options.additionalRoots.isEmpty {
                 // Reading it takes milliseconds, and it does not change afterwards: contexts share it.
-                SSL_CTX_set1_cert_store(context, try SharedSystemStore.store())
+                SSL_CTX_set1_cert_store(context, try SharedSystemStore.anchors(options.environment).store)
                 return
             }
-            try loadSystem(into: try store(of: context))
+            try loadSystem(options.environment, into: try store(of: context))
         case .file(let path):
             guard try read(file: path, into: try store(of: context)) else {
                 throw TLSContext.misconfigured("no certificates can be read from \(path) (\(OpenSSLError.text()))")
@@ -70,10 +70,11 @@ enum TrustStore {
     ///
     /// The result is kept for the life of the process, so that what cannot be read now alone is a failure, and not passed
     /// over.
-    static func loadSystem(into store: OpaquePointer) throws(TransportError) {
+    static func loadSystem(
+        _ environment: TLSEnvironment, into store: OpaquePointer
+    ) throws(TransportError) {
         defer { ERR_clear_error() }
-        let file = environment("SSL_CERT_FILE")
-        let directory = environment("SSL_CERT_DIR")
+        let (file, directory) = (environment.certificateFile, environment.certificateFolders)
         if file != nil || directory != nil {
             let readsFile = try file.map { path throws(TransportError) in try read(file: path, into: store) } ?? false
             let readsDirectory = directory.map { X509_STORE_load_path(store, $0) == 1 } ?? false
@@ -133,39 +134,36 @@ enum TrustStore {
         }
         return false
     }
-
-    private static func environment(_ name: String) -> String? {
-        guard let value = getenv(name) else { return nil }
-        let text = String(cString: value)
-        return text.isEmpty ? nil : text
-    }
 }
 
-/// The system's authorities, read when they are first needed.
+/// The system's authorities, or those that environments name instead, read when they are first needed.
 enum SharedSystemStore {
-    private struct Store: @unchecked Sendable {  // OpenSSL locks a store; it is not changed after it was made
-        let pointer: OpaquePointer
-    }
+    /// A process that makes other programs' transfers has several environments.
+    private static let limit = 16
+    private static let shared = Guarded<[TLSEnvironment: TrustAnchors]>([:])
 
-    private static let shared = Guarded<Store?>(nil)
-
-    static func store() throws(TransportError) -> OpaquePointer {
-        let result = shared.withLock { shared -> Result<Store, TransportError> in
-            if let shared { return .success(shared) }
-            guard let pointer = X509_STORE_new() else {
-                return .failure(TLSContext.misconfigured(OpenSSLError.text()))
-            }
+    static func anchors(_ environment: TLSEnvironment) throws(TransportError) -> TrustAnchors {
+        var environment = environment
+        environment.keyLogFile = nil
+        return try shared.withLock { [environment] shared -> Result<TrustAnchors, TransportError> in
+            if let known = shared[environment] { return .success(known) }
             do throws(TransportError) {
-                try TrustStore.loadSystem(into: pointer)
+                let anchors = try read(environment)
+                if shared.count >= limit { shared = [:] }
+                shared[environment] = anchors
+                return .success(anchors)
             } catch {
-                X509_STORE_free(pointer)
                 return .failure(error)
             }
-            TrustStore.allowPartialChains(pointer)
-            let store = Store(pointer: pointer)
-            shared = store
-            return .success(store)
-        }
-        return try result.get().pointer
+        }.get()
+    }
+
+    private static func read(_ environment: TLSEnvironment) throws(TransportError) -> TrustAnchors {
+        guard let store = X509_STORE_new() else { throw TLSContext.misconfigured(OpenSSLError.text()) }
+        defer { X509_STORE_free(store) }
+        try TrustStore.loadSystem(environment, into: store)
+        TrustStore.allowPartialChains(store)
+        guard let anchors = TrustAnchors(sharing: store) else { throw TLSContext.misconfigured("no trust store") }
+        return anchors
     }
 }

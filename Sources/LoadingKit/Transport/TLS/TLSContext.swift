@@ -18,7 +18,7 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         guard let context = SSL_CTX_new(TLS_client_method()) else { throw Self.misconfigured(OpenSSLError.text()) }
         self.context = context
         self.options = options
-        keyLog = KeyLog.open(options.keyLogFile)
+        keyLog = KeyLog.open(options.environment.keyLogFile)
         lists = options.revocationLists.isEmpty ? nil : try RevocationLists(options.revocationLists)
         try setUp()
     }
@@ -31,7 +31,9 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
     var anchors: TrustAnchors {
         get throws(TransportError) {
             // A context that verifies nothing has not read the system's.
-            if options.trustRoots == .system, !options.verifiesPeer { return try TrustAnchors.system() }
+            if options.trustRoots == .system, !options.verifiesPeer {
+                return try SharedSystemStore.anchors(options.environment)
+            }
             guard let anchors = TrustAnchors(sharing: SSL_CTX_get_cert_store(context)) else {
                 throw Self.misconfigured("no trust store")
             }
@@ -148,7 +150,7 @@ private func logKeys(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
 package struct TLSOptions: Sendable, Hashable {
     /// Which authorities are trusted.
     package enum TrustRoots: Sendable, Hashable {
-        /// The system's; `SSL_CERT_FILE` and `SSL_CERT_DIR` are respected.
+        /// The system's, or those that the environment names instead.
         case system
         /// Those in a PEM file, instead of the system's.
         case file(path: String)
@@ -180,9 +182,8 @@ package struct TLSOptions: Sendable, Hashable {
     /// Whether the server's certificate has to have an RSA key of at least 2048 bits or an elliptic one of at least 256,
     /// and a signature with SHA-256 or better.
     package var requiresStrongCertificates = true
-    /// A file to which the connections' keys are appended, for tools that decrypt captures. `nil`: the file that the
-    /// environment variable `SSLKEYLOGFILE` names, if any.
-    package var keyLogFile: String?
+    /// What the environment of the program says of trust and of keys.
+    package var environment = TLSEnvironment.ofProcess
 
     package init() {}
 }
@@ -221,10 +222,9 @@ final class KeyLog: Sendable {
 
     deinit { SystemCalls.close(descriptor) }
 
-    /// The log at `path`, or where `SSLKEYLOGFILE` of the environment names it; `nil` when there is none, or where it
-    /// cannot be opened.
+    /// The log at `path`; `nil` when there is none, or where it cannot be opened.
     static func open(_ path: String?) -> KeyLog? {
-        guard let path = path ?? getenv("SSLKEYLOGFILE").map({ String(cString: $0) }), !path.isEmpty else { return nil }
+        guard let path else { return nil }
         let descriptor = SystemCalls.open(path, O_WRONLY | O_APPEND | O_CREAT)
         return descriptor >= 0 ? KeyLog(descriptor: Int32(descriptor)) : nil
     }

@@ -1,0 +1,120 @@
+import Foundation
+
+/// A value as JSON has it: what settings are kept as in the journal of background sessions, and sent as to another process.
+package indirect enum CodedValue: Hashable, Sendable {
+    case null
+    case flag(Bool)
+    case integer(Int64)
+    case number(Double)
+    case text(String)
+    case list([CodedValue])
+    case object([String: CodedValue])
+
+    /// What a value's own coding makes of it.
+    package init(encoding value: some Encodable) throws {
+        self = try JSONDecoder().decode(CodedValue.self, from: JSONEncoder().encode(value))
+    }
+
+    /// A number of which JSON may have no form. One without a fraction is an integer, as it is when it was sent.
+    package init(_ number: Double) {
+        if let integer = Int64(exactly: number) {
+            self = .integer(integer)
+        } else if number.isFinite {
+            self = .number(number)
+        } else {
+            self = .text(number.isNaN ? "nan" : number < 0 ? "-inf" : "inf")
+        }
+    }
+
+    package var flag: Bool? { if case .flag(let flag) = self { flag } else { nil } }
+    package var integer: Int64? { if case .integer(let integer) = self { integer } else { nil } }
+    package var text: String? { if case .text(let text) = self { text } else { nil } }
+    package var list: [CodedValue]? { if case .list(let list) = self { list } else { nil } }
+
+    package var double: Double? {
+        switch self {
+        case .integer(let integer): Double(integer)
+        case .number(let number): number
+        case .text("inf"): .infinity
+        case .text("-inf"): -.infinity
+        case .text("nan"): .nan
+        case .null, .flag, .text, .list, .object: nil
+        }
+    }
+
+    /// What was encoded by a type's own coding.
+    package func decoded<Value: Decodable>(as type: Value.Type) throws -> Value {
+        try JSONDecoder().decode(type, from: JSONEncoder().encode(self))
+    }
+
+    /// What is at a path of names; nil where there is nothing. Setting nil removes it, and objects that are empty then.
+    package subscript(path path: ArraySlice<String>) -> CodedValue? {
+        get {
+            guard let first = path.first else { return self }
+            guard case .object(let members) = self else { return nil }
+            return members[first]?[path: path.dropFirst()]
+        }
+        set {
+            guard let first = path.first else {
+                self = newValue ?? .object([:])
+                return
+            }
+            var members: [String: CodedValue] = [:]
+            if case .object(let known) = self { members = known }
+            var member = members[first] ?? .object([:])
+            member[path: path.dropFirst()] = newValue
+            members[first] = newValue == nil && member == .object([:]) ? nil : member
+            self = .object(members)
+        }
+    }
+}
+
+extension CodedValue: Codable {
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.singleValueContainer()
+        if container.decodeNil() {
+            self = .null
+        } else if let flag = try? container.decode(Bool.self) {
+            self = .flag(flag)
+        } else if let text = try? container.decode(String.self) {
+            self = .text(text)
+        } else if let integer = try? container.decode(Int64.self) {
+            self = .integer(integer)
+        } else if let number = try? container.decode(Double.self) {
+            self = .number(number)
+        } else if let list = try? container.decode([CodedValue].self) {
+            self = .list(list)
+        } else {
+            self = .object(try container.decode([String: CodedValue].self))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        switch self {
+        case .null: try container.encodeNil()
+        case .flag(let flag): try container.encode(flag)
+        case .integer(let integer): try container.encode(integer)
+        case .number(let number): try container.encode(number)
+        case .text(let text): try container.encode(text)
+        case .list(let list): try container.encode(list)
+        case .object(let members): try container.encode(members)
+        }
+    }
+}
+
+extension CodedValue: CustomStringConvertible {
+    /// The same text for the same value.
+    package var description: String {
+        switch self {
+        case .null: "null"
+        case .flag(let flag): "\(flag)"
+        case .integer(let integer): "\(integer)"
+        case .number(let number): "\(number)"
+        case .text(let text): "\"\(text)\""
+        case .list(let list): "\(list)"
+        case .object(let members):
+            "{" + members.sorted { $0.key < $1.key }.map { "\($0): \($1)" }.joined(separator: ", ") + "}"
+        }
+    }
+}

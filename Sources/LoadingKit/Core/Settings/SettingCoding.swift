@@ -1,0 +1,111 @@
+import Foundation
+
+/// How a setting's value is coded, for the process that makes a background session's transfers.
+package struct SettingCoding<Value>: Sendable {
+    /// Nil: the value is what is there where nothing was coded. Throws what keeps the value from being carried.
+    let encode: @Sendable (Value) throws -> CodedValue?
+    /// Nil for what is no such value.
+    let decode: @Sendable (CodedValue) -> Value?
+
+    /// A value that is optional, or has more cases, than what is coded.
+    func map<Other>(
+        _ decode: @escaping @Sendable (Value) -> Other?, _ encode: @escaping @Sendable (Other) throws -> Value?
+    ) -> SettingCoding<Other> {
+        SettingCoding<Other>(
+            encode: { [self] in try encode($0).flatMap { try self.encode($0) } },
+            decode: { [self] in self.decode($0).flatMap(decode) })
+    }
+
+    var optional: SettingCoding<Value?> { map({ .some($0) }, { $0 }) }
+}
+
+extension SettingCoding where Value == Bool {
+    static var flag: Self { Self(encode: { .flag($0) }, decode: { $0.flag }) }
+}
+
+extension SettingCoding where Value == Int {
+    static var integer: Self {
+        Self(encode: { .integer(Int64($0)) }, decode: { $0.integer.flatMap { Int(exactly: $0) } })
+    }
+}
+
+extension SettingCoding where Value == String {
+    static var text: Self { Self(encode: { .text($0) }, decode: { $0.text }) }
+}
+
+extension SettingCoding where Value == TimeInterval {
+    static var seconds: Self { Self(encode: { CodedValue($0) }, decode: { $0.double }) }
+}
+
+extension SettingCoding where Value == [String] {
+    static var words: Self {
+        Self(
+            encode: { .list($0.map { .text($0) }) },
+            decode: { coded in
+                guard let list = coded.list else { return nil }
+                let words = list.compactMap(\.text)
+                return words.count == list.count ? words : nil
+            })
+    }
+}
+
+extension SettingCoding where Value: RawRepresentable, Value.RawValue: BinaryInteger {
+    static var number: Self {
+        Self(
+            encode: { .integer(Int64(clamping: $0.rawValue)) },
+            decode: { $0.integer.flatMap { Value.RawValue(exactly: $0) }.flatMap(Value.init) })
+    }
+}
+
+extension SettingCoding where Value: Codable {
+    /// By the type's own coding.
+    static var own: Self { Self(encode: { try CodedValue(encoding: $0) }, decode: { try? $0.decoded(as: Value.self) }) }
+}
+
+/// Names and values of fields, in order.
+extension SettingCoding where Value == [(String, String)]? {
+    static var fields: Self {
+        Self(
+            encode: { .list(($0 ?? []).map { .list([.text($0.0), .text($0.1)]) }) },
+            decode: { coded -> Value? in
+                guard let list = coded.list else { return nil }
+                let fields = list.compactMap { pair -> (String, String)? in
+                    guard let pair = pair.list, pair.count == 2, let name = pair[0].text, let value = pair[1].text
+                    else { return nil }
+                    return (name, value)
+                }
+                guard fields.count == list.count else { return nil }
+                return .some(fields.isEmpty ? nil : fields)
+            })
+    }
+}
+
+/// The dictionary of proxies, as JSON: strings, numbers, lists of them, and URLs, which are carried as their texts.
+extension SettingCoding where Value == [AnyHashable: Any]? {
+    static var proxies: Self {
+        Self(
+            encode: { dictionary in
+                guard let dictionary else { return nil }
+                var plain: [String: Any] = [:]
+                for (key, value) in dictionary {
+                    let value = (value as? URL)?.absoluteString ?? value
+                    guard let key = key.base as? String, JSONSerialization.isValidJSONObject([value]) else {
+                        throw SettingProblem("its entry \(key.base) can be told to no other process")
+                    }
+                    plain[key] = value
+                }
+                return .text(try JSONSerialization.data(withJSONObject: plain).base64EncodedString())
+            },
+            decode: { coded -> Value? in
+                coded.text.flatMap { Data(base64Encoded: $0) }
+                    .flatMap { try? JSONSerialization.jsonObject(with: $0) as? [String: Any] }
+            })
+    }
+}
+
+/// Why a setting's value cannot be carried to the process that makes transfers, or cannot be read there.
+package struct SettingProblem: Error, CustomStringConvertible {
+    package let description: String
+
+    init(_ description: String) { self.description = description }
+}
