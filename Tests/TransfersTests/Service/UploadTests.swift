@@ -37,6 +37,94 @@ import Testing
             }
         }
 
+        /// A server that speaks the draft of resumable uploads, and does not answer the request itself.
+        private static func uploadServer(_ gate: Signal) throws -> LoopbackServer {
+            var options = LoopbackServer.Options()
+            options.interimResponses = { request in
+                guard request.method == "PUT" else { return [] }
+                var fields = HTTPFields()
+                fields.append(name: "Location", value: "/uploads/1")
+                fields.append(name: "Upload-Draft-Interop-Version", value: "6")
+                return [.init(104, fields: fields)]
+            }
+            return try LoopbackServer(options) { request in
+                let answer: ServerResponse
+                switch (request.method, request.path) {
+                case ("HEAD", "/uploads/1"):
+                    answer = ServerResponse(204).adding("Upload-Offset", "40000").adding("Upload-Complete", "?0")
+                case ("PATCH", "/uploads/1"):
+                    answer = .text("\(request.fields[name: "X-Token"] ?? "-") \(request.body.count)").adding(
+                        "Upload-Complete", "?1")
+                case _:
+                    gate.waitBlocking()
+                    throw CancellationError()
+                }
+                return answer.adding("Upload-Draft-Interop-Version", "6")
+            }
+        }
+
+        @Test("an upload goes on where it broke off, in another process")
+        func goesOn() async throws {
+            try await withTimeout {
+                let (harness, gate) = (try ServiceHarness(), Signal())
+                let server = try Self.uploadServer(gate)
+                defer {
+                    gate.fire()
+                    server.stop()
+                }
+                let file = try harness.folder.write(Data(count: 100_000), to: "file")
+                let first = try harness.start()
+                let program = TestProgram(
+                    first, try harness.description { $0.httpAdditionalHeaders = ["X-Token": "t"] })
+                try await program.upload(1, file.path, to: server.url())
+                let (journal, key) = (try harness.journal, TransferKey(session: 1, identifier: 1))
+                while try journal.transfer(key)?.standing.uploadResource == nil { await Task.yield() }
+                first.stop()
+                let second = try harness.start()
+                defer { second.stop() }
+                let again = TestProgram(second, try harness.description { $0.httpAdditionalHeaders = ["X-Token": "t"] })
+                let end = try await again.end(of: 1)
+                #expect(end.error == nil && end.progress.sent == 100_000)
+                let answer = try Data(contentsOf: URL(fileURLWithPath: try #require(end.file)))
+                #expect(String(decoding: answer, as: UTF8.self) == "t 60000")
+                #expect(server.requests.snapshot.map(\.method) == ["PUT", "HEAD", "PATCH"])
+            }
+        }
+
+        @Test("an upload's resume data goes from one session to another")
+        func resumeData() async throws {
+            try await withTimeout {
+                let (harness, gate) = (try ServiceHarness(), Signal())
+                let server = try Self.uploadServer(gate)
+                defer {
+                    gate.fire()
+                    server.stop()
+                }
+                let file = try harness.folder.write(Data(count: 100_000), to: "file")
+                let service = try harness.start()
+                defer { service.stop() }
+                let program = TestProgram(service, try harness.description())
+                try await program.upload(1, file.path, to: server.url())
+                let (journal, key) = (try harness.journal, TransferKey(session: 1, identifier: 1))
+                while try journal.transfer(key)?.standing.uploadResource == nil { await Task.yield() }
+                try await program.perform(.cancel(1, producingResumeData: true))
+                let error = try await program.end(of: 1).error?.error as? URLError
+                let data = try #require(error?.uploadTaskResumeData)
+                try await program.upload(2, file.path, to: server.url()) { $0.resumeData = data }
+                let end = try await program.end(of: 2)
+                let answer = try Data(contentsOf: URL(fileURLWithPath: try #require(end.file)))
+                #expect(String(decoding: answer, as: UTF8.self) == "- 60000")
+                await #expect(throws: URLError.self) {
+                    try await program.upload(3, file.path, to: server.url()) { $0.resumeData = Data("none".utf8) }
+                }
+                try Data(count: 100_000).write(to: file)
+                await #expect(throws: URLError.self) {
+                    try await program.upload(4, file.path, to: server.url()) { $0.resumeData = data }
+                }
+                #expect(server.requests.snapshot.map(\.method) == ["PUT", "HEAD", "PATCH"])
+            }
+        }
+
         enum Change: CaseIterable {
             case removed, shorter, longer, replaced, written
         }

@@ -14,7 +14,7 @@ package struct TransferDescription: Codable, Sendable {
     package var request: TransferRequest
     /// The file that an upload sends.
     package var uploadFile: String?
-    /// What a download goes on from, where it was made with resume data.
+    /// What the transfer goes on from, where it was made with resume data.
     package var resumeData: Data?
     /// Where a download goes when it is complete, without the program: the tool's. Nil: the program's delegate gets it.
     package var destination: String?

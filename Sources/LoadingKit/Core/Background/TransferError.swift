@@ -9,6 +9,8 @@ package struct TransferError: Codable, Hashable, Sendable {
     /// What the underlying error says, where that is something else.
     package var reason: String?
     package var resumeData: Data?
+    /// What an upload goes on from. Not taken from an error: of the process that makes the transfers the file is another one.
+    package var uploadResumeData: Data?
 
     package init(_ error: any Error) {
         let error = (error is LoadFailure ? URLError(error, url: nil) : error) as NSError
@@ -41,6 +43,7 @@ package struct TransferError: Codable, Hashable, Sendable {
         let code = domain == NSURLErrorDomain ? URLError.Code(rawValue: code) : nil
         if let code, let said = reason ?? text { userInfo[NSUnderlyingErrorKey] = LoadFailure(code, said) }
         userInfo[NSURLSessionDownloadTaskResumeData] = resumeData
+        userInfo[NSURLSessionUploadTaskResumeData] = uploadResumeData
         guard let code else { return NSError(domain: domain, code: self.code, userInfo: userInfo) }
         return URLError(code, userInfo: userInfo)
     }

@@ -65,6 +65,11 @@ package struct JournaledSession: Codable, Sendable {
         self.number = number
         self.description = description
     }
+
+    /// A transfer has the identifier, which no later one gets.
+    package mutating func didUse(_ identifier: Int) {
+        nextIdentifier = max(nextIdentifier, identifier == .max ? .max : identifier + 1)
+    }
 }
 
 /// What is always in memory of a transfer.
@@ -119,6 +124,8 @@ package struct TransferStanding: Codable, Sendable {
     package var part: PartRecord?
     /// The file that an upload sends, as it was when the upload was begun.
     package var uploadFile: UploadFileState?
+    /// Where the server has what was sent of an upload; nil where it has said nothing.
+    package var uploadResource: URL?
     /// Whether the bytes in the part file came with the program's resume data, and the program was not yet told of it.
     package var resumesForProgram = false
     package var lastError: TransferError?

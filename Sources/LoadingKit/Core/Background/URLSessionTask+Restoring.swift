@@ -59,9 +59,10 @@ extension TransferDescription {
     init(_ task: URLSessionTask) throws {
         try task.checkCanBegin()
         let shared = task.shared.withLock { LoopTransfer($0) }.value
-        if let upload = task as? URLSessionUploadTask, upload.isMadeFromResumeData {
+        let upload = (task as? URLSessionUploadTask)?.resumption
+        if let upload, upload.request.bodyFile == nil {
             let text =
-                "a background session cannot go on with an upload: use the resume data in another session, or send the file anew"
+                "a background session goes on with uploads of files alone: use the resume data in another session"
             throw URLError(LoadFailure(.resourceUnavailable, text), url: shared.originalRequest?.url)
         }
         guard let kind = task.transferKind, let original = shared.originalRequest, let url = original.url,
@@ -81,7 +82,8 @@ extension TransferDescription {
         let resumption = (task as? URLSessionDownloadTask)?.resumption
         self.init(
             identifier: task.taskIdentifier, kind: kind, request: request, uploadFile: original.bodyFile?.url.path,
-            resumeData: try resumption?.get().encoded, created: task.created, taskDescription: shared.taskDescription,
+            resumeData: try upload?.resumeData ?? resumption?.get().encoded, created: task.created,
+            taskDescription: shared.taskDescription,
             priority: shared.priority, earliestBeginDate: shared.earliestBeginDate,
             clientExpectsToSend: shared.clientExpectsToSend, clientExpectsToReceive: shared.clientExpectsToReceive)
     }

@@ -15,7 +15,7 @@ package struct BodyFile: Sendable, Hashable {
     package init(_ url: URL) { self.url = url }
 
     /// The file as an upload was begun with it.
-    init(_ url: URL, size: Int64, modified: Int64) {
+    package init(_ url: URL, size: Int64, modified: Int64) {
         self.url = url
         self.size = size
         self.modified = modified

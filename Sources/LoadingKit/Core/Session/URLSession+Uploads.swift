@@ -67,10 +67,18 @@ extension URLSession {
     }
 
     /// A task that reports to its delegate, and puts the response's body into a file instead of giving it to the delegate.
+    ///
+    /// - Parameters:
+    ///   - body: What is sent, as it was when the upload was begun.
+    ///   - resource: Where the server has what an earlier task has sent of it.
     package func uploadTask(
-        with request: URLRequest, fromFile fileURL: URL, into file: any SpooledFile
+        with request: URLRequest, from body: BodyFile, at resource: URL?, into file: any SpooledFile
     ) -> URLSessionUploadTask {
-        makeUpload(request.sending(fileURL), .delegateAndFile(file))
+        var request = request
+        request.bodyFile = body
+        let task = makeUpload(request, .delegateAndFile(file))
+        task.resumption = resource.map { UploadResumption(request, goingOnAt: $0) }
+        return task
     }
 
     // MARK: Uploads that go on
@@ -79,8 +87,8 @@ extension URLSession {
     ///
     /// It asks the server how much it has, and sends the rest. A file must not have changed since the upload was begun; of an
     /// upload from a stream, the delegate's method `needNewBodyStreamFrom` gives the rest. With data that is not an upload's
-    /// resume data, the task fails with `URLError.cannotDecodeRawData`. In a background session it fails with
-    /// `URLError.resourceUnavailable`. See <doc:ResumableUploads>.
+    /// resume data, the task fails with `URLError.cannotDecodeRawData`. In a background session the upload is of a file, or the
+    /// task fails with `URLError.resourceUnavailable`. See <doc:ResumableUploads>.
     public func uploadTask(withResumeData resumeData: Data) -> URLSessionUploadTask {
         remember(makeUpload(resumeData, .delegate))
     }

@@ -11,8 +11,6 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
     private let bodyIsDelegatesStream: Bool
     /// Why the task cannot go on with an upload, where it was made with something else than resume data.
     private let resumeDataError: (any Error)?
-    /// Whether the task was made to go on with an upload, from resume data of whatever content.
-    let isMadeFromResumeData: Bool
     private let waiting = ResumeDataHandlers()
 
     /// Where the server has what was sent of the body. Nil until it says so, and when the upload is complete. Touched on the
@@ -25,7 +23,6 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
     ) {
         bodyIsDelegatesStream = requestsBodyStream
         resumeDataError = nil
-        isMadeFromResumeData = false
         super.init(session, request, identifier: identifier, consumer: consumer)
     }
 
@@ -40,7 +37,6 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
             error = failure
         }
         resumeDataError = error
-        isMadeFromResumeData = true
         let request = resumption?.request ?? URLRequest(url: URL(fileURLWithPath: "/"))
         super.init(session, request, identifier: identifier, consumer: consumer)
         if let resumption { firstURL = resumption.firstURL }
@@ -50,7 +46,6 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
     public override init() {
         bodyIsDelegatesStream = false
         resumeDataError = nil
-        isMadeFromResumeData = false
         super.init()
     }
 
@@ -87,6 +82,8 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
     override func checkCanBegin() throws {
         if let resumeDataError { throw resumeDataError }
     }
+
+    var isAskedForResumeData: Bool { !waiting.isEmpty }
 
     /// Adds what the upload can be resumed from; not where the program has cancelled it without asking for that.
     override func described(_ error: any Error) -> any Error {

@@ -1,5 +1,19 @@
 import Foundation
 
+extension Data {
+    /// Where the server has the upload that the resume data is of, and the file that is sent. Throws where it is no upload's of a
+    /// file.
+    package var resumedUpload: (resource: URL, body: BodyFile) {
+        get throws {
+            let data = try UploadResumeData(self)
+            guard case .file(let body) = data.content else {
+                throw LoadFailure(.resourceUnavailable, "the upload to go on with is of no file")
+            }
+            return (data.resource, body)
+        }
+    }
+}
+
 /// An upload that a server has said can be resumed: where, and what was sent of it.
 package struct UploadResumption {
     /// The request that the upload was begun with, with its body.
@@ -19,6 +33,17 @@ package struct UploadResumption {
         self.resource = resource
         isFromResumeData = false
     }
+
+    /// What an earlier task of the same request has begun, in whatever process.
+    ///
+    /// - Parameter request: With the whole body, as that task had it.
+    package init(_ request: URLRequest, goingOnAt resource: URL) {
+        self.init(request, firstURL: nil, at: resource)
+        isInUse = false
+    }
+
+    /// What another task goes on from; nil for a request that cannot go on.
+    package var resumeData: Data? { UploadResumeData(self)?.encoded }
 
     init(_ data: UploadResumeData) {
         request = data.request

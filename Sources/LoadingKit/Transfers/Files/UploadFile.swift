@@ -37,14 +37,32 @@ final class UploadFile: Sendable {
             modified: Int64(status.st_mtim.tv_sec), modifiedNanoseconds: Int64(status.st_mtim.tv_nsec))
     }
 
-    /// Where to send it from. Throws where it is gone, or is not as it was when the upload was begun.
-    func checked(_ before: UploadFileState?) throws -> URL {
+    /// What to send. Throws where it is gone, or is not as it was when the upload was begun.
+    func checked(_ before: UploadFileState?) throws -> BodyFile {
         let now = try state()
         if let before, let change = now.change(since: before) {
             let text = "the file to send, \(path), was changed since the upload was begun: \(change)"
             throw LoadFailure(.requestBodyStreamExhausted, text)
         }
-        return URL(fileURLWithPath: descriptor.map { "/proc/self/fd/\($0)" } ?? path)
+        return now.body(descriptor.map { "/proc/self/fd/\($0)" } ?? path)
+    }
+}
+
+extension UploadFileState {
+    /// Throws where the file is not as an upload was begun with it.
+    func check(_ before: BodyFile) throws {
+        let now = body(before.url.path)
+        guard now.size == before.size, now.modified == before.modified else {
+            let text = "the file to send, \(before.url.path), was changed since the upload was begun"
+            throw LoadFailure(.requestBodyStreamExhausted, text)
+        }
+    }
+
+    /// The file in this state, of which a load notices that it has another one.
+    func body(_ path: String) -> BodyFile {
+        let (seconds, overflow) = modified.multipliedReportingOverflow(by: 1_000_000_000)
+        let time = overflow ? modified : seconds &+ modifiedNanoseconds
+        return BodyFile(URL(fileURLWithPath: path), size: size, modified: time)
     }
 }
 

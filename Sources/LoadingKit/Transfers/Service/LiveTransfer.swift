@@ -5,14 +5,14 @@ import LoadingKitTransport
 
 /// A transfer that is under way: what it was begun with, and the objects of its attempt. Confined to the service's loop.
 final class LiveTransfer: @unchecked Sendable {  // confined, as said above
-    let key: TransferKey
-    var description: TransferDescription
-    var standing: TransferStanding
+    private(set) var content: JournaledTransfer
     /// Nil until the part file is open.
     var attempt: TransferAttempt?
     var task: URLSessionTask?
     /// What the attempt goes on from, or may go on from after it.
     var resumeData: ResumeData?
+    /// Whether the attempt goes on with an upload that an earlier one has begun.
+    var wentOn = false
     /// Challenges that wait for the program's answers, by number.
     var challenges: [Int: OpenChallenge] = [:]
     var lastChallenge = 0
@@ -28,10 +28,18 @@ final class LiveTransfer: @unchecked Sendable {  // confined, as said above
         let answer: TransferAttempt.ChallengeAnswer
     }
 
-    init(_ transfer: JournaledTransfer) {
-        key = transfer.summary.key
-        description = transfer.description
-        standing = transfer.standing
+    init(_ content: JournaledTransfer) { self.content = content }
+
+    var key: TransferKey { content.summary.key }
+
+    var description: TransferDescription {
+        get { content.description }
+        set { content.description = newValue }
+    }
+
+    var standing: TransferStanding {
+        get { content.standing }
+        set { content.standing = newValue }
     }
 
     /// As it is now.

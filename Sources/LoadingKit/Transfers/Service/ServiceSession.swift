@@ -20,6 +20,8 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     /// Transfers that have ended, and are not taken, with the number of their end.
     var ended: [Int: Int64] = [:]
     var live: [Int: LiveTransfer] = [:]
+    /// What the journal has of transfers that are about to be attempted, so that it is not read back.
+    private var kept: [Int: JournaledTransfer] = [:]
     /// The files of uploads that came as descriptors.
     var uploads: [Int: UploadFile] = [:]
     /// How far the part files of transfers were written that are not under way now.
@@ -63,6 +65,25 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     var isWanted: Bool { client != nil }
     var number: Int64 { record.number }
     var description: SessionDescription { record.description }
+
+    // MARK: What is kept of a transfer
+
+    /// So many, and no long bodies: all is in the journal.
+    private static let mostKept = 256
+    private static let longestBody = 64 << 10
+
+    func keep(_ transfer: JournaledTransfer) {
+        let identifier = transfer.description.identifier
+        kept[identifier] = nil
+        guard kept.count < Self.mostKept, transfer.description.request.body?.count ?? 0 <= Self.longestBody else {
+            return
+        }
+        kept[identifier] = transfer
+    }
+
+    func keptTransfer(_ identifier: Int) -> JournaledTransfer? { kept[identifier] }
+
+    func forgetKept(_ identifier: Int) { kept[identifier] = nil }
 
     func key(_ identifier: Int) -> TransferKey { TransferKey(session: number, identifier: identifier) }
 }

@@ -11,6 +11,8 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         case response(URLResponse, goesOn: Bool, answer: @Sendable (URLSession.ResponseDisposition) -> Void)
         case redirected(TransferRequest)
         case waitsForConnectivity
+        /// Where the server has what is sent of an upload; nil where it does not go on with it.
+        case uploadIsAt(URL?)
         case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer)
         /// There is progress since the event before.
         case progress
@@ -159,6 +161,20 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
 
     // MARK: All else
 
+    /// What a 104 means is known where the load is made, by then.
+    func urlSession(
+        _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+    ) {
+        guard response.statusCode == 104, let task = task as? URLSessionUploadTask else { return }
+        session.core.loop.execute { [report] in
+            // One of another origin, after a redirect, is not the transfer's: its request would go there with its fields.
+            let resource = task.resumption?.resource
+            if let resource, task.originalRequest?.url?.isSameOrigin(as: resource) == true {
+                report(.uploadIsAt(resource))
+            }
+        }
+    }
+
     func urlSession(
         _ session: URLSession, task: URLSessionTask, didSendBodyData bytesSent: Int64, totalBytesSent: Int64,
         totalBytesExpectedToSend: Int64
@@ -198,6 +214,9 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
         if isComplete { return report(.ended(nil)) }
+        if let error = error as? URLError, error.code != .cancelled, error.uploadTaskResumeData == nil {
+            report(.uploadIsAt(nil))
+        }
         report(.ended(failure.withLock { $0 } ?? error.map { AttemptFailure(TransferError($0)) }))
     }
 }

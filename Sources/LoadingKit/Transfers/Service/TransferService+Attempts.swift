@@ -15,7 +15,7 @@ extension TransferService {
 
     private struct Prepared: Sendable {
         let file: PartFile
-        let upload: URL?
+        let upload: BodyFile?
     }
 
     func urlSession(of session: ServiceSession) throws -> URLSession {
@@ -35,7 +35,7 @@ extension TransferService {
 
     func startAttempt(_ identifier: Int, _ session: ServiceSession) {
         let key = session.key(identifier)
-        guard let transfer = try? journal.transfer(key) else {
+        guard let transfer = content(of: identifier, session) else {
             queue.didStop(key)
             let text = "the transfer's entry in the journal cannot be read"
             return input(identifier, session) {
@@ -44,6 +44,7 @@ extension TransferService {
         }
         let live = LiveTransfer(transfer)
         session.live[identifier] = live
+        session.forgetKept(identifier)
         let (folder, upload, boot, loop) = (
             session.folder, session.uploads[identifier], environment.bootIdentifier, loop
         )
@@ -55,9 +56,9 @@ extension TransferService {
                 try folder.make()
                 if let destination = kept.destination { try DestinationFile.checkIsFree(destination, part: path) }
                 let source = upload ?? kept.uploadFile.map { UploadFile(path: $0) }
-                let url = try source?.checked(begun)
+                let body = try source?.checked(begun)
                 let file = try PartFile(path, record: record, bootIdentifier: boot, position: position)
-                return Prepared(file: file, upload: url)
+                return Prepared(file: file, upload: body)
             }
             loop.execute { [weak self] in
                 guard let self, session.live[identifier] === live else { return }
@@ -94,12 +95,14 @@ extension TransferService {
             }
         }
         live.attempt = attempt
+        live.wentOn = live.standing.uploadResource != nil
         let task: URLSessionTask
         do {
             let urlSession = try urlSession(of: session)
             task =
                 if let upload = prepared.upload {
-                    urlSession.uploadTask(with: request, fromFile: upload, into: attempt)
+                    urlSession.uploadTask(
+                        with: request, from: upload, at: live.standing.uploadResource, into: attempt)
                 } else {
                     urlSession.dataTask(with: request, into: attempt)
                 }
@@ -125,11 +128,16 @@ extension TransferService {
             session.client?.receive(.redirected(identifier, request))
         case .waitsForConnectivity:
             session.transfers[identifier]?.isWaitingForConnectivity = true
-            session.client?.receive(.waitsForConnectivity(identifier))
+        case .uploadIsAt(let resource):
+            guard live.description.kind == .upload, resource != live.standing.uploadResource else { return }
+            live.standing.uploadResource = resource
+            journal.add(.standing(live.key, live.standing))
         case .challenge(let challenge, let answer): didReceive(challenge, answer, live, session)
         case .progress: didProgress(attempt, live, session)
         case .metrics(let metrics): keep(metrics, live)
-        case .ended(let failure):
+        case .ended(var failure):
+            // What the server has forgotten is sent anew.
+            if live.wentOn, live.standing.uploadResource == nil, case .final? = failure { failure = .startOver }
             if let response = live.task?.response as? HTTPURLResponse, response.trailers != nil {
                 live.standing.response = TransferResponse(response)
             }
@@ -265,6 +273,13 @@ extension TransferService {
         session.transfers[identifier]?.isWaitingForConnectivity = false
         queue.didStop(live.key)
         journal.add(.standing(live.key, live.standing))
+        session.keep(live.content)
+    }
+
+    /// What there is of a transfer: with the attempt that is under way, kept in memory, or in the journal.
+    func content(of identifier: Int, _ session: ServiceSession) -> JournaledTransfer? {
+        if let known = session.live[identifier]?.content ?? session.keptTransfer(identifier) { return known }
+        return (try? journal.transfer(session.key(identifier))) ?? nil
     }
 }
 
@@ -283,7 +298,7 @@ extension TransferAttempt.Event {
         switch self {
         case .response(_, _, let answer): answer(.cancel)
         case .challenge(_, let answer): answer(.cancelAuthenticationChallenge, nil)
-        case .redirected, .waitsForConnectivity, .progress, .metrics, .ended: break
+        case .redirected, .waitsForConnectivity, .uploadIsAt, .progress, .metrics, .ended: break
         }
     }
 }

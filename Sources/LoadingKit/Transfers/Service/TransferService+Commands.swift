@@ -71,11 +71,11 @@ extension TransferService {
             return completion(
                 TransferError(.dataLengthExceedsMaximum, text + "send a file", url: transfer.request.url).error)
         }
-        session.record.nextIdentifier = max(session.record.nextIdentifier, identifier &+ 1)
+        session.record.didUse(identifier)
         if let upload = upload ?? transfer.uploadFile.map({ UploadFile(path: $0) }) {
             session.uploads[identifier] = upload
         }
-        guard let data = transfer.resumeData else {
+        guard let data = transfer.resumeData, transfer.kind == .download else {
             return begin(transfer, part: nil, session, completion)
         }
         let (folder, boot, loop) = (session.folder, environment.bootIdentifier, loop)
@@ -109,13 +109,25 @@ extension TransferService {
         standing.progress.received = part?.count ?? 0
         // Where it cannot be read the attempt says so.
         standing.uploadFile = try? session.uploads[transfer.identifier]?.state()
+        if transfer.kind == .upload, let data = transfer.resumeData {
+            do {
+                let upload = try data.resumedUpload
+                try standing.uploadFile?.check(upload.body)
+                standing.uploadResource = upload.resource
+            } catch {
+                forgetUnkept(transfer.identifier, session)
+                return completion(error)
+            }
+        }
         if session.uploads.count > Self.openUploads { session.uploads[transfer.identifier] = nil }
         let summary = TransferSummary(transfer, session: session.number, asOf: wall)
-        journal.add(.begin(JournaledTransfer(summary: summary, description: kept, standing: standing))) {
+        let content = JournaledTransfer(summary: summary, description: kept, standing: standing)
+        journal.add(.begin(content)) {
             [weak self, weak session] error in
             completion(error)
             guard let self, let session else { return }
             guard error == nil else { return forgetUnkept(transfer.identifier, session) }
+            session.keep(content)
             add(summary, to: session, loop.now, environment.wallClock.now)
             scheduleAlarm()
             checkIdleness()
@@ -148,13 +160,10 @@ extension TransferService {
     }
 
     private func rewrite(_ identifier: Int, _ session: ServiceSession, _ body: (inout TransferDescription) -> Void) {
-        let live = session.live[identifier]
-        guard
-            var description = live?.description ?? (try? journal.transfer(session.key(identifier)))??.description
-        else { return }
-        body(&description)
-        live?.description = description
-        journal.add(.description(session.key(identifier), description))
+        guard var content = content(of: identifier, session) else { return }
+        body(&content.description)
+        if let live = session.live[identifier] { live.description = content.description } else { session.keep(content) }
+        journal.add(.description(session.key(identifier), content.description))
     }
 
     private func answerBeginning(_ identifier: Int, _ request: TransferRequest?, _ session: ServiceSession) {
@@ -166,11 +175,10 @@ extension TransferService {
     // MARK: Cancelling with resume data
 
     private func cancelForResumeData(_ identifier: Int, _ session: ServiceSession, _ completion: @escaping Completion) {
-        let key = session.key(identifier)
         input(identifier, session) { $0.stopForResumeData() }
         let position = session.positions.removeValue(forKey: identifier)?.count
-        guard session.transfers[identifier] != nil, let transfer = try? journal.transfer(key),
-            let part = transfer.standing.part
+        guard session.transfers[identifier] != nil, let transfer = content(of: identifier, session),
+            let part = transfer.standing.part, transfer.description.kind == .download
         else {
             input(identifier, session) { $0.cancel(.cancelled) }
             return journal.afterCommit { completion($0) }

@@ -48,8 +48,11 @@ extension TransferService {
     /// The transfer is over. Its end is in the journal before anybody is told.
     func end(_ identifier: Int, _ session: ServiceSession, _ error: TransferError?) {
         let (key, live) = (session.key(identifier), session.live[identifier])
-        let standing = live?.standing ?? (try? journal.transfer(key))??.standing ?? TransferStanding()
-        let isUpload = live?.description.kind == .upload
+        let content = content(of: identifier, session)
+        let standing = content?.standing ?? TransferStanding()
+        let isUpload = content?.description.kind == .upload
+        var error = error
+        error?.uploadResumeData = content?.description.uploadResumeData(standing)
         let path = session.folder.path(of: identifier)
         let hasFile = error == nil && !(live?.isPlaced ?? false) && !(isUpload && standing.progress.received == 0)
         if let live {
@@ -59,6 +62,7 @@ extension TransferService {
         }
         removeTimes(key)
         session.transfers[identifier] = nil
+        session.forgetKept(identifier)
         session.uploads[identifier] = nil
         session.positions[identifier] = nil
         if !hasFile, !(live?.isPlaced ?? false) { BlockingPool.shared.run { _ = SystemCalls.unlink(path) } }
@@ -77,7 +81,7 @@ extension TransferService {
             journal.add(.session(session.record))
             change = .forget(key)
         } else {
-            lastEnd += 1
+            lastEnd = lastEnd == .max ? .max : lastEnd + 1
             session.ended[identifier] = lastEnd
             change = .end(key, number: lastEnd, end)
         }
@@ -130,5 +134,16 @@ extension TransferService {
         } catch {
             completion(error)
         }
+    }
+}
+
+extension TransferDescription {
+    /// What a program's session goes on from with an upload that has ended with an error; nil where the server keeps nothing of it.
+    fileprivate func uploadResumeData(_ standing: TransferStanding) -> Data? {
+        guard kind == .upload, let resource = standing.uploadResource, let path = uploadFile,
+            let file = standing.uploadFile, var request = request.request
+        else { return nil }
+        request.bodyFile = file.body(path)
+        return UploadResumption(request, goingOnAt: resource).resumeData
     }
 }

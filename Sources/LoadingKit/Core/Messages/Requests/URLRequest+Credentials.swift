@@ -45,7 +45,7 @@ extension URL {
         absoluteString.utf8.contains(UInt8(ascii: "@")) && (user != nil || password != nil)
     }
 
-    fileprivate func isSameOrigin(as other: URL) -> Bool {
+    package func isSameOrigin(as other: URL) -> Bool {
         scheme?.lowercased() == other.scheme?.lowercased() && host?.lowercased() == other.host?.lowercased()
             && (port ?? standardPort) == (other.port ?? standardPort)
     }
