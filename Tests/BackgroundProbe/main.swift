@@ -88,7 +88,7 @@ final class ProbeDelegate: NSObject, URLSessionDownloadDelegate, URLSessionDataD
 }
 
 /// Makes a session anew each time that it has become invalid, as programs do to change its settings.
-final class Renewer: NSObject, URLSessionDelegate, @unchecked Sendable {  // used on the sessions' queues, one after the other
+final class Renewer: NSObject, URLSessionDelegate, @unchecked Sendable {  // used by one session's queue at a time
     private let configuration: URLSessionConfiguration
     private let rounds: Int
     private var count = 0

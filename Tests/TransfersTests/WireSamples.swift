@@ -22,12 +22,11 @@ enum WireSamples {
 
     static let session: SessionDescription = {
         var settings = URLSessionConfiguration.ephemeral.settings
-        settings.tlsEnvironment = TLSEnvironment()
+        // Whatever this process's are.
+        (settings.tlsEnvironment, settings.proxyEnvironment) = (TLSEnvironment(), ProxyEnvironment([:]))
         let made = try? SessionDescription(
             settings, identifier: "a/b\0é", program: "/bin/program", storeFolder: nil)
-        guard var session = made else { preconditionFailure("the sample can be described") }
-        // Whatever this process's is.
-        session.proxyEnvironment = [:]
+        guard let session = made else { preconditionFailure("the sample can be described") }
         return session
     }()
 

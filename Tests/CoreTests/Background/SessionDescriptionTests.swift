@@ -112,15 +112,15 @@ import Testing
         change(configuration)
         let transfers = StandInTransfers()
         configuration.settings.backgroundSupport = { settings in
-            let description = SessionDescription(
-                settings, try CarriedProxies(settings), identifier: "test", program: "test", storeFolder: nil)
+            let description = try SessionDescription(
+                settings, identifier: "test", program: "test", storeFolder: nil)
             return BackgroundSupport(transfers: transfers, description: description)
         }
         let delegate = EndDelegate()
         let session = URLSession(configuration: configuration, delegate: delegate, delegateQueue: nil)
         session.downloadTask(with: try #require(URL(string: "http://server.example/"))).resume()
         let error = try #require(await delegate.error() as? URLError)
-        #expect(error.code == .cannotConnectToHost)
+        #expect(error.code == .backgroundSessionWasDisconnected)
         #expect(error.localizedDescription.contains(word), "\(error.localizedDescription)")
         #expect(transfers.begun.withLock { $0.isEmpty })
     }

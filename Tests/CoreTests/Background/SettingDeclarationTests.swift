@@ -30,6 +30,7 @@ import Testing
         "connectionProxyDictionary": {
             $0.connectionProxyDictionary = ["HTTPEnable": 1, "HTTPProxy": "p", "ExceptionsList": ["a", "b"]]
         },
+        "proxyEnvironment": { $0.proxyEnvironment = ProxyEnvironment(["all_proxy": "socks5h://p"]) },
         "httpAdditionalHeaders": { $0.httpAdditionalHeaders = [("X-One", "inf"), ("X-Two", "é")] },
         "httpCookieStorage": { $0.httpCookieStorage = HTTPCookieStorage() },
         "httpShouldSetCookies": { $0.httpShouldSetCookies = false },

@@ -80,8 +80,8 @@ import Testing
         #expect(line == ["renewed", "200"])
     }
 
-    /// The daemon ignores some signals; the programs that it starts do not.
-    @Test func aProgramIsStartedWithTheUsualSignals() async throws {
+    /// The daemon ignores some signals, has a mask of rights and a folder of its own; the programs that it starts do not.
+    @Test func aProgramIsStartedAsUsual() async throws {
         let gate = Signal()
         let server = try LoopbackServer { _ in
             .stream(.length(400_000)) { body in
@@ -97,8 +97,10 @@ import Testing
         let folder = try TemporaryFolder()
         let pipe = folder.file("pipe").path
         #expect(mkfifo(pipe, 0o600) == 0)
-        let command = "/bin/sh|-c|grep -e SigIgn -e SigBlk /proc/self/status > \"$0\"|\(pipe)"
-        let programs = try ChaosPrograms(variables: ["PROBE_LAUNCH": command])
+        let command =
+            "/bin/sh|-c|(umask; pwd; echo $SSL_CERT_DIR; grep -e SigIgn -e SigBlk /proc/self/status) > \"$0\"|\(pipe)"
+        let variables = ["PROBE_LAUNCH": command, "HOME": folder.path, "SSL_CERT_DIR": "/etc/ssl/certs"]
+        let programs = try ChaosPrograms(variables: variables)
         let said = try await onThread {
             let program = try programs.start()
             program.send("get a \(server.url("/"))")
@@ -108,7 +110,11 @@ import Testing
             return try FileHandle(forReadingFrom: URL(fileURLWithPath: pipe)).readToEnd()
         }
         // Beyond the first 31 are those that the C library has for itself.
-        let signals = String(decoding: said ?? Data(), as: UTF8.self).split(separator: "\n").map { line in
+        let lines = String(decoding: said ?? Data(), as: UTF8.self).split(separator: "\n")
+        let mask = umask(0)
+        umask(mask)
+        #expect(lines.prefix(3) == [String(format: "%04o", mask)[...], folder.path[...], "/etc/ssl/certs"])
+        let signals = lines.dropFirst(3).map { line in
             line.split(separator: "\t").last.flatMap { UInt64($0, radix: 16) }.map { $0 & 0x7FFF_FFFF }
         }
         #expect(signals == [0, 0])

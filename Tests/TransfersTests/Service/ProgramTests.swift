@@ -323,6 +323,40 @@ import Testing
             }
         }
 
+        @Test("numbers that a file has at their highest end nothing")
+        func highestNumbers() async throws {
+            try await withTimeout {
+                let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
+                defer { server.stop() }
+                var record = JournaledSession(number: .max, description: try harness.description("high"))
+                record.nextIdentifier = .max
+                let request = URLRequest(url: try #require(URL(string: server.url)))
+                let description = TransferDescription(
+                    identifier: .max, kind: .download, request: try #require(TransferRequest(request)))
+                let transfer = JournaledTransfer(
+                    summary: TransferSummary(description, session: .max, asOf: harness.wall.value),
+                    description: description, standing: TransferStanding())
+                let end = TransferEnd(
+                    error: nil, response: nil, progress: TransferProgress(), file: nil, metrics: nil)
+                var ended = description
+                ended.identifier = 1
+                let over = JournaledTransfer(
+                    summary: TransferSummary(ended, session: .max, asOf: harness.wall.value), description: ended,
+                    standing: TransferStanding())
+                try harness.journal.commit([
+                    .session(record), .begin(transfer), .begin(over), .end(over.summary.key, number: .max, end),
+                ])
+                let service = try harness.start()
+                defer { service.stop() }
+                let high = TestProgram(service, try harness.description("high"))
+                #expect(try await high.end(of: .max).error == nil)
+                #expect(try await high.attached().nextIdentifier == .max)
+                let other = TestProgram(service, try harness.description("other"))
+                try await other.download(1, server.url)
+                #expect(try await other.end(of: 1).error == nil)
+            }
+        }
+
         @Test("it is idle when nobody is there and nothing is to do")
         func idleness() async throws {
             try await withTimeout {

@@ -46,7 +46,7 @@ final class ServiceHarness: Sendable {
             pauses.append(randomness.value)
             return randomness.value
         }
-        environment.launch = { [launches] command, identifier in launches.append(command + [identifier]) }
+        environment.launch = { [launches] in launches.append($0 + [$1.identifier]) }
         environment.conditions = Conditions(areGood: conditionsAreGood, looks: conditionLooks)
         environment.bootIdentifier = boot.value
         return try TransferService(

@@ -191,7 +191,8 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
             runners[identifier]?.didResume(at: offset, expected: expected)
         case .response(let identifier, let response): runners[identifier]?.didReceive(response)
         case .redirected(let identifier, let request): runners[identifier]?.didRedirect(to: request)
-        case .waitsForConnectivity(let identifier): runners[identifier]?.didBeginWaiting()
+        // Transfers wait in any case, of which Apple's systems tell the delegate nothing. Earlier versions of the daemon do.
+        case .waitsForConnectivity: break
         case .willBegin(let identifier): runners[identifier]?.willBegin()
         case .challenge(let identifier, let number, let challenge):
             runners[identifier]?.didReceive(challenge, number)

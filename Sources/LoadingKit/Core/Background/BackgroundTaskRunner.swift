@@ -49,7 +49,9 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     func cancel() {
         guard case .begun = stage else { return }
-        let asksForData = (task as? URLSessionDownloadTask)?.isAskedForResumeData == true
+        let asksForData =
+            (task as? URLSessionDownloadTask)?.isAskedForResumeData ?? (task as? URLSessionUploadTask)?
+            .isAskedForResumeData ?? false
         background.send(.cancel(identifier, producingResumeData: asksForData))
     }
 
@@ -106,13 +108,13 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
             guard progress.received > received else { return }
             core.mailbox.post(for: task) { [session] in
                 delegates.didWrite(
-                    progress.received - received, session, download, total: progress.received,
+                    progress.received &- received, session, download, total: progress.received,
                     expected: progress.expectedToReceive)
             }
         } else if progress.sent > sent {
             core.mailbox.post(for: task) { [session, task] in
                 delegates.didSend(
-                    session, task, progress.sent - sent, total: progress.sent, expected: progress.expectedToSend)
+                    session, task, progress.sent &- sent, total: progress.sent, expected: progress.expectedToSend)
             }
         }
     }
@@ -130,11 +132,6 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
     func didReceive(_ response: TransferResponse) { if acceptEvent() { task.response = response.response } }
 
     func didRedirect(to request: TransferRequest) { if acceptEvent() { task.currentRequest = request.request } }
-
-    func didBeginWaiting() {
-        guard acceptEvent(), let delegates else { return }
-        core.mailbox.post(for: task) { [session, task] in delegates.didBeginWaiting(session, task) }
-    }
 
     func willBegin() {
         guard acceptEvent(), let request = task.originalRequest else { return }
@@ -194,7 +191,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         _ = task.loadDidFinish(error, completes: false)
         if end.next <= .content, error == nil { reportContent(end.file) }
         task.loadDidEnd(error)
-        if end.next <= .metrics, let metrics = end.metrics?.metrics { reportMetrics(metrics, error, takes: takes) }
+        if end.next <= .metrics { reportMetrics(end.metrics?.metrics ?? emptyMetrics, error, takes: takes) }
         core.mailbox.postEnd(of: task) { [self] in
             let error = task.settle(error, heedsCancellation: true)
             delegates?.didComplete(error, session, task)
@@ -203,6 +200,14 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         }
         if !takes { background.forget(identifier) }
         core.finished(task)
+    }
+
+    /// Of a transfer that has ended without an attempt.
+    private var emptyMetrics: URLSessionTaskMetrics {
+        let now = Date()
+        return URLSessionTaskMetrics(
+            transactionMetrics: [], taskInterval: DateInterval(start: min(task.created, now), end: now),
+            redirectCount: 0)
     }
 
     private func reportMetrics(_ metrics: URLSessionTaskMetrics, _ error: (any Error)?, takes: Bool) {

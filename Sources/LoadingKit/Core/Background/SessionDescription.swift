@@ -11,7 +11,6 @@ package struct SessionDescription: Hashable, Sendable {
     private static let identifierPath: ArraySlice<String> = ["identifier"]
     private static let programPath: ArraySlice<String> = ["program"]
     private static let storeFolderPath: ArraySlice<String> = ["stores", "folder"]
-    private static let proxyEnvironmentPath: ArraySlice<String> = ["proxyEnvironment"]
 
     package var identifier: String {
         get { values[path: Self.identifierPath]?.text ?? "" }
@@ -27,10 +26,11 @@ package struct SessionDescription: Hashable, Sendable {
     /// The program's folder of stores (`StoreLocation`); nil where the package was built without them.
     package var storeFolder: String? { values[path: Self.storeFolderPath]?.text }
 
-    /// The program's environment variables that name proxies.
-    package var proxyEnvironment: [String: String] {
-        get { (try? values[path: Self.proxyEnvironmentPath]?.decoded(as: [String: String].self)) ?? [:] }
-        set { values[path: Self.proxyEnvironmentPath] = .object(newValue.mapValues { .text($0) }) }
+    /// What the program's environment says of proxies, trust and keys: a process of the program that is started for the session
+    /// says the same.
+    package var environment: [String: String] {
+        guard let settings = try? settings else { return [:] }
+        return settings.tlsEnvironment.values.merging(settings.proxyEnvironment?.variables ?? [:]) { $1 }
     }
 
     /// - Parameters:
@@ -55,26 +55,21 @@ package struct SessionDescription: Hashable, Sendable {
                 }
             case .refused(let isSet):
                 guard !isSet(settings) else {
-                    throw setting.failure("cannot be carried to what makes the transfers, which is \(setting.note)")
+                    throw setting.failure("cannot be carried to what makes the transfers. It is \(setting.note)")
                 }
             case .session, .program, .nothing: break
             }
         }
         self.identifier = identifier
         self.program = program
-        proxyEnvironment = ProcessInfo.processInfo.environment.filter { Self.proxyVariables.contains($0.key) }
     }
-
-    private static let proxyVariables: Set<String> = [
-        "http_proxy", "https_proxy", "HTTPS_PROXY", "all_proxy", "ALL_PROXY", "no_proxy", "NO_PROXY",
-    ]
 
     /// Gives settings the session's, but for its stores.
     ///
     /// - Throws: `URLError.backgroundSessionWasDisconnected` where one is missing, or is none that this version knows.
     package func apply(to settings: inout SessionSettings) throws {
         var unknown = values
-        for path in [Self.identifierPath, Self.programPath, Self.storeFolderPath, Self.proxyEnvironmentPath] {
+        for path in [Self.identifierPath, Self.programPath, Self.storeFolderPath] {
             unknown[path: path] = nil
         }
         for setting in SettingDeclaration.all {

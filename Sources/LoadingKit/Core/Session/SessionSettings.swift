@@ -89,6 +89,7 @@ extension SessionSettings {
     package static var elsewhere: SessionSettings {
         var settings = SessionSettings()
         settings.tlsEnvironment = TLSEnvironment()
+        settings.proxyEnvironment = ProxyEnvironment([:])
         return settings
     }
 

@@ -49,7 +49,7 @@ extension SettingCoding where Value == [String] {
     }
 }
 
-extension SettingCoding where Value: RawRepresentable, Value.RawValue: BinaryInteger {
+extension SettingCoding where Value: RawRepresentable & Sendable, Value.RawValue: BinaryInteger & Sendable {
     static var number: Self {
         Self(
             encode: { .integer(Int64(clamping: $0.rawValue)) },
@@ -57,7 +57,7 @@ extension SettingCoding where Value: RawRepresentable, Value.RawValue: BinaryInt
     }
 }
 
-extension SettingCoding where Value: Codable {
+extension SettingCoding where Value: Codable & Sendable {
     /// By the type's own coding.
     static var own: Self { Self(encode: { try CodedValue(encoding: $0) }, decode: { try? $0.decoded(as: Value.self) }) }
 }
@@ -88,11 +88,15 @@ extension SettingCoding where Value == [AnyHashable: Any]? {
                 guard let dictionary else { return nil }
                 var plain: [String: Any] = [:]
                 for (key, value) in dictionary {
-                    let value = (value as? URL)?.absoluteString ?? value
-                    guard let key = key.base as? String, JSONSerialization.isValidJSONObject([value]) else {
-                        throw SettingProblem("its entry \(key.base) can be told to no other process")
+                    guard let name = key.base as? String, let value = plainProxyValue(value) else {
+                        throw SettingProblem("its value for \(key.base) is a \(type(of: value))")
                     }
-                    plain[key] = value
+                    plain[name] = value
+                }
+                guard Int(proxySetting: plain[kCFNetworkProxiesProxyAutoConfigEnable] ?? 0) == 0 else {
+                    let key = kCFNetworkProxiesProxyAutoConfigEnable
+                    throw SettingProblem(
+                        "it says that a script finds the proxies (\(key)), which nothing could run there")
                 }
                 return .text(try JSONSerialization.data(withJSONObject: plain).base64EncodedString())
             },
@@ -101,6 +105,16 @@ extension SettingCoding where Value == [AnyHashable: Any]? {
                     .flatMap { try? JSONSerialization.jsonObject(with: $0) as? [String: Any] }
             })
     }
+}
+
+/// As JSON has it; nil where it has none for it.
+private func plainProxyValue(_ value: Any) -> Any? {
+    if let url = value as? URL { return url.absoluteString }
+    if let values = value as? [Any] {
+        let plain = values.compactMap { plainProxyValue($0) }
+        return plain.count == values.count ? plain : nil
+    }
+    return JSONSerialization.isValidJSONObject([value]) ? value : nil
 }
 
 /// Why a setting's value cannot be carried to the process that makes transfers, or cannot be read there.

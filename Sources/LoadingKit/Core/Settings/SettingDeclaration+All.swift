@@ -93,7 +93,9 @@ extension SettingDeclaration {
         .carried(
             "multipathServiceType", \.multipathServiceType, .number, at: "multipathServiceType",
             "as in other sessions"),
-        SettingDeclaration("waitsForConnectivity", .nothing, "transfers always wait; data tasks heed it"),
+        SettingDeclaration(
+            "waitsForConnectivity", .nothing,
+            "transfers always wait, of which the delegate is not told; data tasks heed it"),
         SettingDeclaration(
             "shouldUseExtendedBackgroundIdleMode", .nothing, "Linux does not suspend the process"),
         SettingDeclaration(
@@ -101,11 +103,20 @@ extension SettingDeclaration {
             "a function of the program's: without it the host's address would be asked instead"),
         .carried(
             "connectionProxyDictionary", \.connectionProxyDictionary, .proxies, at: "proxies",
-            "as in other sessions. Nil: the proxies of the program's environment. A value that is no string, number, list or URL is refused"
+            "as in other sessions. Nil: the proxies of the program's environment. A script, and a value that is no string, number, list or URL, is refused"
+        ),
+        .carried(
+            "proxyEnvironment", \.proxyEnvironment,
+            SettingCoding<[String: String]>.own.map({ ProxyEnvironment($0) }, { ($0 ?? .ofProgram()).variables }),
+            at: "proxyEnvironment", always: true, as: "http_proxy",
+            "as in other sessions: the program's environment counts, and that of no other process; so the other variables of proxies"
         ),
         SettingDeclaration(
-            "proxyResolver", .refused { $0.proxyResolver != nil },
-            "an object of the program's: without it requests would go past the proxies that it finds"),
+            "streamConnections", .program, isPublic: false, "how stream tasks, of which there are none, are connected"),
+        SettingDeclaration(
+            "proxyResolver", .refused { $0.proxyResolver != nil && $0.connectionProxyDictionary == nil },
+            "an object of the program's: without it requests would go past the proxies that it finds. Not asked where there is a `connectionProxyDictionary`"
+        ),
     ]
 
     private static let requests: [SettingDeclaration] = [

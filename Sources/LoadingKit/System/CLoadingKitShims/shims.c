@@ -3,6 +3,7 @@
 #include <linux/netlink.h>
 #include <linux/rtnetlink.h>
 #include <errno.h>
+#include <sys/syscall.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <sys/auxv.h>
@@ -34,4 +35,9 @@ int lk_route_socket(void) {
     close(descriptor);
     errno = error;
     return -1;
+}
+
+int lk_rename_without_replacing(const char *old_name, const char *new_name) {
+    // Not every C library has a function for the call.
+    return (int)syscall(SYS_renameat2, AT_FDCWD, old_name, AT_FDCWD, new_name, 1 /* RENAME_NOREPLACE */);
 }

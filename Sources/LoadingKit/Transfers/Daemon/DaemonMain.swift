@@ -27,7 +27,8 @@ package enum DaemonMain {
         for name in [DaemonStage.variable, "LISTEN_PID", "LISTEN_FDS", "LISTEN_FDNAMES"] { unsetenv(name) }
         signal(SIGPIPE, SIG_IGN)
         _ = chdir("/")
-        umask(0o077)
+        let mask = umask(0o077)
+        LaunchedProgram.usualMask.withLock { $0 = mask }
 
         let log = DaemonLog(environment)
         StoreLog.use(Logger(label: "loadkitd") { _ in DaemonLogHandler(log) })

@@ -48,12 +48,23 @@ enum DestinationFile {
     }
 
     private static func placeWithoutLinks(_ copy: String, _ destination: String) throws {
-        var status = stat()
-        guard SystemCalls.lstat(destination, &status) != 0 else { throw taken(destination) }
-        let moved = SystemCalls.rename(copy, destination)
+        var moved = SystemCalls.renameWithoutReplacing(copy, destination)
+        if moved == -Int(EINVAL) || moved == -Int(ENOSYS) { moved = replacePlaceholder(copy, destination) }
+        guard moved != -Int(EEXIST) else { throw taken(destination) }
         guard moved >= 0 else {
             throw PartFailure(.cannotMoveFile, "the download cannot be put at \(destination)", moved)
         }
+    }
+
+    /// On a file system that cannot rename without replacing: what is replaced is an empty file of this process's own, which it
+    /// makes only where nothing is.
+    private static func replacePlaceholder(_ copy: String, _ destination: String) -> Int {
+        let opened = SystemCalls.open(destination, O_WRONLY | O_CREAT | O_EXCL)
+        guard let descriptor = Int32(exactly: opened), descriptor >= 0 else { return opened }
+        SystemCalls.close(descriptor)
+        let moved = SystemCalls.rename(copy, destination)
+        if moved < 0 { _ = SystemCalls.unlink(destination) }
+        return moved
     }
 
     private static func synchronize(_ path: String) throws {

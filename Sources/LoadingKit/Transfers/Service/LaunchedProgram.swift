@@ -1,11 +1,17 @@
 import Foundation
 import Glibc
+import LoadingKitCore
+import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// Starts a program for its background session: in a session of processes of its own, with nothing of this process's but the
-/// environment, and the session's identifier in `LOADKIT_BACKGROUND_SESSION`.
-enum LaunchedProgram {
+/// environment, that of the session, and the session's identifier in `LOADKIT_BACKGROUND_SESSION`.
+package enum LaunchedProgram {
     static let variable = "LOADKIT_BACKGROUND_SESSION"
+
+    /// The mask of files' rights with which the daemon was started, which has another one. Programs get it, and begin in the
+    /// user's folder. Nil in a process that has changed nothing.
+    package static let usualMask = Guarded<mode_t?>(nil)
 
     /// Wait until the programs end, so that nothing is left of them in the system's table.
     private static let waiters = BlockingPool(name: "LoadingKit-wait", BlockingPool.Limits(usualThreads: 64))
@@ -13,14 +19,23 @@ enum LaunchedProgram {
     /// - Parameter command: A path and arguments.
     /// - Returns: Whether it was started.
     @discardableResult
-    static func start(_ command: [String], _ identifier: String) -> Bool {
+    static func start(_ command: [String], _ session: SessionDescription) -> Bool {
+        let identifier = session.identifier
         // What comes behind a NUL would be cut off: that is no name of the session's.
         guard let path = command.first, !(command + [identifier]).contains(where: { $0.utf8.contains(0) }) else {
             return false
         }
         var environment = ProcessInfo.processInfo.environment
+        environment.merge(session.environment) { $1 }
         environment[variable] = identifier
-        guard let process = spawn(path, command, environment.map { "\($0.key)=\($0.value)" }) else { return false }
+        let words = environment.map { "\($0.key)=\($0.value)" }
+        var (program, arguments) = (path, command)
+        if let mask = usualMask.withLock({ $0 }) {
+            // The mask is the process's: it cannot be changed for the new one alone.
+            program = "/bin/sh"
+            arguments = ["sh", "-c", "umask \"$0\"; cd; exec \"$@\"", String(mask, radix: 8)] + command
+        }
+        guard let process = spawn(program, arguments, words) else { return false }
         waiters.run { while waitpid(process, nil, 0) == -1, errno == EINTR {} }
         return true
     }

@@ -108,13 +108,12 @@ extension TransferService {
         guard !session.isWanted, session.launchTimer == nil, let command = session.settings.backgroundLaunchCommand,
             isNeeded(session)
         else { return }
-        let identifier = session.description.identifier
         session.launchTimer = loop.schedule(at: session.launching.earliest(loop.now)) { [weak self, weak session] in
             guard let self, let session else { return }
             session.launchTimer = nil
             if !session.isWanted, isNeeded(session) {
                 session.launching.didLaunch(loop.now)
-                environment.launch(command, identifier)
+                environment.launch(command, session.description)
             }
             checkIdleness()
         }

@@ -17,7 +17,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         package var time = TimeSource.system
         package var conditions: any SystemConditions = MachineConditions()
         /// Starts a program.
-        package var launch: @Sendable (_ command: [String], _ identifier: String) -> Void = {
+        package var launch: @Sendable (_ command: [String], SessionDescription) -> Void = {
             LaunchedProgram.start($0, $1)
         }
         /// From 0 to 1.
@@ -95,7 +95,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         for summary in contents.transfers {
             guard let session = sessions[summary.key.session] else { continue }
             let identifier = summary.key.identifier
-            session.record.nextIdentifier = max(session.record.nextIdentifier, identifier + 1)
+            session.record.didUse(identifier)
             if let number = summary.endNumber {
                 session.ended[identifier] = number
                 lastEnd = max(lastEnd, number)
@@ -129,7 +129,11 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         return session
     }
 
-    func newSessionNumber() -> Int64 { lastSession + 1 }
+    /// The highest may be whatever a file says.
+    func newSessionNumber() -> Int64 {
+        guard lastSession == .max else { return lastSession + 1 }
+        return (1...).first { sessions[$0] == nil } ?? .max
+    }
 
     func session(of channel: ServiceChannel) -> ServiceSession? {
         sessions.values.first { $0.client === channel }

@@ -331,6 +331,11 @@ extension SystemCalls {
 
     package static func rename(_ old: String, _ new: String) -> Int { call(.rename) { Int(Glibc.rename(old, new)) } }
 
+    /// Fails where the new name is taken, with `EEXIST`, and with `EINVAL` where the file system cannot do that.
+    package static func renameWithoutReplacing(_ old: String, _ new: String) -> Int {
+        call(.rename) { Int(lk_rename_without_replacing(old, new)) }
+    }
+
     /// Fails where the new name is taken.
     package static func link(_ old: String, _ new: String) -> Int { call(.link) { Int(Glibc.link(old, new)) } }
 

@@ -27,6 +27,15 @@ package struct TLSEnvironment: Sendable, Hashable, Codable {
         keyLogFile = value("SSLKEYLOGFILE")
     }
 
+    /// The variables that have values.
+    package var values: [String: String] {
+        var values: [String: String] = [:]
+        values["SSL_CERT_FILE"] = certificateFile
+        values["SSL_CERT_DIR"] = certificateFolders
+        values["SSLKEYLOGFILE"] = keyLogFile
+        return values
+    }
+
     /// The same files in a process that has another current folder.
     ///
     /// - Parameter path: Makes a whole path of a relative one.

@@ -41,6 +41,10 @@ void lk_set_thread_timer_slack(unsigned long nanoseconds);
 // Swift sees the structure of the same name alone.
 static inline int lk_flock(int descriptor, int operation) { return flock(descriptor, operation); }
 
+// Renames a file where nothing has the new name; -1 with errno, which is EEXIST where something has, and EINVAL or ENOSYS where
+// the file system or the system cannot do that.
+int lk_rename_without_replacing(const char *old_name, const char *new_name);
+
 // Other C libraries than glibc keep less, and have no such call.
 static inline void lk_release_free_memory(void) {
 #ifdef __GLIBC__

@@ -1,0 +1,51 @@
+import Foundation
+import LoadingKitTransport
+import TestSupport
+import Testing
+
+@testable import LoadingKitTransfers
+
+/// Where files have no second names, a file that came meanwhile is not replaced either.
+@Suite struct DestinationFileTests {
+    private let folder: TemporaryFolder
+    private let part: URL
+    private var destination: URL { folder.file("destination") }
+
+    init() throws {
+        folder = try TemporaryFolder()
+        part = try folder.write("new", to: "1.part")
+    }
+
+    private func place(_ faults: [FaultPlan.Entry] = []) throws {
+        let all = [FaultPlan.Entry(.link, .from(1), .fail(EPERM))] + faults
+        let surplus = try FaultPlan(all).run { try DestinationFile.place(part.path, at: destination.path) }
+        #expect(surplus == [part.path])
+    }
+
+    private var content: String? { try? String(contentsOf: destination, encoding: .utf8) }
+    private var names: [String] {
+        get throws { try FileManager.default.contentsOfDirectory(atPath: folder.path).sorted() }
+    }
+
+    /// The file system may not know how to rename without replacing.
+    @Test(arguments: [[], [FaultPlan.Entry(.rename, .nth(1), .fail(EINVAL))]] as [[FaultPlan.Entry]])
+    func aFreePlaceIsTaken(_ faults: [FaultPlan.Entry]) throws {
+        try place(faults)
+        #expect(content == "new")
+        #expect(try names == ["1.part", "destination"])
+    }
+
+    @Test(arguments: [[], [FaultPlan.Entry(.rename, .nth(1), .fail(EINVAL))]] as [[FaultPlan.Entry]])
+    func whatIsThereIsNotReplaced(_ faults: [FaultPlan.Entry]) throws {
+        _ = try folder.write("old", to: "destination")
+        #expect(throws: (any Error).self) { try place(faults) }
+        #expect(content == "old")
+        #expect(try names == ["1.part", "destination"])
+    }
+
+    @Test func aPlaceThatWasHeldIsGivenBack() throws {
+        let faults: [FaultPlan.Entry] = [.init(.rename, .nth(1), .fail(EINVAL)), .init(.rename, .nth(2), .fail(EIO))]
+        #expect(throws: (any Error).self) { try place(faults) }
+        #expect(try names == ["1.part"])
+    }
+}
