@@ -50,13 +50,14 @@ final class FaultyFTPServer: Sendable {
     let stopping = Signal()
     private let faults: Box<[Fault]>
     private let recorder = Recorder<String>()
+    private let lines = Recorder<String>()
     private let acceptor: ConnectionAcceptor
 
     init(_ faults: [Fault] = []) throws {
         let remaining = Box(faults)
         self.faults = remaining
-        acceptor = try ConnectionAcceptor(.ipv4(), stopping: stopping) { [stopping, recorder] socket, _ in
-            let session = Session(socket, stopping) { step in
+        acceptor = try ConnectionAcceptor(.ipv4(), stopping: stopping) { [stopping, recorder, lines] socket, _ in
+            let session = Session(socket, stopping, note: { lines.append($0) }) { step in
                 recorder.append(step)
                 return remaining.update { faults in
                     faults.firstIndex { $0.step == step }.map { faults.remove(at: $0).act }
@@ -73,6 +74,9 @@ final class FaultyFTPServer: Sendable {
     /// The steps of all connections up to now.
     var steps: [String] { recorder.snapshot }
 
+    /// The commands of all connections up to now, whole.
+    var commands: [String] { lines.snapshot }
+
     /// Suspends until a step begins.
     func step(_ name: String) async { _ = await recorder.contents { $0.contains(name) } }
 
@@ -88,12 +92,17 @@ private final class Session {
 
     private let socket: StreamSocket
     private let stopping: Signal
+    private let note: (String) -> Void
     private let act: (String) -> FaultyFTPServer.Act?
     private var data: DataPort?
     private var offset = 0
     private var isByteByByte = false
 
-    init(_ socket: StreamSocket, _ stopping: Signal, _ act: @escaping (String) -> FaultyFTPServer.Act?) {
+    init(
+        _ socket: StreamSocket, _ stopping: Signal, note: @escaping (String) -> Void,
+        _ act: @escaping (String) -> FaultyFTPServer.Act?
+    ) {
+        self.note = note
         self.socket = socket
         self.stopping = stopping
         self.act = act
@@ -103,6 +112,7 @@ private final class Session {
         defer { data?.stop() }
         try perform("greeting") { try send("220 ready\r\n") }
         while let line = try readLine() {
+            note(line)
             let parts = line.split(separator: " ", maxSplits: 1).map(String.init)
             let name = parts.first?.uppercased() ?? ""
             try perform(name) { try answer(name, parts.count > 1 ? parts[1] : "") }

@@ -14,6 +14,7 @@ package struct ResumeData: Equatable {
         static let lastModified = "NSURLSessionResumeServerDownloadDate"
         static let fileName = "NSURLSessionResumeInfoTempFileName"
         static let fields = "LoadingKitResumeRequestFields"
+        static let user = "LoadingKitResumeUser"
     }
 
     private static let version = 1
@@ -24,6 +25,8 @@ package struct ResumeData: Equatable {
     /// What the download was made for, before it was redirected (``URLSessionTask/firstURL``).
     var firstURL: URL
     var fields: [String: String]
+    /// The session's word for the user that the URL named (``NamedUsers``).
+    var user: String?
     /// A file of the ``DownloadFolder``.
     package var fileName: String
     /// Bytes that the file has of the resource, from its beginning.
@@ -109,6 +112,7 @@ package struct ResumeData: Equatable {
         fileName = name
         let fields = list[Key.fields] as? [String: String] ?? [:]
         self.fields = fields.filter { Self.keptFields.contains($0.key) }
+        user = list[Key.user] as? String
     }
 
     private static func invalid(_ reason: String) -> LoadFailure {
@@ -118,10 +122,12 @@ package struct ResumeData: Equatable {
     /// As a property list in XML; nil never happens for what the initialisers let through.
     package var encoded: Data? {
         var list: [String: Any] = [
-            Key.version: Self.version, Key.url: url.absoluteString, Key.count: count, Key.fileName: fileName,
+            Key.version: Self.version, Key.url: url.withoutCredentials.absoluteString, Key.count: count,
+            Key.fileName: fileName,
             Key.fields: fields,
         ]
-        if firstURL != url { list[Key.firstURL] = firstURL.absoluteString }
+        if firstURL != url.withoutCredentials { list[Key.firstURL] = firstURL.absoluteString }
+        list[Key.user] = user
         switch validator {
         case .entityTag(let text): list[Key.entityTag] = text
         case .lastModified(let text): list[Key.lastModified] = text

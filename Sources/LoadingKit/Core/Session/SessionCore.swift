@@ -36,6 +36,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     private(set) nonisolated(unsafe) var background: BackgroundSession?
     let chunks = ChunkPool()
     package private(set) lazy var networks = NetworkMonitor(loop)
+    let namedUsers = NamedUsers()
     private let identifiers = Atomic<Int>(1)
     /// Whether the session's delegate has itself answered a challenge that concerned a connection.
     let delegateAnswersChallenges = Atomic<Bool>(false)
@@ -262,6 +263,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     var isBeingCancelled: Bool { if case .cancelling = phase { true } else { false } }
 
     func resetResources() {
+        namedUsers.forget()
         for resource in resources { resource.reset() }
         background?.send(.reset)
     }

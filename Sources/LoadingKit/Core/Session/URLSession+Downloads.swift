@@ -86,7 +86,11 @@ extension URLSession {
     }
 
     private func makeDownload(_ resumeData: Data, _ consumer: TaskConsumer?) -> URLSessionDownloadTask {
-        let resumption = Result { try ResumeData(resumeData) }
+        let resumption = Result<ResumeData, any Error> {
+            var data = try ResumeData(resumeData)
+            data.url = core.namedUsers.name(data.user, in: data.url)
+            return data
+        }
         let request = (try? resumption.get())?.request ?? URLRequest(url: URL(fileURLWithPath: "/"))
         return URLSessionDownloadTask(
             self, request, identifier: newIdentifier(for: consumer), consumer: consumer, resumption: resumption)

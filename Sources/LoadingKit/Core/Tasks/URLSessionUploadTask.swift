@@ -31,7 +31,8 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
         bodyIsDelegatesStream = false
         var error: (any Error)?
         do {
-            let data = try UploadResumeData(resumeData)
+            var data = try UploadResumeData(resumeData)
+            data.url = session.core.namedUsers.name(data.user, in: data.url)
             resumption = UploadResumption(data)
         } catch let failure {
             error = failure
@@ -88,10 +89,12 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
     /// Adds what the upload can be resumed from; not where the program has cancelled it without asking for that.
     override func described(_ error: any Error) -> any Error {
         guard let failure = error as? URLError, failure.code != .cancelled || !waiting.isEmpty, let resumption,
-            !resumption.isAltered(from: currentRequest), let data = UploadResumeData(resumption)?.encoded
+            !resumption.isAltered(from: currentRequest), var data = UploadResumeData(resumption)
         else { return error }
+        data.user = resumption.request.url.flatMap { session?.core.namedUsers.word(for: $0) }
+        guard let encoded = data.encoded else { return error }
         var information = failure.userInfo
-        information[NSURLSessionUploadTaskResumeData] = data
+        information[NSURLSessionUploadTaskResumeData] = encoded
         return URLError(failure.code, userInfo: information)
     }
 

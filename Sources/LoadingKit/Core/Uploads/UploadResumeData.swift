@@ -19,6 +19,7 @@ struct UploadResumeData: Equatable {
         static let firstURL = "FirstURL"
         static let method = "Method"
         static let fields = "RequestFields"
+        static let user = "User"
         static let resource = "UploadResource"
         static let data = "Body"
         static let file = "BodyFile"
@@ -29,7 +30,9 @@ struct UploadResumeData: Equatable {
     private static let version = 1
     private static let keptFields = ["Accept", "Accept-Language", "User-Agent"]
 
-    let url: URL
+    var url: URL
+    /// The session's word for the user that the URL named (``NamedUsers``).
+    var user: String?
     let firstURL: URL
     let method: String
     let fields: [String: String]
@@ -79,6 +82,7 @@ struct UploadResumeData: Equatable {
         self.method = method
         let fields = list[Key.fields] as? [String: String] ?? [:]
         self.fields = fields.filter { Self.keptFields.contains($0.key) }
+        user = list[Key.user] as? String
         content = try Self.content(list)
     }
 
@@ -111,10 +115,12 @@ struct UploadResumeData: Equatable {
     /// As a property list; nil never happens for what the initializers let through.
     var encoded: Data? {
         var list: [String: Any] = [
-            Key.version: Self.version, Key.url: url.absoluteString, Key.method: method, Key.fields: fields,
+            Key.version: Self.version, Key.url: url.withoutCredentials.absoluteString, Key.method: method,
+            Key.fields: fields,
             Key.resource: resource.absoluteString,
         ]
-        if firstURL != url { list[Key.firstURL] = firstURL.absoluteString }
+        if firstURL != url.withoutCredentials { list[Key.firstURL] = firstURL.absoluteString }
+        list[Key.user] = user
         switch content {
         case .data(let data): list[Key.data] = data
         case .file(let file):

@@ -12,9 +12,6 @@ extension FTPLoad {
 
     func fileIsKnown(_ facts: FTPFacts, _ connection: FTPConnection) {
         guard let request else { return }
-        if request.transfer.operation == .retrieve, request.user != nil, let password = login.password {
-            session.didRead(request.transfer.path, request.server, as: login.user, password)
-        }
         self.facts = facts
         range = request.range(of: facts)
         connection.proceed(from: request.transfer.operation == .store ? request.bodyOffset : range?.lowerBound ?? 0)

@@ -34,9 +34,6 @@ struct FTPLogin {
             password =
                 request.password ?? (accepted?.user == user ? accepted?.password : nil)
                 ?? storage?.credentials(for: space)?[user]?.password
-        } else if request.isResuming, let reader = session.reader(of: request.transfer.path, request.server) {
-            isAnonymous = false
-            (user, password) = (reader.user, reader.password)
         } else if let known = session.acceptedCredential(for: request.server) ?? storage?.defaultCredential(for: space),
             let user = known.user
         {

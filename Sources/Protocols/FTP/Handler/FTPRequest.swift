@@ -28,9 +28,6 @@ struct FTPRequest {
     private let range: ByteRange?
     private let condition: String?
 
-    /// Whether a part of one version of a file is asked for, as a download does that is resumed.
-    var isResuming: Bool { range != nil && condition != nil }
-
     init(_ request: URLRequest) throws {
         guard let url = request.url, let parts = URLComponents(url: url, resolvingAgainstBaseURL: true) else {
             throw LoadFailure(.badURL, "the URL cannot be taken apart")

@@ -18,14 +18,6 @@ struct FTPConnectionKey: Hashable {
     let decider: ObjectIdentifier?
 }
 
-/// As whom a file was read.
-struct FTPReader {
-    let server: FTPServer
-    let file: FTPPath
-    let user: String
-    let password: String
-}
-
 /// What the loads of a session share: control connections, TLS contexts, and credentials that servers have accepted. Confined
 /// to the session's loop.
 final class FTPSession: SessionResource {
@@ -41,8 +33,6 @@ final class FTPSession: SessionResource {
     private var tlsContexts: [TLSOptions: TLSContext] = [:]
     /// What servers have accepted that programs were asked for.
     private var accepted: [FTPServer: URLCredential] = [:]
-    /// As whom files were read whose URLs named the user, the last one at the end. Resume data has no credentials.
-    private var readers: [FTPReader] = []
     private var idle: [FTPConnectionKey: [FTPConnection]] = [:]
     /// Open connections and those that are being made, by server.
     private var connections: [FTPServer: [ObjectIdentifier: FTPConnection]] = [:]
@@ -92,20 +82,6 @@ final class FTPSession: SessionResource {
     func serverDidRefuse(_ user: String, _ password: String?, _ server: FTPServer) {
         guard let known = accepted[server], known.user == user, known.password == password else { return }
         accepted[server] = nil
-    }
-
-    /// The files that are remembered with their readers.
-    private static let maximumReaders = 100
-
-    func didRead(_ file: FTPPath, _ server: FTPServer, as user: String, _ password: String) {
-        readers.removeAll { $0.server == server && $0.file == file }
-        readers.append(FTPReader(server: server, file: file, user: user, password: password))
-        if readers.count > Self.maximumReaders { readers.removeFirst() }
-    }
-
-    /// As whom the session has read a file that a resumed download asks for.
-    func reader(of file: FTPPath, _ server: FTPServer) -> FTPReader? {
-        readers.last { $0.server == server && $0.file == file }
     }
 
     // MARK: Connections
@@ -204,7 +180,7 @@ final class FTPSession: SessionResource {
 
     func reset() {
         proxies.forget()
-        (accepted, readers) = ([:], [])
+        accepted = [:]
         closeIdle()
     }
 
@@ -212,7 +188,7 @@ final class FTPSession: SessionResource {
         isClosed = true
         proxies.end()
         sweepTimer?.cancel()
-        (accepted, readers) = ([:], [])
+        accepted = [:]
         closeIdle()
     }
 }

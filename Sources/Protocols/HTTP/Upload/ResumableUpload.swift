@@ -146,7 +146,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
 
     private func send(_ part: UploadState.Part, _ request: URLRequest) {
         task.bodyGoesOn(at: part.offset, of: state.total)
-        guard let resource = state.resource else { return }
+        guard let resource = resourceOfUser else { return }
         let next = request.appending(part, to: resource)
         let exchange = HTTPExchange(next, resources)
         // Where it is lost, the server is asked what it has.
@@ -171,10 +171,13 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
     private func makeQuestion() -> URLRequest {
         var question = request.withoutContent
         question.httpMethod = "HEAD"
-        question.url = state.resource
+        question.url = resourceOfUser
         question.setValue("\(UploadField.spokenVersion)", forHTTPHeaderField: UploadField.interopVersion)
         return question
     }
+
+    /// Where the upload goes on, as the user who began it.
+    private var resourceOfUser: URL? { state.resource?.withCredentials(of: request.url) }
 
     private var creationFields: HTTPFields {
         var fields = HTTPFields()

@@ -35,7 +35,8 @@ struct UploadAnswer: Equatable {
         limits = fields[name: UploadField.limit].flatMap { UploadLimits($0) }
         if case .integer(let version)? = Self.item(fields, UploadField.interopVersion) { interopVersion = version }
         retryAfter = fields[.retryAfter].flatMap { UInt32($0.trimmingCharacters(in: .whitespaces)) }.map(Double.init)
-        if let text = fields[.location], !text.isEmpty, let url = request.url {
+        // A relative location has no user of its own: without that of the request it is one of the same place.
+        if let text = fields[.location], !text.isEmpty, let url = request.url?.withoutCredentials {
             location = Self.location(fields.urls(of: .location, relativeTo: url).first, of: url)
         }
     }

@@ -145,8 +145,10 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         // Not answered yet: it can be resumed from where this was to go on.
         if let resuming { return resuming.data.encoded }
         guard let request = task.currentRequest else { return nil }
-        return ResumeData(
-            request, task.response, firstURL: task.firstURL, fileName: spool.name, count: spool.body.count)?.encoded
+        var data = ResumeData(
+            request, task.response, firstURL: task.firstURL, fileName: spool.name, count: spool.body.count)
+        data?.user = request.url.flatMap { task.session?.core.namedUsers.word(for: $0) }
+        return data?.encoded
     }
 
     func reportEnd(_ error: (any Error)?, for engine: TaskEngine) {
