@@ -84,7 +84,9 @@ struct HostileCase: Sendable, CustomStringConvertible {
         HostileCase(
             "a file that is there, and cannot be read", at: "RETR", .reply("550 no\r\n"),
             .fails(.noPermissionsToReadFile)),
-        HostileCase("SIZE lies: less", at: "SIZE", .reply("213 1000\r\n"), .loads),
+        HostileCase("SIZE lies: less", at: "SIZE", .reply("213 1000\r\n"), .fails(.badServerResponse)),
+        HostileCase("the file is empty, by SIZE", at: "SIZE", .reply("213 0\r\n"), .fails(.badServerResponse)),
+        HostileCase("more data than the file has", at: "RETR", .moreData(1), .fails(.badServerResponse)),
         HostileCase("SIZE lies: more", at: "SIZE", .reply("213 99999999\r\n"), .fails(.networkConnectionLost)),
         HostileCase("SIZE is no number", at: "SIZE", .reply("213 -5\r\n"), .loads),
         HostileCase("SIZE is beyond 64 bits", at: "SIZE", .reply("213 99999999999999999999999\r\n"), .loads),

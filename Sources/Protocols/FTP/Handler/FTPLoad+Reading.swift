@@ -74,6 +74,7 @@ extension FTPLoad {
 
     func take(_ bytes: UnsafeRawBufferPointer) {
         guard listing != nil else {
+            if isTooLong { return fail(LoadFailure.differentSize(received, expected: expectedCount)) }
             // Of a part no more than that part is given.
             let surplus = range.map { max(0, received - ($0.upperBound - $0.lowerBound)) } ?? 0
             let part = UnsafeRawBufferPointer(rebasing: bytes.dropLast(Int(clamping: surplus)))
@@ -86,6 +87,12 @@ extension FTPLoad {
         } catch {
             fail(error)
         }
+    }
+
+    /// Whether the server has sent more than the file has, as it said. Of a part in the midst it may, up to the file's end.
+    private var isTooLong: Bool {
+        guard let expectedCount, received > expectedCount else { return false }
+        return range.map { $0.upperBound == facts.size } ?? true
     }
 
     /// The part that was asked for is there, and the server would send on to the file's end: the connection is given up.

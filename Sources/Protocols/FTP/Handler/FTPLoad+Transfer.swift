@@ -110,10 +110,7 @@ extension FTPLoad {
         switch request.transfer.operation {
         case .retrieve:
             if let expected = expectedCount, received < expected {
-                return fail(
-                    LoadFailure(
-                        .networkConnectionLost, "the server sent \(received) bytes of the \(expected) that the file has"
-                    ))
+                return fail(LoadFailure.differentSize(received, expected: expected))
             }
         case .list: if let end = listingEnd() { give(end) } else { return }
         case .inspect: give(FTPResponse.file(request, facts, range: nil))
