@@ -37,6 +37,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     let chunks = ChunkPool()
     package private(set) lazy var networks = NetworkMonitor(loop)
     let namedUsers = NamedUsers()
+    /// The files that the session's TLS needs, read where the session was made.
+    private let revocationListFiles: [RevocationListFile]
     private let identifiers = Atomic<Int>(1)
     /// Whether the session's delegate has itself answered a challenge that concerned a connection.
     let delegateAnswersChallenges = Atomic<Bool>(false)
@@ -56,6 +58,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         settings.readProxyEnvironment()
         self.settings = settings
         logger = settings.logger
+        revocationListFiles = RevocationListFile.read(settings.revocationLists.map(\.source))
         self.loop = loop
         registry = URLProtocolRegistry(settings)
         mailbox = DelegateMailbox(queue, loop)

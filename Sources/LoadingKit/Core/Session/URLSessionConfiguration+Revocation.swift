@@ -13,7 +13,7 @@ extension URLSessionConfiguration {
     /// - Delta lists, lists of several authorities (indirect), and lists of some reasons alone cannot be used. With one of
     ///   these, or with a file that cannot be read, no connection is made: `URLError.cannotConnectToHost`.
     ///
-    /// Files are read when the session makes its first connection with TLS, and not again.
+    /// Files are read when the session is made, and not again. They have 64 MiB at most.
     public var tlsRevocationLists: [RevocationList] {
         get { settings.revocationLists }
         set { settings.revocationLists = newValue }

@@ -19,7 +19,6 @@ static const unsigned long lk_XN_FLAG_RFC2253 = XN_FLAG_RFC2253;
 
 static inline long lk_BIO_get_mem_data(BIO *bio, char **data) { return BIO_get_mem_data(bio, data); }
 
-static inline int lk_BIO_reset(BIO *bio) { return BIO_reset(bio); }
 static inline void lk_BIO_set_retry_read(BIO *bio) { BIO_set_retry_read(bio); }
 static inline void lk_BIO_set_retry_write(BIO *bio) { BIO_set_retry_write(bio); }
 static inline void lk_BIO_clear_retry_flags(BIO *bio) { BIO_clear_retry_flags(bio); }

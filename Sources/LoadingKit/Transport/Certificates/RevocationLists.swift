@@ -15,16 +15,17 @@ package enum RevocationListSource: Sendable, Hashable {
 final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; they are not changed after they were read
     private let stack: OpaquePointer
 
-    /// - Parameter others: lists that count, too.
-    init(_ sources: [RevocationListSource], besides others: RevocationLists? = nil) throws(TransportError) {
+    /// - Parameters:
+    ///   - others: lists that count, too.
+    ///   - place: where lists are from that are no file's.
+    init(
+        _ sources: [RevocationListSource], besides others: RevocationLists? = nil,
+        of place: String = "the configuration"
+    ) throws(TransportError) {
         guard let stack = OPENSSL_sk_new_null() else { throw TLSContext.misconfigured("no memory is left") }
         self.stack = stack
-        for index in 0..<max(0, others.map { OPENSSL_sk_num($0.stack) } ?? 0) {
-            guard let list = OPENSSL_sk_value(others?.stack, index).map({ OpaquePointer($0) }) else { continue }
-            X509_CRL_up_ref(list)
-            try append(list)
-        }
-        for source in sources { try read(source) }
+        if let others { try append(all: others) }
+        for source in sources { try read(source, place) }
     }
 
     deinit {
@@ -57,6 +58,14 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
 
     // MARK: Reading
 
+    private func append(all others: RevocationLists) throws(TransportError) {
+        for index in 0..<max(0, OPENSSL_sk_num(others.stack)) {
+            guard let list = OPENSSL_sk_value(others.stack, index).map({ OpaquePointer($0) }) else { continue }
+            X509_CRL_up_ref(list)
+            try append(list)
+        }
+    }
+
     /// Takes the reference over.
     private func append(_ list: OpaquePointer) throws(TransportError) {
         guard OPENSSL_sk_push(stack, UnsafeMutableRawPointer(list)) > 0 else {
@@ -65,23 +74,17 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
         }
     }
 
-    private func read(_ source: RevocationListSource) throws(TransportError) {
+    private func read(_ source: RevocationListSource, _ place: String) throws(TransportError) {
         ERR_clear_error()
         defer { ERR_clear_error() }
         switch source {
         case .file(let path):
-            guard let bio = BIO_new_file(path, "r") else {
-                throw TLSContext.misconfigured("the revocation list \(path) cannot be read (\(OpenSSLError.text()))")
-            }
-            defer { BIO_free(bio) }
-            guard try readPEM(bio) == 0 else { return }
-            guard lk_BIO_reset(bio) == 0 else { throw Self.malformed(path) }
-            try readDER(bio, path)
+            try append(all: RevocationListFile.read(path).lists)
         case .bytes(let bytes):
             try BytesBIO.reading(bytes) { bio throws(TransportError) in
-                guard let bio else { throw Self.malformed("the configuration") }
+                guard let bio else { throw Self.malformed(place) }
                 guard try readPEM(bio) == 0 else { return }
-                try BytesBIO.reading(bytes) { bio throws(TransportError) in try readDER(bio, "the configuration") }
+                try BytesBIO.reading(bytes) { bio throws(TransportError) in try readDER(bio, place) }
             }
         }
     }
