@@ -20,6 +20,15 @@ import Testing
         #expect(!negotiate.delegates(to: Self.request("a.test")))
     }
 
+    @Test func answersOfNTLMAreForServersThatTheProgramNames() {
+        var negotiate = Negotiate()
+        #expect(!negotiate.trustsWithNTLM(Self.request("a.test")))
+        #expect(negotiate.trustsWithNTLM(Self.request("proxy.test", isProxy: true)))
+        negotiate.hosts = ["*.corp.test"]
+        #expect(negotiate.trustsWithNTLM(Self.request("a.corp.test")))
+        #expect(!negotiate.trustsWithNTLM(Self.request("a.test")))
+    }
+
     @Test func hostsAndDomains() {
         var negotiate = Negotiate()
         negotiate.hosts = ["*.Corp.test", "one.test"]

@@ -25,6 +25,9 @@ public struct Negotiate: Sendable {
 
     /// The servers that may have a token: all by default. A host's name, or `*.` and a domain for all hosts within that
     /// domain. A proxy may always have one, as the program has chosen it.
+    ///
+    /// Where this is nil, a server gets the ticket of the user who runs the program, and no answer of NTLM for that user: other
+    /// than a ticket it is of use to any server that asks for it. Servers that are named here may have one.
     public var hosts: [String]?
 
     /// The servers that may have a token without TLS: none by default. Somebody on the way can use the connection, or
@@ -65,6 +68,12 @@ public struct Negotiate: Sendable {
         if request.isProxy { return true }
         if let hosts, !Self.contains(hosts, request.host) { return false }
         return request.isSecure || Self.contains(cleartextHosts, request.host)
+    }
+
+    /// Whether the user's own credential may be one of NTLM: a server could guess the password from its answer, or use that
+    /// elsewhere.
+    func trustsWithNTLM(_ request: HTTPAuthenticationRequest) -> Bool {
+        request.isProxy || hosts.map { Self.contains($0, request.host) } ?? false
     }
 
     func delegates(to request: HTTPAuthenticationRequest) -> Bool {

@@ -74,7 +74,8 @@ struct NegotiateScheme: HTTPAuthenticationScheme {
         _ request: HTTPAuthenticationRequest, _ credential: URLCredential
     ) throws(GSSError) -> SecurityContext {
         SecurityContext(
-            try GSSName(service: "HTTP", host: request.host, settings.serviceName), try credentials.find(credential),
+            try GSSName(service: "HTTP", host: request.host, settings.serviceName),
+            try credentials.find(credential, mayBeOther: settings.trustsWithNTLM(request)),
             delegates: settings.delegates(to: request),
             channelBinding: settings.bindsToTLS ? request.channelBinding : nil)
     }

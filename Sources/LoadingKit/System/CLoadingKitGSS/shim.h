@@ -10,6 +10,11 @@ static inline gss_OID loadingkit_gss_spnego(void) {  // RFC 4178
     return &identifier;
 }
 
+static inline gss_OID loadingkit_gss_kerberos(void) {  // RFC 4121 §1
+    static gss_OID_desc identifier = {9, (void *)"\x2a\x86\x48\x86\xf7\x12\x01\x02\x02"};
+    return &identifier;
+}
+
 static inline gss_OID loadingkit_gss_host_based_service(void) {  // RFC 2743 §4.1
     static gss_OID_desc identifier = {10, (void *)"\x2a\x86\x48\x86\xf7\x12\x01\x02\x01\x04"};
     return &identifier;

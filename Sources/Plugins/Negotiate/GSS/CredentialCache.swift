@@ -14,9 +14,11 @@ final class CredentialCache: @unchecked Sendable {  // the variable is guarded b
     private let lock = NSLock()
     private var known: [(user: User, tickets: GSSCredential)] = []
 
-    /// The tickets that a credential stands for; nil for those of the user who runs the program. May ask the KDC.
-    func find(_ credential: URLCredential) throws(GSSError) -> GSSCredential? {
-        guard let name = credential.user, !name.isEmpty else { return nil }
+    /// The tickets that a credential stands for; nil for all that the user who runs the program has. May ask the KDC.
+    ///
+    /// - Parameter mayBeOther: whether the user's own may be something else than tickets of Kerberos, as NTLM's password is.
+    func find(_ credential: URLCredential, mayBeOther: Bool) throws(GSSError) -> GSSCredential? {
+        guard let name = credential.user, !name.isEmpty else { return mayBeOther ? nil : try GSSCredential() }
         let principal = Self.principal(name)
         guard let password = credential.password, !password.isEmpty else {
             return try GSSCredential(user: principal, password: nil)

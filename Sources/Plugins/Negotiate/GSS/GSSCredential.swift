@@ -4,6 +4,20 @@ import CLoadingKitGSS
 final class GSSCredential: @unchecked Sendable {  // the library has locks of its own for it
     let handle: gss_cred_id_t
 
+    /// The tickets of the user who runs the program, and nothing else that would speak for that user.
+    init() throws(GSSError) {
+        var mechanisms = gss_OID_set_desc(count: 1, elements: loadingkit_gss_spnego())
+        var (minor, credential): (UInt32, gss_cred_id_t?) = (0, nil)
+        let major = gss_acquire_cred(
+            &minor, nil, UInt32.max, &mechanisms, GSS_C_INITIATE, &credential, nil, nil)
+        try GSSError.check(major, minor)
+        guard let credential else { throw GSSError("there are no tickets") }
+        handle = credential
+        var kerberos = gss_OID_set_desc(count: 1, elements: loadingkit_gss_kerberos())
+        let limited = gss_set_neg_mechs(&minor, credential, &kerberos)
+        try GSSError.check(limited, minor)
+    }
+
     /// - Parameter password: nil for the tickets that the user has.
     init(user: String, password: String?) throws(GSSError) {
         let name = try GSSName(user: user)
