@@ -123,7 +123,8 @@ private struct RandomRun {
 
     private static let names: [(name: String, weight: Int)] = [
         ("submit", 30), ("withdraw", 6), ("open", 20), ("fail", 4), ("challenge", 3), ("challengeEnd", 3), ("idle", 25),
-        ("close", 5), ("streams", 25), ("goAway", 3), ("settings", 4), ("refuse", 1), ("endPause", 3), ("answered", 2),
+        ("close", 5), ("streams", 25), ("goAway", 3), ("settings", 4), ("refuse", 1), ("refuseStream", 2),
+        ("endPause", 3), ("answered", 2),
         ("requireHTTP1", 1), ("noUpgrade", 1), ("expire", 4), ("closeAll", 1), ("end", 1), ("serveQueue", 15),
         ("ahead", 4),
         ("mayChallenge", 1), ("unknown", 3), ("gone", 4),
@@ -163,6 +164,7 @@ private struct RandomRun {
         case "goAway": try goAway(&generator)
         case "settings": try changeStreams(&generator, evenIfAwaited: true)
         case "refuse": try model.refuse()
+        case "refuseStream": try model.refuseStream()
         case "endPause": try model.endPause()
         case "answered": try model.run { $0.connectionDidAnswer(now: $1) }
         case "requireHTTP1": try model.run { $0.requireHTTP1(now: $1) }

@@ -206,6 +206,10 @@ struct PoolModel {
         try run { pool, _ in pool.connectionWasRefused().actions }
     }
 
+    mutating func refuseStream() throws {
+        try run { pool, _ in pool.streamWasRefused().actions }
+    }
+
     // MARK: Actions
 
     mutating func run(_ input: (inout Pool, MonotonicTime) -> Pool.Actions) throws {
@@ -288,6 +292,7 @@ struct PoolModel {
             let isUnfair = passed.contains { use == .atOnce && !$0.needsFreshConnection && binding.suits($0.user) }
             if isUnfair { throw Flaw("is before its turn", request) }
         case .http2(let capacity, var open, false) where open.count < capacity:
+            if pool.backOff.holdsStreams { throw Flaw("was assigned in a pause", id) }
             if waiting.values.contains(where: { Self.precedes($0, request) }) {
                 throw Flaw("is before its turn", request)
             }
@@ -325,7 +330,8 @@ struct PoolModel {
             switch carrier {
             case .http1(let binding, nil) where binding.suits(first.user) && !first.needsFreshConnection:
                 throw Flaw("waits beside an idle connection", "\(first) \(id)")
-            case .http2(let capacity, let open, false) where open.count < capacity && !pool.isTooOld(id, now):
+            case .http2(let capacity, let open, false)
+            where open.count < capacity && !pool.isTooOld(id, now) && !pool.backOff.holdsStreams:
                 throw Flaw("waits beside a free stream", "\(first) \(id)")
             case .http1, .http2: break
             }

@@ -24,6 +24,7 @@ extension PoolTable {
         server allows no streams: - | undetermined, waiting 0, attempts 0
         GOAWAY: - | undetermined, waiting 0, attempts 0
         refused: pause 0.05 s | undetermined, waiting 0, attempts 0, pausing
+        stream refused: pause 0.05 s | undetermined, waiting 0, attempts 0, pausing with streams
         pause ended: - | undetermined, waiting 0, attempts 0
         answered: - | undetermined, waiting 0, attempts 0
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 0, attempts 0
@@ -52,6 +53,7 @@ extension PoolTable {
         server allows no streams: - | undetermined, waiting 2, attempts 1
         GOAWAY: - | undetermined, waiting 2, attempts 1
         refused: pause 0.05 s | undetermined, waiting 2, attempts 1, pausing
+        stream refused: pause 0.05 s | undetermined, waiting 2, attempts 1, pausing with streams
         pause ended: - | undetermined, waiting 2, attempts 1
         answered: - | undetermined, waiting 2, attempts 1
         HTTP/1.1 required: start #2 | http1 idle 0 active 0, waiting 2, attempts 2
@@ -80,6 +82,7 @@ extension PoolTable {
         server allows no streams: - | http1 idle 0 active 0, waiting 0, attempts 0
         GOAWAY: - | http1 idle 0 active 0, waiting 0, attempts 0
         refused: pause 0.05 s | http1 idle 0 active 0, waiting 0, attempts 0, pausing
+        stream refused: pause 0.05 s | http1 idle 0 active 0, waiting 0, attempts 0, pausing with streams
         pause ended: - | http1 idle 0 active 0, waiting 0, attempts 0
         answered: - | http1 idle 0 active 0, waiting 0, attempts 0
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 0, attempts 0
@@ -108,6 +111,7 @@ extension PoolTable {
         server allows no streams: - | http1 idle 0 active 0, waiting 1, attempts 1
         GOAWAY: - | http1 idle 0 active 0, waiting 1, attempts 1
         refused: pause 0.05 s | http1 idle 0 active 0, waiting 1, attempts 1, pausing
+        stream refused: pause 0.05 s | http1 idle 0 active 0, waiting 1, attempts 1, pausing with streams
         pause ended: - | http1 idle 0 active 0, waiting 1, attempts 1
         answered: - | http1 idle 0 active 0, waiting 1, attempts 1
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 1, attempts 1
@@ -136,6 +140,7 @@ extension PoolTable {
         server allows no streams: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         GOAWAY: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         refused: pause 0.05 s | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1, pausing
+        stream refused: pause 0.05 s | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1, pausing with streams
         pause ended: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         answered: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 1, attempts 1 of which challenge 1
@@ -164,6 +169,7 @@ extension PoolTable {
         server allows no streams: - | http1 idle 0 active 1, waiting 0, attempts 0
         GOAWAY: - | http1 idle 0 active 1, waiting 0, attempts 0
         refused: pause 0.05 s | http1 idle 0 active 1, waiting 0, attempts 0, pausing
+        stream refused: pause 0.05 s | http1 idle 0 active 1, waiting 0, attempts 0, pausing with streams
         pause ended: - | http1 idle 0 active 1, waiting 0, attempts 0
         answered: - | http1 idle 0 active 1, waiting 0, attempts 0
         HTTP/1.1 required: - | http1 idle 0 active 1, waiting 0, attempts 0
@@ -192,6 +198,7 @@ extension PoolTable {
         server allows no streams: - | http1 idle 1 active 0, waiting 0, attempts 0
         GOAWAY: - | http1 idle 1 active 0, waiting 0, attempts 0
         refused: pause 0.05 s | http1 idle 1 active 0, waiting 0, attempts 0, pausing
+        stream refused: pause 0.05 s | http1 idle 1 active 0, waiting 0, attempts 0, pausing with streams
         pause ended: - | http1 idle 1 active 0, waiting 0, attempts 0
         answered: - | http1 idle 1 active 0, waiting 0, attempts 0
         HTTP/1.1 required: - | http1 idle 1 active 0, waiting 0, attempts 0
@@ -220,6 +227,7 @@ extension PoolTable {
         server allows no streams: - | http1 idle 0 active 2, waiting 2, attempts 0
         GOAWAY: - | http1 idle 0 active 2, waiting 2, attempts 0
         refused: pause 0.05 s | http1 idle 0 active 2, waiting 2, attempts 0, pausing
+        stream refused: pause 0.05 s | http1 idle 0 active 2, waiting 2, attempts 0, pausing with streams
         pause ended: - | http1 idle 0 active 2, waiting 2, attempts 0
         answered: - | http1 idle 0 active 2, waiting 2, attempts 0
         HTTP/1.1 required: - | http1 idle 0 active 2, waiting 2, attempts 0
@@ -248,6 +256,7 @@ extension PoolTable {
         server allows no streams: - | http2 no connection, waiting 0, attempts 0
         GOAWAY: - | http2 no connection, waiting 0, attempts 0
         refused: pause 0.05 s | http2 no connection, waiting 0, attempts 0, pausing
+        stream refused: pause 0.05 s | http2 no connection, waiting 0, attempts 0, pausing with streams
         pause ended: - | http2 no connection, waiting 0, attempts 0
         answered: - | http2 no connection, waiting 0, attempts 0
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 0, attempts 0
@@ -276,6 +285,7 @@ extension PoolTable {
         server allows no streams: close 2, release | http2 no connection, waiting 0, attempts 0
         GOAWAY: - | http2 no connection, waiting 0, attempts 0
         refused: pause 0.05 s | http2 open 0 of 2, waiting 0, attempts 0, pausing
+        stream refused: pause 0.05 s | http2 open 0 of 2, waiting 0, attempts 0, pausing with streams
         pause ended: - | http2 open 0 of 2, waiting 0, attempts 0
         answered: - | http2 open 0 of 2, waiting 0, attempts 0
         HTTP/1.1 required: retire 2 | http1 idle 0 active 0, waiting 0, attempts 0
@@ -304,6 +314,7 @@ extension PoolTable {
         server allows no streams: - | http2 open 2 of 2, waiting 1, attempts 1
         GOAWAY: - | http2 no connection, waiting 1, attempts 1
         refused: pause 0.05 s | http2 open 2 of 2, waiting 1, attempts 1, pausing
+        stream refused: pause 0.05 s | http2 open 2 of 2, waiting 1, attempts 1, pausing with streams
         pause ended: - | http2 open 2 of 2, waiting 1, attempts 1
         answered: - | http2 open 2 of 2, waiting 1, attempts 1
         HTTP/1.1 required: retire 4 | http1 idle 0 active 0, waiting 1, attempts 1
@@ -332,6 +343,7 @@ extension PoolTable {
         server allows no streams: start #3 offering HTTP/2, close 2 | http2 no connection, waiting 1, attempts 1
         GOAWAY: start #3 offering HTTP/2 | http2 no connection, waiting 1, attempts 1
         refused: pause 0.05 s | http2 open 0 of 0 awaits settings, waiting 1, attempts 0, pausing
+        stream refused: pause 0.05 s | http2 open 0 of 0 awaits settings, waiting 1, attempts 0, pausing with streams
         pause ended: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
         answered: - | http2 open 0 of 0 awaits settings, waiting 1, attempts 0
         HTTP/1.1 required: retire 2, start #3 | http1 idle 0 active 0, waiting 1, attempts 1
@@ -360,6 +372,7 @@ extension PoolTable {
         server allows no streams: - | http2 no connection, waiting 1, attempts 0, pausing
         GOAWAY: - | http2 no connection, waiting 1, attempts 0, pausing
         refused: pause 0.2 s | http2 no connection, waiting 1, attempts 0, pausing
+        stream refused: pause 0.05 s | http2 no connection, waiting 1, attempts 0, pausing with streams
         pause ended: start #2 offering HTTP/2, 3 is not queued | http2 no connection, waiting 1, attempts 1
         answered: end pause, start #2 offering HTTP/2, 3 is not queued | http2 no connection, waiting 1, attempts 1
         HTTP/1.1 required: - | http1 idle 0 active 0, waiting 1, attempts 0, pausing
@@ -368,6 +381,35 @@ extension PoolTable {
         close all idle: - | http2 no connection, waiting 1, attempts 0, pausing
         session ended: - | http2 no connection, waiting 1, attempts 0, pausing, closing
         send ahead: - | http2 no connection, waiting 1, attempts 0, pausing
+        ## http2, pausing with streams, a request
+        submit: 4 is queued, serve the queue later | http2 open 0 of 2, waiting 2, attempts 0, pausing with streams
+        submit, to a fresh connection: 4 is queued, serve the queue later | http2 open 0 of 2, waiting 2, attempts 0, pausing with streams
+        withdraw: - | http2 open 0 of 2, waiting 0, attempts 0, pausing with streams
+        serve the queue: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        open HTTP/1.1: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        open HTTP/2: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        adopt HTTP/1.1: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        attempt failed: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        attempt timed out: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        attempt speaks none offered: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        attempt challenges: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        challenge ended: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        connection became idle: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        connection became idle, spent: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        connection closed: - | http2 no connection, waiting 1, attempts 0, pausing with streams
+        stream ended: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        server allows no streams: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
+        GOAWAY: - | http2 no connection, waiting 1, attempts 0, pausing with streams
+        refused: pause 0.05 s | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        stream refused: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        pause ended: assign 3 to 2 stream | http2 open 1 of 2, waiting 0, attempts 0
+        answered: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
+        HTTP/1.1 required: retire 2 | http1 idle 0 active 0, waiting 1, attempts 0, pausing with streams
+        streams cannot upgrade: retire 2 | http1 idle 0 active 0, waiting 1, attempts 0, pausing with streams
+        a minute passed: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
+        close all idle: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams
+        session ended: close 2 | http2 no connection, waiting 1, attempts 0, pausing with streams, closing
+        send ahead: - | http2 open 0 of 2, waiting 1, attempts 0, pausing with streams
         ## closing, active
         submit: 3 is queued, serve the queue later | http1 idle 0 active 1, waiting 1, attempts 0, closing
         submit, to a fresh connection: 3 is queued, serve the queue later | http1 idle 0 active 1, waiting 1, attempts 0, closing
@@ -388,6 +430,7 @@ extension PoolTable {
         server allows no streams: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         GOAWAY: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         refused: pause 0.05 s | http1 idle 0 active 1, waiting 0, attempts 0, pausing, closing
+        stream refused: pause 0.05 s | http1 idle 0 active 1, waiting 0, attempts 0, pausing with streams, closing
         pause ended: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         answered: - | http1 idle 0 active 1, waiting 0, attempts 0, closing
         HTTP/1.1 required: - | http1 idle 0 active 1, waiting 0, attempts 0, closing

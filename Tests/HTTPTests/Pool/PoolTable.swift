@@ -112,6 +112,15 @@ enum PoolTable {
                 try submit(&$0)
             }
         },
+        State(name: "http2, pausing with streams, a request") {
+            try model {
+                try submit(&$0)
+                try open(&$0, capacity: 2)
+                try $0.refuseStream()
+                try $0.change($0.multiplexed[0], ending: 1, capacity: 2)
+                try submit(&$0)
+            }
+        },
         State(name: "closing, active") {
             try model(isSecure: false) {
                 try submit(&$0)
@@ -159,6 +168,7 @@ enum PoolTable {
             if let connection = $0.multiplexed.first { _ = try $0.goAway(connection, unprocessed: 0) }
         },
         Input(name: "refused") { try $0.refuse() },
+        Input(name: "stream refused") { try $0.refuseStream() },
         Input(name: "pause ended") { try $0.endPause() },
         Input(name: "answered") { try $0.run { $0.connectionDidAnswer(now: $1) } },
         Input(name: "HTTP/1.1 required") { try $0.run { $0.requireHTTP1(now: $1) } },

@@ -60,7 +60,7 @@ extension HTTP2Connection {
     func handle(_ event: HTTP2Event, _ size: Int, _ bytes: UnsafeRawBufferPointer) {
         switch event {
         case .headers(let number, let head, let endStream):
-            if life.noteAnswer() { pool.connectionDidAnswer() }
+            if life.noteAnswer() { pool.connectionDidAnswer() } else { pool.streamDidAnswer() }
             guard let carried = find(number) else { return }
             receive(head, size, carried, endStream)
             if endStream { ended(carried) }
@@ -136,9 +136,8 @@ extension HTTP2Connection {
         let error = LoadFailure(.networkConnectionLost, "the server reset the stream (\(code))")
         switch code {
         case .refusedStream:
-            end(
-                carried, with: StreamFailure(error: error, processing: carried.hasResponse ? .begun : .notSent),
-                reset: nil)
+            let maySendAgain = !carried.hasResponse && pool.streamWasRefused()
+            end(carried, with: StreamFailure(error: error, processing: maySendAgain ? .notSent : .begun), reset: nil)
         case .http11Required:
             pool.requireHTTP1()
             end(

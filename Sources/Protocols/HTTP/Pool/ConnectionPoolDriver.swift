@@ -422,6 +422,15 @@ final class ConnectionPoolDriver {
         return maySendAgain
     }
 
+    /// The server has refused a stream. Gives whether its request may be sent again.
+    func streamWasRefused() -> Bool {
+        let (maySendAgain, actions) = pool.streamWasRefused()
+        run(actions)
+        return maySendAgain
+    }
+
+    func streamDidAnswer() { pool.streamDidAnswer() }
+
     func connectionDidAnswer() { run(pool.connectionDidAnswer(now: loop.now)) }
 
     func requireHTTP1() { run(pool.requireHTTP1(now: loop.now)) }

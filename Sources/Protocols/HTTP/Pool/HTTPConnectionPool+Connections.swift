@@ -132,7 +132,7 @@ extension HTTPConnectionPool {
     }
 
     mutating func fill(_ connection: ConnectionID, _ now: MonotonicTime, _ actions: inout Actions) {
-        guard !waiting.isEmpty else { return }
+        guard !waiting.isEmpty, !backOff.holdsStreams else { return }
         while http2[connection]?.hasSlot(now) == true, let request = waiting.popFirst() {
             updateHTTP2 { $0.takeSlot(of: connection) }
             actions += .assign(request.id, connection, .stream)
@@ -208,17 +208,33 @@ extension HTTPConnectionPool {
         return closeIdle(all: true, now)
     }
 
-    // MARK: Servers that refuse connections
+    // MARK: Servers that refuse connections or streams
 
     /// The server has closed a connection without a look at its requests: it is busy, or going down. Gives whether they may be
     /// sent again: after a pause, for which no other connection is made.
     mutating func connectionWasRefused() -> (maySendAgain: Bool, actions: Actions) {
-        var actions = Actions()
-        guard BackOff.pauses.indices.contains(backOff.refusals) else { return (false, actions) }
-        actions += .startPause(seconds: BackOff.pauses[backOff.refusals])
-        backOff.refusals += 1
-        backOff.isPausing = true
+        guard BackOff.pauses.indices.contains(backOff.connectionRefusals) else { return (false, Actions()) }
+        let actions = startPause(backOff.connectionRefusals)
+        backOff.connectionRefusals += 1
+        if !backOff.isPausing { backOff.pause = .ofConnections }
         return (true, actions)
+    }
+
+    /// The server has refused a stream (REFUSED_STREAM), and looked at nothing of its request. Gives whether that may be sent
+    /// again: after a pause, which it shares with all that are refused meanwhile.
+    mutating func streamWasRefused() -> (maySendAgain: Bool, actions: Actions) {
+        if backOff.holdsStreams { return (true, Actions()) }
+        guard BackOff.pauses.indices.contains(backOff.streamRefusals) else { return (false, Actions()) }
+        let actions = startPause(backOff.streamRefusals)
+        backOff.streamRefusals += 1
+        backOff.pause = .ofStreams
+        return (true, actions)
+    }
+
+    private func startPause(_ refusals: Int) -> Actions {
+        var actions = Actions()
+        actions += .startPause(seconds: BackOff.pauses[refusals])
+        return actions
     }
 
     mutating func pauseDidEnd(now: MonotonicTime) -> Actions {
@@ -227,18 +243,25 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    mutating func endPause(_ now: MonotonicTime, _ actions: inout Actions) {
-        backOff.isPausing = false
+    private mutating func endPause(_ now: MonotonicTime, _ actions: inout Actions) {
+        let holdsStreams = backOff.holdsStreams
+        backOff.pause = .none
+        if holdsStreams { for entry in http2.entries { fill(entry.id, now, &actions) } }
         serveWaiting(now, &actions)
     }
 
     /// The server has answered the first request of a connection.
     mutating func connectionDidAnswer(now: MonotonicTime) -> Actions {
-        backOff.refusals = 0
+        backOff.connectionRefusals = 0
+        backOff.streamRefusals = 0
         var actions = Actions()
-        guard backOff.isPausing else { return actions }
+        guard backOff.pause == .ofConnections else { return actions }
         actions += .cancelPause
         endPause(now, &actions)
         return actions
     }
+
+    /// The server has answered a request on a connection that has brought answers before. What it refuses next begins with the
+    /// shortest pause again.
+    mutating func streamDidAnswer() { backOff.streamRefusals = 0 }
 }

@@ -72,14 +72,27 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         case http2(HTTP2Connections, former: HTTP1Connections)
     }
 
-    /// A pause in the making of connections, as the server closes those that it has taken without a look at their requests.
+    /// A pause, as the server closes connections that it has taken without a look at their requests, or refuses streams.
     struct BackOff: Sendable {
-        /// Pauses before the second, third, … connection, in seconds.
+        enum Pause: Sendable {
+            case none
+            /// No connection is made.
+            case ofConnections
+            /// Nor do the connections of HTTP/2 that there are get requests.
+            case ofStreams
+        }
+
+        /// Pauses before the second, third, … attempt, in seconds.
         static let pauses = [0.05, 0.2, 0.8, 3.2]
 
         /// How many connections in a row were refused.
-        var refusals = 0
-        var isPausing = false
+        var connectionRefusals = 0
+        /// How many times in a row streams were refused, after a pause each, without an answer to any other.
+        var streamRefusals = 0
+        var pause = Pause.none
+
+        var isPausing: Bool { pause != .none }
+        var holdsStreams: Bool { pause == .ofStreams }
     }
 
     let configuration: Configuration
@@ -185,7 +198,9 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
             }
         let attempts =
             "attempts \(self.attempts.count)" + (challengingCount > 0 ? " of which challenge \(challengingCount)" : "")
-        let states = [(backOff.isPausing, "pausing"), (isClosing, "closing")].filter(\.0).map(\.1)
+        let states = [
+            (backOff.isPausing, backOff.holdsStreams ? "pausing with streams" : "pausing"), (isClosing, "closing"),
+        ].filter(\.0).map(\.1)
         return ([version, "waiting \(waiting.count)", attempts] + states).joined(separator: ", ")
     }
 
@@ -204,7 +219,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
     mutating func submit(_ request: Request, now: MonotonicTime) -> Actions {
         var actions = Actions()
         if waiting.isEmpty {
-            if isHTTP2, let connection = http2.firstWithSlot(now) {
+            if isHTTP2, !backOff.holdsStreams, let connection = http2.firstWithSlot(now) {
                 updateHTTP2 { $0.takeSlot(of: connection) }
                 actions += .assign(request.id, connection, .stream)
                 return actions
@@ -235,7 +250,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
     }
 
     func connectionsWithSlot(_ now: MonotonicTime) -> [ConnectionID] {
-        http2.entries.filter { $0.hasSlot(now) }.map(\.id)
+        backOff.holdsStreams ? [] : http2.entries.filter { $0.hasSlot(now) }.map(\.id)
     }
 
     /// The request is over, or goes elsewhere.

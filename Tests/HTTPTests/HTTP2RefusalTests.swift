@@ -1,0 +1,91 @@
+import Foundation
+import LoadingKit
+import LoadingKitHTTP2
+import LoadingKitLoopbackServer
+import LoadingKitPrimitives
+import TestSupport
+import Testing
+
+/// A server that refuses streams (REFUSED_STREAM) is busy: the requests are sent again after pauses, which all share, and not
+/// for ever (RFC 9113 §8.7).
+@Suite struct HTTP2RefusalTests {
+    private static let tasks = 100
+
+    /// Refuses streams, or answers them, as it is told by how many have come.
+    private static func serve(
+        _ socket: StreamSocket, _ streams: Box<Int>, refuses: @Sendable (_ number: Int) -> Bool
+    ) throws {
+        var settings = HTTP2Settings()
+        settings.maxConcurrentStreams = UInt32(tasks)
+        var machine = HTTP2ConnectionStateMachine(role: .server, settings: settings, connectionWindow: 1 << 20)
+        var output: [UInt8] = []
+        machine.sendPreface(to: &output)
+        try socket.write(output)
+        while true {
+            let bytes = try socket.read()
+            if bytes.isEmpty { return }
+            output = []
+            try bytes.withUnsafeBytes { input in
+                var position = 0
+                while let event = try machine.receive(input, &position) {
+                    guard case .headers(let stream, _, _) = event else { continue }
+                    let number = streams.update { count in
+                        defer { count += 1 }
+                        return count
+                    }
+                    if refuses(number) {
+                        machine.sendReset(stream, .refusedStream, to: &output)
+                    } else {
+                        try machine.sendResponse(204, HTTPFields(), on: stream, endStream: true, to: &output)
+                    }
+                }
+            }
+            machine.drainControlBytes(into: &output)
+            try socket.write(output)
+        }
+    }
+
+    /// Gives the outcomes of all tasks, and how many streams and connections there were.
+    private static func run(
+        refuses: @escaping @Sendable (_ number: Int) -> Bool
+    ) async throws -> (outcomes: [Outcome], streams: Int, connections: Int) {
+        let (streams, connections) = (Box(0), Box(0))
+        let peer = try ConnectionAcceptor(.ipv4()) { socket, _ in
+            connections.update { $0 += 1 }
+            try? Self.serve(socket, streams, refuses: refuses)
+        }
+        defer { peer.stop() }
+        let session = makeSession { $0.assumesCleartextHTTP2 = true }
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: "http://127.0.0.1:\(peer.address.port ?? 0)/"))
+        let outcomes = try await withTimeout {
+            await withTaskGroup(of: Outcome.self, returning: [Outcome].self) { group in
+                for _ in 0..<tasks { group.addTask { await session.outcome(URLRequest(url: url)) } }
+                return await group.reduce(into: []) { $0.append($1) }
+            }
+        }
+        #expect(outcomes.count == tasks)
+        return (outcomes, streams.value, connections.value)
+    }
+
+    @Test func whatIsAlwaysRefusedIsSentFiveTimes() async throws {
+        let (outcomes, streams, connections) = try await Self.run { _ in true }
+        #expect(outcomes.allSatisfy { $0 == .failed(.networkConnectionLost) })
+        #expect(streams <= 5 * Self.tasks, "\(streams) streams")
+        #expect(connections == 1)
+    }
+
+    @Test func whatIsRefusedForAWhileIsAnsweredAtLast() async throws {
+        let (outcomes, streams, connections) = try await Self.run { $0 < 3 * Self.tasks }
+        #expect(outcomes.allSatisfy { $0 == .loaded(status: 204, body: "") })
+        #expect(streams == 4 * Self.tasks)
+        #expect(connections == 1)
+    }
+
+    /// A server that answers some of the requests is asked for the others again, as long as it answers some.
+    @Test func aServerThatAnswersSomeIsAskedOn() async throws {
+        let (outcomes, streams, _) = try await Self.run { $0 % 2 == 0 }
+        #expect(outcomes.allSatisfy { $0 == .loaded(status: 204, body: "") })
+        #expect(streams <= 3 * Self.tasks)
+    }
+}
