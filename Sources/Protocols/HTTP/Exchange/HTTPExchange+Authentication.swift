@@ -143,7 +143,7 @@ extension HTTPExchange {
     private func sendAgain() {
         guard case .challenged(let waiting) = state else { return }
         beginAgain(after: waiting.response)
-        addCookies(then: .restart)
+        addCookies()
     }
 
     /// The request is as it is to be sent again: on the connection that it came back on, where that can carry it.

@@ -4,43 +4,29 @@ import LoadingKitHTTP1
 
 /// Cookies on the wire (RFC 6265bis §5.7, §5.8).
 extension HTTPExchange {
-    /// What the request waits for its cookies for.
-    enum AfterCookies: Sendable {
-        case submit
-        /// To be sent again, with what the server requires.
-        case restart
-    }
-
-    /// Puts the session's cookies on the request and goes on: at once, unless the program has a storage of its own that
-    /// takes its time.
-    func addCookies(then next: AfterCookies) {
+    /// Puts the session's cookies on the request: at once, unless the program has a storage of its own that takes its
+    /// time.
+    func addCookies() {
         transaction.sendsStoredCookies = false
         guard session.settings.httpShouldSetCookies, let storage = cookieStorage, !storage.isEmpty,
             !transaction.fields.contains(.cookie),
             let context = CookieContext(request, for: resources.task)
-        else { return proceed(next) }
+        else { return cookiesDidCome() }
         storage.getCookieField(for: context, of: resources.task) { [loop] value in
             if loop.isCurrent {
-                self.add(cookies: value, next)
+                self.add(cookies: value)
             } else {
-                loop.execute { self.add(cookies: value, next) }
+                loop.execute { self.add(cookies: value) }
             }
         }
     }
 
-    private func add(cookies value: String?, _ next: AfterCookies) {
+    private func add(cookies value: String?) {
         if let value {
             transaction.fields.append(.cookie, value)
             transaction.sendsStoredCookies = true
         }
-        proceed(next)
-    }
-
-    private func proceed(_ next: AfterCookies) {
-        switch next {
-        case .submit: submitIfNew()
-        case .restart: restart()
-        }
+        cookiesDidCome()
     }
 
     func storeCookies(of head: ResponseHead) {

@@ -9,14 +9,15 @@ extension HTTPExchange {
         if case .proxy(let proxy) = try session.ruledWay(to: origin) {
             return try prepare(target, origin, through: proxy)
         }
+        state = .findingWay(origin, target)
         let known = try session.proxies.findWays(to: origin.origin.proxyTarget, for: number) { [weak self] in
-            self?.didFindWays($0, origin, target)
+            self?.didFindWays($0)
         }
         if let known { try prepare(target, origin, by: known) }
     }
 
-    private func didFindWays(_ ways: Result<[Proxy?], any Error>, _ origin: OriginRecord, _ target: RequestTarget) {
-        guard case .new = state, receiver != nil else { return }
+    private func didFindWays(_ ways: Result<[Proxy?], any Error>) {
+        guard case .findingWay(let origin, let target) = state, receiver != nil else { return }
         do {
             try prepare(target, origin, by: ways.get())
         } catch {
@@ -38,7 +39,7 @@ extension HTTPExchange {
     /// No connection was made, and nothing of the request was sent: it goes the next way, where there is one.
     func takeAnotherWay(after error: any Error) -> Bool {
         guard ways?.takeNext(after: error) == true, let ways else { return false }
-        state = .new
+        state = .gettingCookies
         if isInQueue { setQueued(false) }
         changeWay(to: ways.current)
         return true

@@ -10,16 +10,26 @@ import LoadingKitTransport
 /// and content decoding to what comes back. Each time that the request is sent is a ``HTTPTransaction``.
 ///
 /// ```
-///   new ──▶ queued ──▶ active ──▶ ended ──▶ over        (ended: all has come, and the receiver has not taken it all)
-///              ▲          │
-///              │          ├──▶ redirecting ──▶ over, or active: the response is delivered
-///              │          └──▶ challenged ──▶ active: the response is delivered
-///              │                   │
-///              └── restarting ◀────┘
+///   new ──▶ findingWay ──▶ gettingCookies ──▶ authorizing ──▶ queued ──▶ active ──▶ ended ──▶ over
+///                                ▲                 ▲             │          │
+///                                └─ the next way ──┼─────────────┘          ├──▶ redirecting ──▶ over
+///                                                  │                        │         └──▶ active
+///                                                  ├─ it is sent anew ──────┤
+///                                                  │                        └──▶ challenged ──▶ active
+///                                                  └──── restarting ◀─────────────────┘
+///                                                           └──▶ active
 /// ```
+///
+/// A state in which there is nothing to wait for is passed at once. From `redirecting` and `challenged` it is active again where
+/// the response is delivered, from `restarting` where the connection carries the request once more. `ended`: all has come, and
+/// the receiver has not taken it all. Any state but `over` ends in that.
 final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `loop`
     enum State {
         case new
+        /// The proxies to the server are being looked up.
+        indirect case findingWay(OriginRecord, RequestTarget)
+        /// The way is known, and the storage of cookies may take its time.
+        case gettingCookies
         /// A way to authenticate makes what the request is sent with, and takes its time.
         case authorizing
         /// Among the requests that wait for a connection.
@@ -136,7 +146,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         transaction.fields = makeFields(for: destination)
         recallCredentials(target)
         if case .stream(let reader, _) = body { try reader.claim() }
-        addCookies(then: .submit)
+        state = .gettingCookies
+        addCookies()
     }
 
     private func route(
@@ -162,10 +173,17 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         if isExpectationRefused { transaction.fields.remove(.expect) }
         authentication.proxyWillChange()
         recallProxyCredentials(destination.target)
-        addCookies(then: .submit)
+        addCookies()
     }
 
-    func submitIfNew() { if case .new = state { submit(needsFreshConnection: false) } }
+    /// The request has its cookies, and goes where it was about to.
+    func cookiesDidCome() {
+        switch state {
+        case .gettingCookies: submit(needsFreshConnection: false)
+        case .challenged: restart()
+        case .new, .findingWay, .authorizing, .queued, .active, .redirecting, .restarting, .ended, .over: break
+        }
+    }
 
     func end() {
         let last = state
@@ -179,8 +197,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         case .queued: session.withdraw(self)
         case .active(let stream), .redirecting(let stream, _), .restarting(let stream): stream.abandon(self)
         case .challenged(let waiting): waiting.stream?.abandon(self)
-        case .new: session.withdrawLookup(of: self)
-        case .authorizing, .ended, .over: break
+        case .findingWay: session.withdrawLookup(of: self)
+        case .new, .gettingCookies, .authorizing, .ended, .over: break
         }
     }
 
@@ -193,7 +211,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         switch state {
         case .ended: finish()
         case .active(let stream): stream.exchangeDidBecomeReady(self)
-        case .new, .authorizing, .queued, .redirecting, .challenged, .restarting, .over: break
+        case .new, .findingWay, .gettingCookies, .authorizing, .queued, .redirecting, .challenged, .restarting, .over:
+            break
         }
     }
 
