@@ -56,6 +56,8 @@ final class AdaptedLoad: LoopHandler, @unchecked Sendable {  // confined to the 
 
     func receiverDidBecomeReady() { if receiver != nil { inner.receiverDidBecomeReady() } }
 
+    var stall: String? { inner.stall }
+
     func takeConnection() throws -> TakenConnection? { receiver == nil ? nil : try inner.takeConnection() }
 
     // MARK: What adapters change

@@ -85,12 +85,17 @@ package protocol LoopHandler: AnyObject {
     func receiverDidBlock()
     /// The receiver gave `Flow.wait` before, and can take more now.
     func receiverDidBecomeReady()
+    /// What has not happened, where the load waits for its peer, in words for the error of a timeout: "no response came". Nil:
+    /// no byte was sent or received.
+    var stall: String? { get }
     /// Gives away the connection that the response, of which the head alone was received, has left to the program: no event
     /// may follow. Nil where the rest of the response is its body. Throws where the connection cannot be used.
     func takeConnection() throws -> TakenConnection?
 }
 
 extension LoopHandler {
+    package var stall: String? { nil }
+
     package func takeConnection() throws -> TakenConnection? { nil }
 }
 

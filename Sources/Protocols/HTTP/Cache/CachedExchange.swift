@@ -95,6 +95,8 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         endValidation(.inconclusive)
     }
 
+    var stall: String? { if case .loading(let attempt) = state { attempt.exchange.stall } else { nil } }
+
     func receiverDidBlock() {
         isBusy = true
         guard case .loading(let attempt) = state else { return }

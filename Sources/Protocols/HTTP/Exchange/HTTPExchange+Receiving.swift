@@ -63,7 +63,9 @@ extension HTTPExchange {
         }
         transaction.didReceiveBody(bytes)
         guard let decoding = transaction.decoding else { return deliver(decoded: bytes) }
-        return decode(bytes, by: decoding)
+        let flow = decode(bytes, by: decoding)
+        if transaction.isDecodingOn { self.receiver?.noteActivity() }
+        return flow
     }
 
     /// Memory to read the body into, past this exchange; nil where it must pass through the decoder or the check.

@@ -24,6 +24,8 @@ protocol HTTPStream: AnyObject {
     func takeConnection(from exchange: HTTPExchange) throws -> TakenConnection?
     /// Whether the connection carries one exchange at a time, so that a server can tell by it whose they are.
     var isExclusive: Bool { get }
+    /// Bytes that have come, and are no whole head or frame yet.
+    var pendingBytes: Int { get }
     /// The connection.
     var connectionInfo: ConnectionInfo { get }
 }
@@ -59,6 +61,8 @@ struct StreamFailure: Error {
 }
 
 extension HTTPStream {
+    var pendingBytes: Int { 0 }
+
     func takeConnection(from exchange: HTTPExchange) throws -> TakenConnection? { nil }
 
     /// Whether a response switches the connection, or the stream, to what its request named: 101 in HTTP/1.1, any

@@ -20,6 +20,11 @@ struct HTTPTransaction {
     private var trailers: HTTPFields?
     /// Nil where the receiver gets the content as it comes.
     private(set) var decoding: BodyDecoding?
+    /// Bytes of the body that have come since something was decoded.
+    private(set) var codedBytesWithoutOutput = 0
+    /// Bytes of the body that may come for nothing and be signs of life all the same: twice what the largest block of a coding
+    /// has (zstd's, RFC 8878 §3.1.1.2.4). What goes on beyond that is none.
+    private static let mostWithoutOutput = 256 * 1024
     /// Looks at the response's content, to see that the server has proved itself.
     private var bodyCheck: DigestBodyCheck?
     var timings: TransactionTimings
@@ -112,10 +117,17 @@ struct HTTPTransaction {
     /// Bytes of the body have come.
     mutating func didReceiveBody(_ bytes: UnsafeRawBufferPointer) {
         timings.responseBodyBytesReceived += Int64(bytes.count)
+        codedBytesWithoutOutput += bytes.count
         if decoding?.feedsCheck != true { bodyCheck?.update(bytes) }
     }
 
-    mutating func didDeliver(_ count: Int) { timings.responseBodyBytesAfterDecoding += Int64(count) }
+    /// Whether the server, which sends bytes that do not yet decode to anything, may be about to send more of use.
+    var isDecodingOn: Bool { codedBytesWithoutOutput > 0 && codedBytesWithoutOutput <= Self.mostWithoutOutput }
+
+    mutating func didDeliver(_ count: Int) {
+        timings.responseBodyBytesAfterDecoding += Int64(count)
+        codedBytesWithoutOutput = 0
+    }
 
     /// The response is complete, and was taken whole.
     func finish() throws {

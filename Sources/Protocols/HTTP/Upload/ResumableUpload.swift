@@ -84,6 +84,8 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         task.resumption?.isInUse = false
     }
 
+    var stall: String? { exchange?.stall }
+
     func receiverDidBlock() {
         isReceiverBusy = true
         exchange?.receiverDidBlock()

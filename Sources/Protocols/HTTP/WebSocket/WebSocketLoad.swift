@@ -63,6 +63,8 @@ final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `r
         receiver = nil
     }
 
+    var stall: String? { exchange?.stall }
+
     func receiverDidBlock() {
         isReceiverBusy = true
         exchange?.receiverDidBlock()

@@ -50,11 +50,12 @@ struct TaskClock {
     /// When to look first.
     var firstCheck: MonotonicTime { min(idleEnd(from: lastActivity), wholeEnd) }
 
-    mutating func check(_ now: MonotonicTime) -> Verdict {
+    /// - Parameter stall: what has not happened meanwhile, in words.
+    mutating func check(_ now: MonotonicTime, stall: @autoclosure () -> String? = nil) -> Verdict {
         if wholeEnd <= now { return .expired(.resourceTimeout(whole)) }
         if isHeld || isQueued { lastActivity = now }
         let idleEnd = idleEnd(from: lastActivity)
-        if idleEnd <= now { return .expired(.idleTimeout(idle)) }
+        if idleEnd <= now { return .expired(.idleTimeout(idle, stall())) }
         return .checkAgain(at: min(idleEnd, wholeEnd))
     }
 
@@ -68,8 +69,9 @@ struct TaskClock {
 }
 
 extension LoadFailure {
-    fileprivate static func idleTimeout(_ seconds: TimeInterval) -> LoadFailure {
-        LoadFailure(.timedOut, "no byte was sent or received for \(seconds) seconds (timeoutIntervalForRequest)")
+    fileprivate static func idleTimeout(_ seconds: TimeInterval, _ stall: String?) -> LoadFailure {
+        let words = stall ?? "no byte was sent or received"
+        return LoadFailure(.timedOut, "\(words) for \(seconds) seconds (timeoutIntervalForRequest)")
     }
 
     fileprivate static func resourceTimeout(_ seconds: TimeInterval) -> LoadFailure {

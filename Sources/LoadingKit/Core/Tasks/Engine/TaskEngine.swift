@@ -165,7 +165,7 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
     /// Ends the task when its time is over.
     override func deadlineDidPass() {
         guard !isOver, !clock.isPaused else { return }
-        switch clock.check(loop.now) {
+        switch clock.check(loop.now, stall: stage.handler?.stall) {
         case .expired(let failure): end(with: failure)
         case .checkAgain(let time): scheduleCheck(at: time)
         }
