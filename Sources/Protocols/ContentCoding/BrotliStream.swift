@@ -2,12 +2,12 @@
     import CLoadingKitBrotli
 
     /// One stream of brotli (RFC 7932), decoded by libbrotlidec. Its window is at most 16 MiB, of which as much is used as
-    /// the body fills. What follows the stream is ignored, as browsers do.
+    /// the body fills.
     final class BrotliStream: CodingStream {
         private enum State {
             case new
             case running(OpaquePointer)
-            case ended
+            case ended(BytesBehind)
             case failed(ContentCodingError)
         }
 
@@ -27,8 +27,13 @@
         ) throws(ContentCodingError) -> Int {
             switch state {
             case .failed(let error): throw error
-            case .ended:
-                position = input.count
+            case .ended(var behind):
+                do throws(ContentCodingError.Kind) {
+                    try behind.take(input, &position)
+                } catch {
+                    throw fail(error)
+                }
+                state = .ended(behind)
                 return 0
             case .running(let decoder): return try decode(decoder, input, &position, output)
             case .new:
@@ -54,8 +59,8 @@
             switch result {
             case BROTLI_DECODER_RESULT_SUCCESS:
                 close()
-                state = .ended
-                if count == 0 { position = input.count }
+                state = .ended(BytesBehind())
+                if count == 0 { return try decode(input, &position, into: output) }
             case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT, BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT: break
             case _:
                 // What libbrotlidec gives of the bytes before the error comes first; it keeps those of its window.

@@ -119,7 +119,7 @@ public final class ContentDecoder {
 /// Why a body could not be decoded.
 public struct ContentCodingError: Error, Sendable, Equatable, CustomStringConvertible {
     /// What is wrong.
-    public enum Kind: Sendable, Equatable {
+    public enum Kind: Error, Equatable {
         /// The bytes are not of the coding that the response names.
         case corrupt(String)
         /// The body ended before its coding did.

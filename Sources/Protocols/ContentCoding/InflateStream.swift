@@ -9,7 +9,7 @@ final class InflateStream: CodingStream {
         case running
         /// Between gzip members: another may follow, or padding that is ignored.
         case betweenMembers(first: UInt8?)
-        case ended
+        case ended(BytesBehind)
         case failed(ContentCodingError)
     }
 
@@ -43,8 +43,13 @@ final class InflateStream: CodingStream {
         while true {
             switch state {
             case .failed(let error): throw error
-            case .ended:
-                position = input.count
+            case .ended(var behind):
+                do throws(ContentCodingError.Kind) {
+                    try behind.take(input, &position)
+                } catch {
+                    throw fail(error)
+                }
+                state = .ended(behind)
                 return 0
             case .running:
                 let count = try inflate(input, &position, output)
@@ -75,7 +80,7 @@ final class InflateStream: CodingStream {
         guard a == 0x1f && b == 0x8b else {
             // What follows the last member is ignored, as every client does; but there must have been one.
             guard isMade else { throw fail(.corrupt("it does not begin with gzip's magic number")) }
-            state = .ended
+            state = .ended(BytesBehind(2))
             return true
         }
         try start(windowBits: 31, [a, b])
@@ -143,7 +148,7 @@ final class InflateStream: CodingStream {
     private func check(_ result: (code: Int32, count: Int)) throws(ContentCodingError) -> Int {
         switch result.code {
         case Z_OK, Z_BUF_ERROR: break
-        case Z_STREAM_END: state = coding == .gzip ? .betweenMembers(first: nil) : .ended
+        case Z_STREAM_END: state = coding == .gzip ? .betweenMembers(first: nil) : .ended(BytesBehind())
         case let code:
             let error = fail(flaw(code))
             guard result.count > 0 else { throw error }

@@ -1,8 +1,8 @@
 #if Zstd
     import CLoadingKitZstd
 
-    /// The frames of a zstd body (RFC 8878 §3), decoded by libzstd. What follows a frame has to be another one, or one to
-    /// skip.
+    /// The frames of a zstd body (RFC 8878 §3), decoded by libzstd. What follows a frame is another one, or one to
+    /// skip, if it begins with the magic number.
     final class ZstdStream: CodingStream {
         private enum State {
             /// A frame's head is collected here, and given to libzstd alone. Frames that libzstd is given whole it decodes
@@ -11,6 +11,7 @@
             /// - mayHaveMore: libzstd may have more bytes than there was room for.
             case inFrame(mayHaveMore: Bool)
             case skipping(UInt32)
+            case ended(BytesBehind)
             case failed(ContentCodingError)
         }
 
@@ -25,7 +26,8 @@
 
         var isComplete: Bool {
             switch state {
-            case .betweenFrames(let head): hasFrame && head.isEmpty
+            case .betweenFrames(let head): hasFrame && (head.isEmpty || !Self.mayBegin(head))
+            case .ended: true
             case .inFrame, .skipping, .failed: false
             }
         }
@@ -49,6 +51,14 @@
                         return 0
                     }
                     state = .betweenFrames(head: [])
+                case .ended(var behind):
+                    do throws(ContentCodingError.Kind) {
+                        try behind.take(input, &position)
+                    } catch {
+                        throw fail(error)
+                    }
+                    state = .ended(behind)
+                    return 0
                 case .betweenFrames(let head):
                     guard try begin(head, input, &position, output) else { return 0 }
                 }
@@ -61,13 +71,18 @@
             _ output: UnsafeMutableRawBufferPointer
         ) throws(ContentCodingError) -> Bool {
             var head = collected
-            while head.count < (try size(ofHead: head)) {
+            while head.count < size(ofHead: head) {
                 guard position < input.count else {
                     state = .betweenFrames(head: head)
                     return false
                 }
                 head.append(input[position])
                 position += 1
+                if head.count == 4, !Self.begins(head) {
+                    guard hasFrame else { throw fail(.corrupt("it does not begin with zstd's magic number")) }
+                    state = .ended(BytesBehind(4))
+                    return true
+                }
             }
             hasFrame = true
             guard !Self.isSkipped(head) else {
@@ -82,13 +97,9 @@
         }
 
         /// The head's size, or how many bytes of it are needed next to know that (RFC 8878 §3.1.1.1, §3.1.2).
-        private func size(ofHead head: [UInt8]) throws(ContentCodingError) -> Int {
+        private func size(ofHead head: [UInt8]) -> Int {
             guard head.count >= 4 else { return 4 }
             if Self.isSkipped(head) { return 8 }
-            guard Self.number(head[..<4]) == 0xfd2f_b528 else {
-                throw fail(
-                    .corrupt("\(hasFrame ? "what follows a frame" : "it") does not begin with zstd's magic number"))
-            }
             guard head.count > 4 else { return 5 }
             let descriptor = head[4]
             let isSingleSegment = descriptor & 0x20 != 0
@@ -96,6 +107,20 @@
             let dictionary = descriptor & 3 == 3 ? 4 : Int(descriptor & 3)
             let contentSize = descriptor >> 6 == 0 ? 1 - windowDescriptor : 1 << (descriptor >> 6)
             return 5 + windowDescriptor + dictionary + contentSize
+        }
+
+        /// Whether a magic number is that of a frame (§3.1.1), or of one to skip.
+        private static func begins(_ head: [UInt8]) -> Bool {
+            number(head.prefix(4)) == 0xfd2f_b528 || isSkipped(head)
+        }
+
+        /// Whether bytes, fewer than a magic number's, are the beginning of one.
+        private static func mayBegin(_ head: [UInt8]) -> Bool {
+            let isFrame = zip(head, [0x28, 0xb5, 0x2f, 0xfd]).allSatisfy { $0 == $1 }
+            let isSkipped =
+                head.first.map { $0 & 0xf0 } == 0x50
+                && zip(head.dropFirst(), [0x2a, 0x4d, 0x18]).allSatisfy { $0 == $1 }
+            return isFrame || isSkipped
         }
 
         private static func isSkipped(_ head: [UInt8]) -> Bool { number(head.prefix(4)) & 0xffff_fff0 == 0x184d_2a50 }
