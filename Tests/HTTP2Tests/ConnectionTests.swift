@@ -207,6 +207,8 @@ import Testing
             ("WINDOW_UPDATE", Bytes.frame(type: 8, stream: 0, [0, 0, 0, 1]), 1),
             ("WINDOW_UPDATE on a stream", Bytes.frame(type: 8, stream: 1, [0, 0, 0, 1]), 1),
             ("empty DATA", Bytes.frame(type: 0, stream: 1, []), 1),
+            ("DATA of padding", Bytes.frame(type: 0, flags: 8, stream: 1, [3, 0, 0, 0]), 1),
+            ("DATA of a padding's length", Bytes.frame(type: 0, flags: 8, stream: 1, [0]), 1),
             ("GOAWAY", Bytes.frame(type: 7, stream: 0, [0, 0, 0, 1, 0, 0, 0, 0]), 1),
         ]
         for (name, bytes, cost) in floods {
@@ -223,6 +225,35 @@ import Testing
             #expect(client.error == HTTP2Error(.controlFlood), "\(name)")
             #expect(client.error?.code == .enhanceYourCalm)
             #expect(count > limit / cost - 10 && count <= limit / cost + 1, "\(name): \(count)")
+        }
+    }
+
+    /// Padding beside content is the peer's choice.
+    @Test func paddedContentIsNoFlood() throws {
+        var client = Peer.connected(.client)
+        _ = try client.request("POST", endStream: false)
+        client.feed(headersFrame(1, responseBlock))
+        for _ in 0..<3000 {
+            client.feed(Bytes.frame(type: 0, flags: 8, stream: 1, [3, 7, 0, 0, 0]))
+            if client.error == nil { _ = client.takeOutput() }
+        }
+        #expect(client.error == nil)
+    }
+
+    @Test func whatPaddingCostsCanBeSet() throws {
+        for (cost, count) in [(0, 5000), (400, 3), (.max, 1)] {
+            var limits = HTTP2Limits()
+            limits.paddingCost = cost
+            var client = Peer.connected(.client, limits: limits)
+            _ = try client.request("POST", endStream: false)
+            client.feed(headersFrame(1, responseBlock))
+            var sent = 0
+            while client.error == nil, sent < 5000 {
+                client.feed(Bytes.frame(type: 0, flags: 8, stream: 1, [3, 0, 0, 0]))
+                if client.error == nil { _ = client.takeOutput() }
+                sent += 1
+            }
+            #expect(sent == count)
         }
     }
 

@@ -16,7 +16,7 @@ import Testing
         ([(":status", "999")], true, nil),
         ([(":status", "100")], false, nil),
         ([(":status", "100")], true, .interimEndsStream),
-        ([(":status", "101")], false, .malformedStatus),
+        ([(":status", "101")], false, .switchingProtocols),
         ([(":status", "99")], false, .malformedStatus),
         ([(":status", "2000")], false, .malformedStatus),
         ([(":status", "+20")], false, .malformedStatus),

@@ -67,7 +67,8 @@ extension HTTP2Error {
         case idleStream, closedStream, badStreamID, windowExceeded, windowOverflow, tooManyStreams
         // Messages (§8).
         case compression, headerListTooLarge, malformedFieldName, malformedFieldValue, connectionField
-        case malformedPseudoField, missingPseudoField, malformedStatus, malformedContentLength, contentLengthMismatch
+        case malformedPseudoField, missingPseudoField, malformedStatus, switchingProtocols, malformedContentLength
+        case contentLengthMismatch
         case interimEndsStream, tooManyInterimResponses, trailersWithoutEnd, unexpectedTrailers, dataBeforeHead
         case requestInResponse
         // Floods (§10.5).
@@ -85,8 +86,9 @@ extension HTTP2Error.Kind {
         case .badPreface, .firstFrameNotSettings, .paddingTooLong, .streamRequired, .connectionFrameOnStream,
             .blockInterrupted, .unexpectedContinuation, .badPromisedStream, .pushRefused, .zeroIncrement, .badSetting,
             .unexpectedSettingsAcknowledgement, .idleStream, .badStreamID, .malformedFieldName, .malformedFieldValue,
-            .connectionField, .malformedPseudoField, .missingPseudoField, .malformedStatus, .malformedContentLength,
-            .contentLengthMismatch, .interimEndsStream, .trailersWithoutEnd, .unexpectedTrailers, .dataBeforeHead,
+            .connectionField, .malformedPseudoField, .missingPseudoField, .malformedStatus, .switchingProtocols,
+            .malformedContentLength, .contentLengthMismatch, .interimEndsStream, .trailersWithoutEnd,
+            .unexpectedTrailers, .dataBeforeHead,
             .requestInResponse:
             .protocolError
         case .frameTooLarge, .frameSize: .frameSizeError
@@ -109,7 +111,8 @@ extension HTTP2Error.Kind {
             .zeroIncrement, .badSetting, .unexpectedSettingsAcknowledgement, .idleStream, .closedStream, .badStreamID,
             .windowExceeded, .windowOverflow, .tooManyStreams, .compression, .headerListTooLarge, .malformedFieldName,
             .malformedFieldValue, .connectionField, .malformedPseudoField, .missingPseudoField, .malformedStatus,
-            .malformedContentLength, .contentLengthMismatch, .interimEndsStream, .tooManyInterimResponses,
+            .switchingProtocols, .malformedContentLength, .contentLengthMismatch, .interimEndsStream,
+            .tooManyInterimResponses,
             .trailersWithoutEnd, .unexpectedTrailers, .dataBeforeHead, .requestInResponse, .controlFlood,
             .headerFragmentFlood, .pendingControlFlood:
             .peer
@@ -149,6 +152,7 @@ extension HTTP2Error.Kind {
         case .malformedPseudoField: "a pseudo-header field is unknown, repeated, out of place or invalid"
         case .missingPseudoField: "a pseudo-header field is missing"
         case .malformedStatus: "the status is not three digits"
+        case .switchingProtocols: "the response is 101 (Switching Protocols), which HTTP/2 does not have"
         case .malformedContentLength: "content-length is not a number, or several that differ"
         case .contentLengthMismatch: "the body is not as long as content-length says"
         case .interimEndsStream: "an interim response ends the stream"

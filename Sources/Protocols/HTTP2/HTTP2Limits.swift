@@ -32,6 +32,10 @@ public struct HTTP2Limits: Sendable, Equatable {
     /// each half minute gets through a working day without any other use.
     public var controlCredit = 1000
 
+    /// What a DATA frame costs that has padding and no content; 1, as an empty one does. Padding is to hide how long content
+    /// is (RFC 9113 §10.7), and up to 256 bytes of it in each frame would otherwise go on for ever.
+    public var paddingCost = 1
+
     /// What a stream costs that the peer resets, or makes this side reset; 5: two hundred streams may be abandoned at
     /// once, twice the streams that are open at once on real connections (CVE-2023-44487, CVE-2025-8671).
     public var resetCost = 5

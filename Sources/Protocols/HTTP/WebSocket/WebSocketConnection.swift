@@ -169,8 +169,9 @@ final class WebSocketConnection: WebSocketChannel {
         do throws(WebSocketError) {
             try codec.finish()
             end(.closed(nil))
-        } catch {
-            end(.failed(error, .abnormalClosure))
+        } catch let closed {
+            // What broke the connection says more than that no close frame has come.
+            end(.failed(error ?? closed, .abnormalClosure))
         }
     }
 

@@ -5,7 +5,11 @@ extension HTTP2ConnectionStateMachine {
         // The connection's window counts whatever the stream is (§5.2.1).
         if let length = fragment.frameLength {
             guard receiveWindow.receive(length) else { throw HTTP2Error(.windowExceeded) }
-            if length == 0 { try flood.charge() }
+            if length == 0 {
+                try flood.charge()
+            } else if fragment.payload.isEmpty, !fragment.endStream, frames.restOfData == (0, false) {
+                try flood.charge(limits.paddingCost)
+            }
         }
         let location = locate(fragment.stream)
         guard case .open(let place) = location else {

@@ -50,8 +50,8 @@ extension HTTP2ConnectionStateMachine {
         _ interims: Int32, at place: Int, endStream: Bool
     ) throws(HTTP2Error.Kind) -> HTTP2Head {
         let status = try headers.list.responseStatus()
-        // §8.6: 101 has no meaning here.
-        guard status != 101 else { throw .malformedStatus }
+        // §8.6
+        guard status != 101 else { throw .switchingProtocols }
         let fields = headers.list.fields
         if status < 200 {
             guard !endStream else { throw .interimEndsStream }
