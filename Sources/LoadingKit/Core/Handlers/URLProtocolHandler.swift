@@ -70,10 +70,11 @@ open class URLProtocolHandler: NSObject, @unchecked Sendable {  // `state` is gu
     /// Whether this class can load the request. The base class can load none.
     open class func canInit(with request: URLRequest) -> Bool { false }
 
-    /// Whether this class can load the task's current request. By default, what ``canInit(with:)-(URLRequest)`` says.
+    /// Whether this class can load the task's current request. By default, what ``canInit(with:)-(URLRequest)`` says of it,
+    /// with the fields of the session's ``URLSessionConfiguration/httpAdditionalHeaders``.
     open class func canInit(with task: URLSessionTask) -> Bool {
         guard let request = task.currentRequest else { return false }
-        return canInit(with: request)
+        return canInit(with: task.session?.core.withSessionFields(request, of: task) ?? request)
     }
 
     /// The request in this scheme's standard form. By default, the request itself.

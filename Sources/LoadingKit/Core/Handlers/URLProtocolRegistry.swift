@@ -40,10 +40,11 @@ public struct URLProtocolRegistry: Sendable {
         }
 
         /// `task` is the task whose own current request this is; nil where a handler forwards another.
-        func canLoad(_ request: URLRequest, _ task: URLSessionTask?) -> Bool {
+        /// `whole` gives the request with the session's fields, as a class of the program's gets it.
+        func canLoad(_ request: URLRequest, _ task: URLSessionTask?, whole: () -> URLRequest) -> Bool {
             switch self {
             case .handler(let type):
-                task.map { type.canInit(with: $0) } ?? type.canInit(with: request)
+                task.map { type.canInit(with: $0) } ?? type.canInit(with: whole())
             case .native(let type): type.canInit(with: request)
             case .factory(let factory): request.url?.hasScheme(factory.scheme) ?? false
             case .interceptor(let interceptor): interceptor.canIntercept(request)
@@ -73,12 +74,16 @@ public struct URLProtocolRegistry: Sendable {
     }
 
     /// The first handler at or after `start` that can load the request, and the position behind it.
-    func find(_ request: URLRequest, task: URLSessionTask?, from start: Int = 0) -> (entry: Entry, next: Int)? {
+    ///
+    /// - Parameter whole: gives the request with the session's fields.
+    func find(
+        _ request: URLRequest, task: URLSessionTask?, from start: Int = 0, whole: () -> URLRequest
+    ) -> (entry: Entry, next: Int)? {
         // Each load asks, and should not have to make an array of all.
         let others = others
         for index in start..<max(start, own.count + others.count) {
             let entry = index < own.count ? own[index] : others[index - own.count]
-            if entry.canLoad(request, task) { return (entry, index + 1) }
+            if entry.canLoad(request, task, whole: whole) { return (entry, index + 1) }
         }
         return nil
     }
@@ -92,7 +97,7 @@ public struct URLProtocolRegistry: Sendable {
             url: request.url,
             steps: entries.map { entry in
                 if isTaken { return Step(handler: entry.name, verdict: .notAsked) }
-                isTaken = entry.canLoad(request, nil)
+                isTaken = entry.canLoad(request, nil, whole: { request })
                 return Step(handler: entry.name, verdict: isTaken ? .loads : .passes(entry.reason(request)))
             })
     }

@@ -197,7 +197,9 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     func makeLoad(
         _ request: URLRequest, task: URLSessionTask, isOwnRequest: Bool, from start: Int
     ) throws -> any LoopHandler {
-        guard let found = registry.find(request, task: isOwnRequest ? task : nil, from: start) else {
+        let found = registry.find(
+            request, task: isOwnRequest ? task : nil, from: start, whole: { self.withSessionFields(request, of: task) })
+        guard let found else {
             throw LoadFailure.noHandler(for: request)
         }
         let resources = LoadResources(core: self, task: task, next: found.next)
@@ -205,7 +207,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case .native(let type):
             return type.makeLoad(request, resources)
         case .handler(let type):
-            let canonical = type.canonicalRequest(for: request)
+            let canonical = type.canonicalRequest(for: withSessionFields(request, of: task))
             let handler = type.init(request: canonical, cachedResponse: stored(for: canonical), client: nil)
             return CustomLoad(.handler(handler), canonical, resources)
         case .factory(let factory):
@@ -213,6 +215,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         case .interceptor(let interceptor):
             return CustomLoad(.interceptor(interceptor), request, resources)
         case .adapter(let adapter):
+            let request = withSessionFields(request, of: task)
             let adapted = try adapt(request, by: adapter, for: task)
             let load = try makeLoad(adapted, task: task, isOwnRequest: false, from: found.next)
             return AdaptedLoad.make(AdaptedLoad.Step(adapter: adapter, request: request), around: load)

@@ -36,7 +36,8 @@ extension TaskEngine {
 
     /// A redirect to what no handler loads fails as any task with that URL does; the other refusals are for redirects alone.
     private func refuse(_ request: URLRequest, _ refusal: LoadFailure) {
-        guard core.registry.find(request, task: nil) == nil else { return end(with: refusal) }
+        let found = core.registry.find(request, task: nil, whole: { core.withSessionFields(request, of: task) })
+        guard found == nil else { return end(with: refusal) }
         task.currentRequest = request
         end(with: LoadFailure.noHandler(for: request))
     }
