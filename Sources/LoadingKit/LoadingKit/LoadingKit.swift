@@ -24,6 +24,9 @@ extension URLSessionConfiguration {
 
     /// A new configuration whose sessions keep nothing on disk: their cache, cookies and credentials are in memory, and
     /// theirs alone.
+    ///
+    /// The sessions of one configuration, and of its copies, share them. What they have is cleared when the last of these
+    /// sessions is invalidated.
     public class var ephemeral: URLSessionConfiguration {
         URLCache.handOverDiskStores()
         let configuration = URLSessionConfiguration(
@@ -32,6 +35,7 @@ extension URLSessionConfiguration {
         configuration.settings.streamConnections = { StreamConnections.of($0) }
         configuration.httpCookieStorage = HTTPCookieStorage()
         configuration.urlCredentialStorage = URLCredentialStorage()
+        configuration.settings.ownStores()
         return configuration
     }
 }

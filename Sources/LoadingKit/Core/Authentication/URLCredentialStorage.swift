@@ -30,6 +30,9 @@ open class URLCredentialStorage: NSObject, @unchecked Sendable {  // all state i
 
     private let state = Guarded(State())
 
+    /// See ``EphemeralStore``.
+    package nonisolated(unsafe) var ephemeralUses: EphemeralUses?
+
     /// Makes an empty storage, which keeps all credentials in memory.
     public override init() {}
 

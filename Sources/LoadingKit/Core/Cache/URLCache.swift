@@ -68,6 +68,9 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
 
     private let state: Guarded<State>
 
+    /// See ``EphemeralStore``.
+    package nonisolated(unsafe) var ephemeralUses: EphemeralUses?
+
     /// The program's own cache, which the module `LoadingKit` makes public as `shared`. It is in memory alone until
     /// that module has handed over the disk stores.
     package static var ofProgram: URLCache {

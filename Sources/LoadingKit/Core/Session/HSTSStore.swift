@@ -20,6 +20,9 @@ package final class HSTSStore: Sendable {
     private let persistence: (any HSTSPersistence)?
     private let now: @Sendable () -> Date
 
+    /// See ``EphemeralStore``.
+    package nonisolated(unsafe) var ephemeralUses: EphemeralUses?
+
     /// Makes a store with the policies that `persistence` has kept, which are read before the initializer returns.
     /// Without it, the store is empty, and in memory alone.
     package init(

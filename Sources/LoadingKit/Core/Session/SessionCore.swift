@@ -50,6 +50,8 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
     @exclusivity(unchecked) private var resources: [any SessionResource] = []
     @exclusivity(unchecked) private var phase = Phase.open
     private let delegateBox: DelegateBox
+    /// Those of its ephemeral configuration, until the session is over.
+    private var ephemeralStores: [any EphemeralStore]
     /// Why a session is invalidated that the program has not invalidated itself.
     private var invalidationError: (any Error)?
 
@@ -59,12 +61,14 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         self.settings = settings
         logger = settings.logger
         revocationListFiles = RevocationListFile.read(settings.revocationLists.map(\.source))
+        ephemeralStores = settings.ephemeralStores
         self.loop = loop
         registry = URLProtocolRegistry(settings)
         mailbox = DelegateMailbox(queue, loop)
         delegateBox = delegate
         settings.ownLogger.map(StoreLog.use)
         MemoryRelease.shared.sessionWasMade()
+        for store in ephemeralStores { store.ephemeralUses?.begin() }
     }
 
     deinit { MemoryRelease.shared.sessionIsGone() }
@@ -211,11 +215,11 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
             let handler = type.init(request: canonical, cachedResponse: stored(for: canonical), client: nil)
             return CustomLoad(.handler(handler), canonical, resources)
         case .factory(let factory):
+            let request = withSessionFields(request, of: task)
             return CustomLoad(.handler(factory.makeHandler(request)), request, resources)
         case .interceptor(let interceptor):
             return CustomLoad(.interceptor(interceptor), request, resources)
         case .adapter(let adapter):
-            let request = withSessionFields(request, of: task)
             let adapted = try adapt(request, by: adapter, for: task)
             let load = try makeLoad(adapted, task: task, isOwnRequest: false, from: found.next)
             return AdaptedLoad.make(AdaptedLoad.Step(adapter: adapter, request: request), around: load)
@@ -352,12 +356,14 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         if let background { background.end(tell) } else { tell() }
     }
 
-    /// Closes what the schemes keep for the session, which is over.
+    /// Closes what the schemes keep for the session, which is over, or let go by the program.
     func close() {
-        let closing = resources
-        resources = []
+        let (closing, stores) = (resources, ephemeralStores)
+        (resources, ephemeralStores) = ([], [])
         for resource in closing { resource.close() }
         chunks.close()
+        let isInvalidated = if case .invalidated = phase { true } else { false }
+        for store in stores where store.ephemeralUses?.end() == true && isInvalidated { store.clear() }
     }
 }
 

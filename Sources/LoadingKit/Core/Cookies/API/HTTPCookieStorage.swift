@@ -25,6 +25,9 @@ open class HTTPCookieStorage: NSObject, @unchecked Sendable {  // all state is i
     /// of its own.
     package let identity: String
 
+    /// See ``EphemeralStore``.
+    package nonisolated(unsafe) var ephemeralUses: EphemeralUses?
+
     /// Makes an empty storage that keeps its cookies in memory alone.
     public override init() {
         state = Guarded(State(jar: CookieJar()))

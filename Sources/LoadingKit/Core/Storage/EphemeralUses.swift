@@ -1,0 +1,57 @@
+import LoadingKitPrimitives
+
+/// Counts the sessions that use a store which an ephemeral configuration has made. What the store has is cleared with the
+/// invalidation of the last.
+package final class EphemeralUses: Sendable {
+    private let count = Guarded(0)
+
+    package init() {}
+
+    func begin() { count.withLock { $0 += 1 } }
+
+    /// - Returns: whether no session uses the store any more.
+    func end() -> Bool {
+        count.withLock { count in
+            count -= 1
+            return count == 0
+        }
+    }
+}
+
+/// A store of which an ephemeral configuration may have one of its own.
+package protocol EphemeralStore: AnyObject {
+    /// Nil for every other store, whose data is the program's. Set before any thread has the store.
+    var ephemeralUses: EphemeralUses? { get set }
+    /// Forgets all.
+    func clear()
+}
+
+extension HTTPCookieStorage: EphemeralStore {
+    package func clear() { removeCookies(since: .distantPast) }
+}
+
+extension URLCredentialStorage: EphemeralStore {
+    package func clear() { removeAll() }
+}
+
+extension URLCache: EphemeralStore {
+    package func clear() { removeAllCachedResponses() }
+}
+
+extension HSTSStore: EphemeralStore {
+    package func clear() { removeAll() }
+}
+
+extension SessionSettings {
+    /// Those that an ephemeral configuration has made.
+    var ephemeralStores: [any EphemeralStore] {
+        let stores: [(any EphemeralStore)?] = [httpCookieStorage, credentialStorage, urlCache, hsts]
+        return stores.compactMap { $0 }.filter { $0.ephemeralUses != nil }
+    }
+
+    /// Marks the stores as the configuration's own.
+    package func ownStores() {
+        let stores: [(any EphemeralStore)?] = [httpCookieStorage, credentialStorage, urlCache, hsts]
+        for store in stores.compactMap({ $0 }) { store.ephemeralUses = EphemeralUses() }
+    }
+}
