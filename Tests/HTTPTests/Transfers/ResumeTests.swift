@@ -32,6 +32,47 @@ import Testing
         return try #require(list?["NSURLSessionResumeInfoTempFileName"] as? String)
     }
 
+    /// The request's own fields are in the resume data, but for those that identify the user.
+    @Test(arguments: BothVersions.all) func aResumedDownloadHasTheRequestsFields(_ version: String) async throws {
+        let resource = RangedResource(Self.body)
+        let (tokens, secrets) = (Recorder<String?>(), Recorder<String?>())
+        let route: LoopbackServer.Route = { request in
+            tokens.append(request.fields[name: "X-Token"])
+            secrets.append(request.fields[.authorization] ?? request.fields[.cookie])
+            guard request.fields[name: "X-Token"] == "token" else { return ServerResponse(403) }
+            return resource.answer(request)
+        }
+        try await BothVersions.withServer(version, route) { session, server in
+            var request = try BothVersions.request(server, "/file")
+            request.setValue("token", forHTTPHeaderField: "X-Token")
+            request.setValue("gzip", forHTTPHeaderField: "Accept-Encoding")
+            for name in ["Authorization", "Cookie", "Proxy-Authorization"] {
+                request.setValue("secret-\(name)", forHTTPHeaderField: name)
+            }
+            var data = Data()
+            for count in [900_000, 500_000] {
+                resource.change { $0.breaksAfter = count }
+                let error = await #expect(throws: URLError.self) { [data, request] in
+                    if data.isEmpty {
+                        _ = try await session.download(for: request)
+                    } else {
+                        _ = try await session.download(resumeFrom: data)
+                    }
+                }
+                data = try #require(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
+                #expect(!String(decoding: data, as: UTF8.self).contains("secret"))
+            }
+            resource.change { $0.breaksAfter = nil }
+            let (location, response) = try await session.download(resumeFrom: data)
+            defer { try? FileManager.default.removeItem(at: location) }
+            #expect((response as? HTTPURLResponse)?.statusCode == 206)
+            let isSame = try Data(contentsOf: location) == Data(Self.body)
+            #expect(isSame)
+            #expect(tokens.snapshot == ["token", "token", "token"])
+            #expect(secrets.snapshot == ["secret-Authorization", nil, nil])
+        }
+    }
+
     /// Whose name nobody has.
     @Test func aDownloadThatIsCancelledLeavesNoFile() async throws {
         let resource = RangedResource(Self.body)
@@ -136,7 +177,8 @@ import Testing
             let task = session.downloadTask(withResumeData: data)
             task.delegate = recorder
             task.resume()
-            #expect(await recorder.all() == ["file", "metrics", "complete ok"])
+            let count = resource.state.withLock { $0.body.count }
+            #expect(await recorder.all() == ["resumed at 0 of \(count)", "file", "metrics", "complete ok"])
             let isSame = recorder.files.snapshot.last == Data(resource.state.withLock { $0.body })
             #expect(isSame)
             #expect(resource.ranges.snapshot == [""] + change.ranges)
@@ -251,7 +293,10 @@ import Testing
                 } else {
                     try #require(FileHandle(forWritingAtPath: path)).truncate(atOffset: UInt64(keeps))
                 }
-                let (location, _) = try await session.download(resumeFrom: data)
+                let recorder = TransferRecorder()
+                let (location, _) = try await session.download(resumeFrom: data, delegate: recorder)
+                let events = await recorder.events.contents { $0.contains("metrics") }
+                #expect(events.first == "resumed at \(keeps) of 2000000")
                 let isSame = try Data(contentsOf: location) == Data(Self.body)
                 #expect(isSame)
                 #expect(resource.ranges.snapshot == ["", keeps == 0 ? "" : "bytes=\(keeps)-"])
@@ -268,7 +313,7 @@ import Testing
         try await withTimeout {
             var request = URLRequest(
                 url: try #require(URL(string: server.url("/").replacingOccurrences(of: "//", with: "//name:hidden1@"))))
-            for name in ["Authorization", "Cookie", "X-Api-Key"] {
+            for name in ["Authorization", "Cookie", "Proxy-Authorization"] {
                 request.setValue("hidden2", forHTTPHeaderField: name)
             }
             request.setValue("text/plain", forHTTPHeaderField: "Accept")

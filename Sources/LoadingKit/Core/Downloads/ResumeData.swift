@@ -2,8 +2,8 @@ import Foundation
 
 /// What a download is resumed from: where its bytes are, and which version of the resource they are of.
 ///
-/// It travels as a property list. Nothing in it is secret: of the request's fields those stay that ask for a form of the
-/// resource, and the user name and password in a URL are left out.
+/// It travels as a property list. The request's fields are in it, but for those that identify the user to servers and
+/// proxies; and the user name and password in a URL are left out.
 package struct ResumeData: Equatable {
     private enum Key {
         static let version = "LoadingKitResumeDataVersion"
@@ -18,8 +18,12 @@ package struct ResumeData: Equatable {
     }
 
     private static let version = 1
-    /// The last two are those of `ftp` URLs that say how the server is reached: a protected download stays one.
-    private static let keptFields = ["Accept", "Accept-Language", "User-Agent", "FTP-TLS", "FTP-Path"]
+    /// They ask for a part, which the resumed download does itself; so does ``rest(of:from:)`` with the last.
+    private static let fieldsOfPart = ["Range", "If-Range", "Accept-Encoding"]
+
+    private static func isKept(_ name: String) -> Bool {
+        !URLRequest.isCredentialField(name) && !fieldsOfPart.contains { $0.equalsIgnoringASCIICase(name) }
+    }
 
     var url: URL
     /// What the download was made for, before it was redirected (``URLSessionTask/firstURL``).
@@ -65,8 +69,7 @@ package struct ResumeData: Equatable {
         self.fileName = fileName
         self.count = count
         self.validator = validator
-        fields = [:]
-        for name in Self.keptFields { fields[name] = request.value(forHTTPHeaderField: name) }
+        fields = (request.allHTTPHeaderFields ?? [:]).filter { Self.isKept($0.key) }
     }
 
     /// Whether downloads of the URL's scheme may be resumed: not of those that LoadingKit loads whole. Resume data from elsewhere
@@ -111,7 +114,7 @@ package struct ResumeData: Equatable {
         self.count = count
         fileName = name
         let fields = list[Key.fields] as? [String: String] ?? [:]
-        self.fields = fields.filter { Self.keptFields.contains($0.key) }
+        self.fields = fields.filter { Self.isKept($0.key) }
         user = list[Key.user] as? String
     }
 

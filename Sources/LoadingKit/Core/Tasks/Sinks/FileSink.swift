@@ -18,6 +18,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// Writes the file, once there is one.
     private var spool: DownloadSpool?
     private var resuming: Resuming?
+    /// Whether the delegate is still to be told that nothing of an earlier download is used.
+    private var beginsAnew = false
     /// Where the file is, once it is complete.
     private var location: URL?
 
@@ -41,7 +43,10 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
             },
             { [self] (data: ResumeData, file: DownloadFile) in
                 open(file, for: engine)
-                guard file.count > 0 else { return engine.load(prepared: request) }
+                guard file.count > 0 else {
+                    beginsAnew = true
+                    return engine.load(prepared: request)
+                }
                 resuming = Resuming(data: data, offset: file.count, whole: request)
                 engine.load(changed: data.rest(of: request, from: file.count))
             })
@@ -64,15 +69,20 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     /// Decides where the response's bytes go: behind those that are there, or in their place.
     func receive(_ response: URLResponse, isPart: Bool, for engine: TaskEngine) -> SinkAction {
-        guard let resuming = resuming.take() else { return .proceed }
-        let answer = response as? HTTPURLResponse
-        if let answer, resuming.data.isContinued(by: answer, from: resuming.offset) {
-            goOn(from: resuming.offset, answer, engine)
-            return .proceed
+        if let resuming = resuming.take() {
+            let answer = response as? HTTPURLResponse
+            if let answer, resuming.data.isContinued(by: answer, from: resuming.offset) {
+                goOn(from: resuming.offset, answer, engine)
+                return .proceed
+            }
+            spool?.body.startOver()
+            beginsAnew = true
+            // Other bytes than those asked for: all of them are asked for, then.
+            if answer?.statusCode == 206 || answer?.statusCode == 416 { return .reload(resuming.whole) }
         }
-        spool?.body.startOver()
-        // Other bytes than those asked for: all of them are asked for, then.
-        return answer?.statusCode == 206 || answer?.statusCode == 416 ? .reload(resuming.whole) : .proceed
+        if beginsAnew { report(resumedAt: 0, of: response.expectedContentLength, engine) }
+        beginsAnew = false
+        return .proceed
     }
 
     private func goOn(from offset: Int64, _ response: HTTPURLResponse, _ engine: TaskEngine) {
@@ -81,6 +91,10 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         let expected = range?.total ?? (rest < 0 ? NSURLSessionTransferSizeUnknown : offset &+ rest)
         task.receivedCount.store(offset, ordering: .relaxed)
         task.shared.withLock { $0.expectedToReceive = expected }
+        report(resumedAt: offset, of: expected, engine)
+    }
+
+    private func report(resumedAt offset: Int64, of expected: Int64, _ engine: TaskEngine) {
         guard let delegates = engine.delegates else { return }
         engine.core.mailbox.post(for: task) { [task, session = engine.session] in
             delegates.didResume(session, task, at: offset, expected: expected)
