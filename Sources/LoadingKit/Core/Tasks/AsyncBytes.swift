@@ -13,6 +13,15 @@ extension URLSession {
         public let task: URLSessionDataTask
         let reader: BodyReader
 
+        /// How many bytes a line of ``lines`` may have, without its end: a server that sends no line's end must not fill the
+        /// memory. A longer one throws `URLError.dataLengthExceedsMaximum`. Default 16 MiB; `Int.max`: any number.
+        public var maximumLineSize = 16 << 20
+
+        init(task: URLSessionDataTask, reader: BodyReader) {
+            self.task = task
+            self.reader = reader
+        }
+
         /// Begins to read. The body is read once: of several iterators each gets what the others do not.
         public func makeAsyncIterator() -> Iterator { Iterator(reader: reader) }
 
@@ -43,7 +52,10 @@ extension URLSession {
         public var chunks: LoadedBody { LoadedBody(reader: reader) }
 
         /// The body's lines, as UTF-8, without their ends: line feed, carriage return, both together, and Unicode's.
-        public var lines: AsyncLineSequence<AsyncBytes> { AsyncLineSequence(reader: reader) }
+        /// A line of more than ``maximumLineSize`` bytes is an error.
+        public var lines: AsyncLineSequence<AsyncBytes> {
+            AsyncLineSequence(reader: reader, limit: Swift.max(0, maximumLineSize))
+        }
 
         /// The body's characters, as UTF-8. Bytes that are not UTF-8 become U+FFFD.
         public var characters: AsyncCharacterSequence<AsyncBytes> { AsyncCharacterSequence(reader: reader) }

@@ -1,10 +1,16 @@
+import Foundation
+
 /// Cuts bytes into lines, wherever their pieces are cut; empty lines are left out. Pure.
 struct LineCutter: Sendable {
+    /// Bytes that a line may have, without its end.
+    private let limit: Int
     private var piece: [UInt8] = []
     /// The first byte of the piece that is in no line yet.
     private var position = 0
     /// What earlier pieces have of the line.
     private var line: [UInt8] = []
+
+    init(limit: Int = .max) { self.limit = limit }
 
     /// The next bytes. To be called when ``next()`` gives nil.
     mutating func receive(_ bytes: [UInt8]) {
@@ -13,13 +19,14 @@ struct LineCutter: Sendable {
     }
 
     /// The next line that has an end; nil where more bytes are needed.
-    mutating func next() -> String? {
+    mutating func next() throws(URLError) -> String? {
         while let end = nextEnd() {
             let run = piece[position...end]
             position = end + 1
             if line.isEmpty {
                 let ending = LineEnding.length(at: run)
                 if ending > 0 {
+                    try check(run.count - ending)
                     if run.count > ending { return String(decoding: run.dropLast(ending), as: UTF8.self) }
                 } else {
                     line.append(contentsOf: run)
@@ -29,17 +36,24 @@ struct LineCutter: Sendable {
                 let ending = LineEnding.length(at: line[...])
                 if ending > 0 {
                     line.removeLast(ending)
-                    if let text = finish() { return text }
+                    if let text = try finish() { return text }
                 }
             }
         }
         line.append(contentsOf: piece[position...])
         position = piece.count
+        // The last bytes may be the beginning of an end.
+        try check(line.count - LineEnding.longest)
         return nil
     }
 
+    private func check(_ count: Int) throws(URLError) {
+        if count > limit { throw URLError(LoadFailure.lineTooLong(limit), url: nil) }
+    }
+
     /// What is left behind the last end; nil where there is nothing.
-    mutating func finish() -> String? {
+    mutating func finish() throws(URLError) -> String? {
+        try check(line.count)
         defer { line.removeAll(keepingCapacity: line.capacity <= 64 << 10) }
         return line.isEmpty ? nil : String(decoding: line, as: UTF8.self)
     }
@@ -59,6 +73,9 @@ struct LineCutter: Sendable {
 
 /// What ends a line: LF, CR, CR LF, VT, FF, NEL (U+0085), LS (U+2028) or PS (U+2029). CR LF is CR, and then an empty line.
 enum LineEnding {
+    /// Bytes of the longest.
+    static let longest = 3
+
     /// Whether the last byte of an end may be this.
     @inline(__always)
     static func mayEnd(_ byte: UInt8) -> Bool {
@@ -74,5 +91,14 @@ enum LineEnding {
         case 0xa9 where bytes.suffix(3).elementsEqual([0xe2, 0x80, 0xa9]): 3
         default: 0
         }
+    }
+}
+
+extension LoadFailure {
+    fileprivate static func lineTooLong(_ limit: Int) -> LoadFailure {
+        LoadFailure(
+            .dataLengthExceedsMaximum,
+            "a line of the body has more than \(limit) bytes, the most that the maximumLineSize of the bytes allows: raise that, "
+                + "or read bytes or chunks")
     }
 }
