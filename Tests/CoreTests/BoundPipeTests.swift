@@ -95,4 +95,24 @@ import Testing
         #expect(told.list == ["hel", "end"])
         #expect(input.streamStatus == .closed)
     }
+
+    /// Also where it is closed behind that, and where bytes were not read yet.
+    @Test func aWriterThatFailsIsNotAtTheEnd() {
+        var (input, output): (InputStream?, OutputStream?)
+        Stream.getBoundStreams(withBufferSize: 9, inputStream: &input, outputStream: &output)
+        guard let input, let output else {
+            Issue.record("no pair")
+            return
+        }
+        let (reader, told) = (BodyStreamReader(input), Told())
+        output.open()
+        #expect(output.write(Array("hello".utf8), maxLength: 5) == 5)
+        output.close(throwing: CocoaError(.fileReadCorruptFile))
+        output.close()
+        #expect(output.streamStatus == .closed)
+        #expect(output.write(Array("hello".utf8), maxLength: 5) == -1)
+        reader.read { told.note($0) }
+        reader.read { told.note($0) }
+        #expect(told.list == ["hello", "failure"])
+    }
 }

@@ -64,6 +64,7 @@ import Testing
                 "LoadingKitCore: NSNotification.Name.NSHTTPCookieManagerAcceptPolicyChanged",
                 "LoadingKitCore: NSNotification.Name.NSHTTPCookieManagerCookiesChanged",
                 "LoadingKitCore: NSNotification.Name.NSURLCredentialStorageChanged",
+                "LoadingKitCore: OutputStream.close(throwing:)",
                 "LoadingKitCore: Stream.getBoundStreams(withBufferSize:inputStream:outputStream:)",
                 "LoadingKitCore: URLError.BackgroundTaskCancelledReason",
                 "LoadingKitCore: URLError.NetworkUnavailableReason",

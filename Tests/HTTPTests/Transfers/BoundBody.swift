@@ -20,6 +20,11 @@ final class BoundBody: @unchecked Sendable {  // `input` is taken once; the rest
     /// These bytes, and the end.
     static func sending(_ body: Data) -> BoundBody { BoundBody(Writer(body, repeats: false, onEnd: {})) }
 
+    /// These bytes, and then an error, though the writer closes its stream in any case.
+    static func failing(after body: Data) -> BoundBody {
+        BoundBody(Writer(body, repeats: false, error: CocoaError(.fileReadCorruptFile), onEnd: {}))
+    }
+
     /// The same bytes for ever; `onBreak` is called when nobody reads them any more.
     static func endless(_ onBreak: @escaping @Sendable () -> Void) -> BoundBody {
         BoundBody(Writer(Data(count: 10_000), repeats: true, onEnd: onBreak))
@@ -36,12 +41,15 @@ final class BoundBody: @unchecked Sendable {  // `input` is taken once; the rest
         var output: OutputStream?
         private let body: Data
         private let repeats: Bool
+        /// Why not all can be written.
+        private let error: (any Error)?
         private let onEnd: @Sendable () -> Void
         private var rest: Data
         private var isOver = false
 
-        init(_ body: Data, repeats: Bool, onEnd: @escaping @Sendable () -> Void) {
+        init(_ body: Data, repeats: Bool, error: (any Error)? = nil, onEnd: @escaping @Sendable () -> Void) {
             self.body = body
+            self.error = error
             self.repeats = repeats
             self.onEnd = onEnd
             rest = body
@@ -75,7 +83,8 @@ final class BoundBody: @unchecked Sendable {  // `input` is taken once; the rest
 
         private func end() {
             isOver = true
-            output?.close()
+            defer { output?.close() }
+            if let error { output?.close(throwing: error) }
             onEnd()
         }
     }

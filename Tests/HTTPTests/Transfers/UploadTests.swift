@@ -233,4 +233,23 @@ import Testing
             #expect(isSame)
         }
     }
+
+    /// A body that its writer could not write to its end is not sent as complete.
+    @Test(arguments: BothVersions.all) func aBoundPairsWriterFailsTheUpload(_ version: String) async throws {
+        let bodies = Recorder<Int>()
+        let route: LoopbackServer.Route = { request in
+            bodies.append(request.body.count)
+            return .text("complete")
+        }
+        try await BothVersions.withServer(version, route) { session, server in
+            let input = BoundBody.failing(after: Data(RangedResource.bytes(100_000)))
+            let recorder = TransferRecorder(streams: [{ input.take() }])
+            let task = session.uploadTask(withStreamedRequest: try BothVersions.request(server, "/", "POST"))
+            task.delegate = recorder
+            task.resume()
+            let code = URLError.requestBodyStreamExhausted.rawValue
+            #expect(await recorder.all().last == "complete \(code)")
+        }
+        #expect(bodies.snapshot == [])
+    }
 }

@@ -10,7 +10,8 @@ extension Stream {
     ///
     /// A read blocks its thread until there are bytes, and a write until there is room. A stream that is scheduled in a
     /// run loop (`schedule(in:forMode:)`) calls its delegate when a read or write would not block. Close the output
-    /// stream when all is written: then the input stream ends.
+    /// stream when all is written: then the input stream ends. Where not all could be written, end it with
+    /// ``Foundation/OutputStream/close(throwing:)``, so that the upload fails.
     ///
     /// An upload whose body is the input stream occupies no thread while it waits for bytes. Every other kind of stream
     /// is read on a thread for the program's code.
@@ -22,6 +23,19 @@ extension Stream {
         let pipe = BoundPipe(capacity: bufferSize)
         inputStream = BoundInputStream(pipe)
         outputStream = BoundOutputStream(pipe)
+    }
+}
+
+extension OutputStream {
+    /// Ends what was written to a stream of a bound pair with an error: the other end fails with it, behind the bytes that
+    /// were written, and so does an upload whose body that is. ``Foundation/Stream/close()`` says instead that all was
+    /// written, and does nothing after this; so a writer that closes its stream in any case (`defer`) calls this first
+    /// where it could not write all.
+    ///
+    /// The upload fails with `URLError.requestBodyStreamExhausted`, and the server gets an incomplete body. Any other
+    /// stream is closed.
+    public func close(throwing error: any Error) {
+        if let bound = self as? BoundOutputStream { bound.fail(error) } else { close() }
     }
 }
 
@@ -102,6 +116,11 @@ final class BoundOutputStream: OutputStream {
     override func open() { end.open(self) }
 
     override func close() { end.close() }
+
+    func fail(_ error: any Error) {
+        end.pipe.fail(error)
+        end.close()
+    }
 
     override func write(_ buffer: UnsafePointer<UInt8>, maxLength len: Int) -> Int {
         guard end.isOpen else { return -1 }
