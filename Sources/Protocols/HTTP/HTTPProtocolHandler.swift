@@ -20,9 +20,10 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
     static func makeExchange(
         _ request: URLRequest, _ resources: LoadResources, adding fields: HTTPFields = HTTPFields()
     ) -> any LoopHandler {
-        // A download is in its file; Apple's are not cached either. No stored response leaves a connection to anyone.
+        // A download is in its file; Apple's are not cached either. No stored response leaves a connection to anyone. What is
+        // stored is decoded.
         guard !(resources.task is URLSessionDownloadTask), let cache = SessionCache.of(resources.core),
-            !request.requestsConnection
+            !request.requestsConnection, !request.keepsContentCodings
         else {
             // There may be other caches on the way.
             var all = resources.core.settings.cachePolicy(of: request).directives(for: request.fields)

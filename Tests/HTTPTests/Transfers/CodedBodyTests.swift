@@ -64,6 +64,34 @@ import Testing
         }
     }
 
+    /// A program that decodes the body itself, or passes it on, gets it as it came, in every kind of task.
+    @Test(arguments: BothVersions.all) func codingsAreKeptWhereTheRequestSaysSo(_ version: String) async throws {
+        try await BothVersions.withServer(version, Self.route) { session, server in
+            for coding in Self.codings {
+                let body = Data(try coding.encode(Array(Self.text.utf8)))
+                for path in ["/whole", "/chunked"] {
+                    var request = try Self.request(server, path, coding.name)
+                    request.setValue(coding.name, forHTTPHeaderField: "Accept-Encoding")
+                    // What is stored of the decoded body does not answer it, nor the other way about.
+                    let decoded = try await session.data(for: request).0
+                    #expect(String(decoding: decoded, as: UTF8.self) == Self.text)
+                    request.keepsContentCodings = true
+                    let (data, response) = try await session.data(for: request)
+                    #expect(data == body, "\(coding.name) \(path)")
+                    let field = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Encoding")
+                    #expect(field == coding.name)
+                    #expect(response.expectedContentLength == (path == "/whole" ? Int64(body.count) : -1))
+                    let (location, _) = try await session.download(for: request)
+                    #expect(try Data(contentsOf: location) == body)
+                    try FileManager.default.removeItem(at: location)
+                    request.keepsContentCodings = false
+                    let again = try await session.data(for: request).0
+                    #expect(again == decoded)
+                }
+            }
+        }
+    }
+
     private static func request(
         _ server: LoopbackServer, _ path: String, _ coding: String, _ method: String = "GET"
     ) throws -> URLRequest {

@@ -20,6 +20,7 @@ package struct TransferRequest: Codable, Hashable, Sendable {
     package var allowsConstrainedAccess: Bool
     package var allowsExpensiveAccess: Bool
     package var requiresDNSSEC: Bool?
+    package var keepsContentCodings: Bool?
 
     /// Nil for a request without a URL. A stream or a file of the request is left out.
     package init?(_ request: URLRequest) {
@@ -37,6 +38,7 @@ package struct TransferRequest: Codable, Hashable, Sendable {
         allowsConstrainedAccess = request.allowsConstrainedNetworkAccess
         allowsExpensiveAccess = request.allowsExpensiveNetworkAccess
         requiresDNSSEC = request.requiresDNSSECValidation ? true : nil
+        keepsContentCodings = request.keepsContentCodings ? true : nil
     }
 
     /// Nil where the URL is none.
@@ -55,6 +57,7 @@ package struct TransferRequest: Codable, Hashable, Sendable {
         request.allowsConstrainedNetworkAccess = allowsConstrainedAccess
         request.allowsExpensiveNetworkAccess = allowsExpensiveAccess
         request.requiresDNSSECValidation = requiresDNSSEC == true
+        request.keepsContentCodings = keepsContentCodings == true
         return request
     }
 }

@@ -42,15 +42,16 @@ final class BodyDecoding {
 
     /// What undoes the codings of a response's content, and those of its transfer, which were applied last.
     ///
+    /// - Parameter keepsCodings: whether those of the content are left alone.
     /// - Parameter hasBody: of a response without one the content's codings count all the same: they are what the length of
     ///   a response to HEAD is of.
     /// - Parameter check: covers the content in its codings, without those of the transfer (RFC 7616 §3.4.3, RFC 9110 §6.4).
     /// - Throws: `cannotDecodeRawData` where those of the transfer cannot be undone.
     static func make(
-        for head: ResponseHead, hasBody: Bool, ratio: Int, buffer: UnsafeMutableRawBufferPointer,
+        for head: ResponseHead, hasBody: Bool, keepsCodings: Bool, ratio: Int, buffer: UnsafeMutableRawBufferPointer,
         check: DigestBodyCheck?
     ) throws(LoadFailure) -> BodyDecoding? {
-        let content = head.fields[.contentEncoding]
+        let content = keepsCodings ? nil : head.fields[.contentEncoding]
         let codings = hasBody ? try TransferCodings.read(head.fields) : []
         guard !codings.isEmpty else { return content.flatMap { BodyDecoding($0, ratio: ratio, buffer: buffer) } }
         let transfer = codings.joined(separator: ",")

@@ -120,7 +120,8 @@ extension HTTPExchange {
         if upgrade == nil, hasBody || method == "HEAD" {
             do throws(LoadFailure) {
                 try transaction.willDecode(
-                    head, hasBody: hasBody, ratio: session.settings.maximumDecompressionRatio,
+                    head, hasBody: hasBody, keepsCodings: request.keepsContentCodings,
+                    ratio: session.settings.maximumDecompressionRatio,
                     buffer: session.decodeBuffer)
             } catch {
                 fail(error)

@@ -87,12 +87,14 @@ struct HTTPTransaction {
     /// Makes what undoes the codings of the response.
     ///
     /// - Parameters:
+    ///   - keepsCodings: whether those of the content stay.
     ///   - ratio: by how much decoding may expand the body.
     ///   - buffer: where a piece of it is decoded to.
     mutating func willDecode(
-        _ head: ResponseHead, hasBody: Bool, ratio: Int, buffer: UnsafeMutableRawBufferPointer
+        _ head: ResponseHead, hasBody: Bool, keepsCodings: Bool, ratio: Int, buffer: UnsafeMutableRawBufferPointer
     ) throws(LoadFailure) {
-        decoding = try BodyDecoding.make(for: head, hasBody: hasBody, ratio: ratio, buffer: buffer, check: bodyCheck)
+        decoding = try BodyDecoding.make(
+            for: head, hasBody: hasBody, keepsCodings: keepsCodings, ratio: ratio, buffer: buffer, check: bodyCheck)
     }
 
     /// - Parameter check: what sees from the response's content that the server has proved itself.

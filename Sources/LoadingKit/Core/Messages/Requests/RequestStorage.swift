@@ -36,6 +36,7 @@ final class RequestStorage: @unchecked Sendable {  // changed only while a singl
         var allowsPersistentDNS = false
         var assumesHTTP3Capable = false
         var requiresDNSSECValidation = false
+        var keepsContentCodings = false
         /// Whether fields were ever set: `allHTTPHeaderFields` is nil before that.
         var hasSetFields = false
         /// Whether the timeout is the program's wish rather than the default.

@@ -24,7 +24,7 @@ extension URLRequest {
     private static let flags: [any WritableKeyPath<URLRequest, Bool> & Sendable] = [
         \.httpShouldHandleCookies, \.httpShouldUsePipelining, \.allowsCellularAccess,
         \.allowsConstrainedNetworkAccess, \.allowsExpensiveNetworkAccess, \.assumesHTTP3Capable,
-        \.requiresDNSSECValidation,
+        \.requiresDNSSECValidation, \.keepsContentCodings,
     ]
 
     func encode(with coder: NSCoder) {

@@ -236,6 +236,17 @@ public struct URLRequest: Sendable {
         set { unique.options.assumesHTTP3Capable = newValue }
     }
 
+    /// Whether the response's body comes as the server has coded it (`Content-Encoding`); false unless set, so that the program
+    /// gets it decoded, as on Apple's systems.
+    ///
+    /// For programs that decode it themselves, pass it on, or keep it: set `Accept-Encoding` to the codings that it may have.
+    /// The response's `expectedContentLength` is that of the coded body then. Such a response is not taken from the session's
+    /// cache, nor stored there. Only `http` and `https` have content codings.
+    public var keepsContentCodings: Bool {
+        get { storage.options.keepsContentCodings }
+        set { unique.options.keepsContentCodings = newValue }
+    }
+
     /// Whether the host's name must be validated by DNSSEC; false unless set. If true, a request whose host is a name fails: see
     /// ``URLSessionConfiguration/requiresDNSSECValidation``.
     public var requiresDNSSECValidation: Bool {
