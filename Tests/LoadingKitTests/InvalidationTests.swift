@@ -44,6 +44,49 @@ import Testing
         }
     }
 
+    /// No task stays `running`, and the task's own delegate, which the session's end does not release, is told.
+    enum Kind: CaseIterable {
+        case data, upload, download, resumedDownload, stream, webSocket
+
+        func make(_ session: URLSession) -> URLSessionTask {
+            let url = URL(fileURLWithPath: "/nowhere")
+            return switch self {
+            case .data: session.dataTask(with: url)
+            case .upload: session.uploadTask(with: URLRequest(url: url), from: Data("a".utf8))
+            case .download: session.downloadTask(with: url)
+            case .resumedDownload: session.downloadTask(withResumeData: Data())
+            case .stream: session.streamTask(withHostName: "localhost", port: 1)
+            case .webSocket: session.webSocketTask(with: SilentHandler.url)
+            }
+        }
+    }
+
+    private final class End: NSObject, URLSessionTaskDelegate {
+        let codes = Recorder<URLError.Code?>()
+
+        func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+            codes.append((error as? URLError)?.code)
+        }
+    }
+
+    @Test(arguments: Kind.allCases) func aTaskThatIsResumedWhenTheSessionIsOverEnds(_ kind: Kind) async throws {
+        for isMadeBefore in [false, true] {
+            try await withTimeout("\(kind)") {
+                let (events, end) = (InvalidationRecorder(), End())
+                let session = makeSession(events)
+                let early = isMadeBefore ? kind.make(session) : nil
+                early?.delegate = end
+                session.invalidateAndCancel()
+                _ = await events.ends.contents { $0.last == "invalid" }
+                let task = early ?? kind.make(session)
+                if !isMadeBefore { task.delegate = end }
+                task.resume()
+                #expect(await end.codes.element(at: 0) == .some(.cancelled))
+                #expect(task.state == .completed && (task.error as? URLError)?.code == .cancelled)
+            }
+        }
+    }
+
     @Test func tasksEndInTheOrderInWhichTheyWereMade() async throws {
         try await withTimeout {
             let events = InvalidationRecorder()

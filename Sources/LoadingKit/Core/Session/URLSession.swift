@@ -6,7 +6,7 @@ import LoadingKitTransport
 ///
 /// A session holds its delegate until it is invalidated, by ``finishTasksAndInvalidate()`` or
 /// ``invalidateAndCancel()``. All of its members may be used from any thread.
-open class URLSession: NSObject, @unchecked Sendable {  // constants, and a description guarded by its mutex
+open class URLSession: NSObject, NSCopying, @unchecked Sendable {  // constants, and a description guarded by its mutex
     package let core: SessionCore
     private let delegateBox: DelegateBox
     private let description_ = Guarded<String?>(nil)
@@ -44,6 +44,12 @@ open class URLSession: NSObject, @unchecked Sendable {  // constants, and a desc
     }
 
     deinit { core.loop.execute { [core] in core.close() } }
+
+    /// The session itself: it is not copied, as on Apple's systems.
+    open override func copy() -> Any { self }
+
+    /// The session itself: it is not copied, as on Apple's systems.
+    open func copy(with zone: NSZone?) -> Any { self }
 
     /// A copy of the session's configuration.
     open var configuration: URLSessionConfiguration { URLSessionConfiguration(settings: core.settings) }
