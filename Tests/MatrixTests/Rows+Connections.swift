@@ -132,32 +132,56 @@ extension Row {
             .not(MatrixPath.background, "It is code of the program's, which transfers go on without."),
 
         .setting("connectionProxyDictionary")
-            .on(MatrixPath.all(but: [.stream])) { path in
-                let proxy = try ProxyPeer()
-                defer { proxy.stop() }
-                let seen = try await path.run {
-                    $0.configure = { $0.connectionProxyDictionary = proxy.dictionary }
-                    $0.isEnough = { _ in _ = await proxy.version() }
+            .elsewhere { path in
+                try await goesThroughProxy(path) { configuration, proxy in
+                    configuration.connectionProxyDictionary = proxy.dictionary
                 }
-                #expect(seen.connections == 0)
-            }
-            .not([.stream], "A stream task connects directly."),
+            },
         .setting("proxyResolver")
-            .on(MatrixPath.all(but: [.stream] + MatrixPath.background)) { path in
+            .on(MatrixPath.all(but: MatrixPath.background)) { path in
+                try await goesThroughProxy(path) { configuration, proxy in
+                    configuration.connectionProxyDictionary = nil
+                    configuration.proxyResolver = MatrixResolver(port: proxy.port)
+                }
+            }
+            .not(MatrixPath.background, "It is code of the program's, which transfers go on without."),
+        .setting("proxyEnvironment", "the environment's proxies")
+            .elsewhere { path in
+                try await goesThroughProxy(path) { configuration, proxy in
+                    configuration.connectionProxyDictionary = nil
+                    configuration.settings.proxyEnvironment = ProxyEnvironment([
+                        "all_proxy": "socks5h://127.0.0.1:\(proxy.port)"
+                    ])
+                }
+            },
+        .setting("streamConnections", "what connects stream tasks")
+            .on([.stream]) { path in
                 let proxy = try ProxyPeer()
                 defer { proxy.stop() }
                 let seen = try await path.run {
-                    $0.configure = {
-                        $0.connectionProxyDictionary = nil
-                        $0.proxyResolver = MatrixResolver(port: proxy.port)
+                    $0.configure = { configuration in
+                        configuration.connectionProxyDictionary = proxy.dictionary
+                        configuration.settings.streamConnections = nil
                     }
-                    $0.isEnough = { _ in _ = await proxy.version() }
                 }
-                #expect(seen.connections == 0)
+                // Nothing else knows of proxies.
+                #expect(seen.outcome?.text == "hello" && seen.connections == 1 && proxy.connections == 0)
             }
-            .not([.stream], "A stream task connects directly.")
-            .not(MatrixPath.background, "It is code of the program's, which transfers go on without."),
+            .elsewhere("Of stream tasks alone."),
     ]
+}
+
+/// The server is not connected to.
+private func goesThroughProxy(
+    _ path: MatrixPath, _ configure: @escaping @Sendable (URLSessionConfiguration, ProxyPeer) -> Void
+) async throws {
+    let proxy = try ProxyPeer()
+    defer { proxy.stop() }
+    let seen = try await path.run {
+        $0.configure = { configure($0, proxy) }
+        $0.isEnough = { _ in _ = await proxy.version() }
+    }
+    #expect(await proxy.version() == 5 && seen.connections == 0)
 }
 
 @Sendable private func speaksHTTP2(_ path: MatrixPath) async throws {

@@ -65,11 +65,10 @@ extension Row {
                 #expect(seen.areMultipath == [MultipathRelay.isThere])
             },
         .setting("requiresDNSSECValidation")
-            .on(MatrixPath.all(but: [.stream, .resumedDownload, .resumedUpload])) { path in
+            .on(MatrixPath.all(but: [.resumedDownload, .resumedUpload])) { path in
                 try await path.asksNoProxy { $0.configure = { $0.requiresDNSSECValidation = true } }
             }
-            .not([.resumedDownload, .resumedUpload], "The name of the host is looked up as for any other request.")
-            .not([.stream], "Tested with a name server of its own, in `HTTPTests/NetworkTests`."),
+            .not([.resumedDownload, .resumedUpload], "The name of the host is looked up as for any other request."),
         .property("requiresDNSSECValidation")
             .on(MatrixPath.all(but: [.stream, .resumedDownload, .resumedUpload])) { path in
                 try await path.asksNoProxy { $0.change = { $0.requiresDNSSECValidation = true } }
