@@ -52,12 +52,9 @@ import Testing
             var data = Data()
             for count in [900_000, 500_000] {
                 resource.change { $0.breaksAfter = count }
-                let error = await #expect(throws: URLError.self) { [data, request] in
-                    if data.isEmpty {
-                        _ = try await session.download(for: request)
-                    } else {
-                        _ = try await session.download(resumeFrom: data)
-                    }
+                let part = data
+                let error = await #expect(throws: URLError.self) {
+                    _ = try await part.isEmpty ? session.download(for: request) : session.download(resumeFrom: part)
                 }
                 data = try #require(error?.userInfo[NSURLSessionDownloadTaskResumeData] as? Data)
                 #expect(!String(decoding: data, as: UTF8.self).contains("secret"))
