@@ -30,11 +30,12 @@ extension Row {
             }
             .elsewhere(Reason.backgroundAlone),
         .setting("backgroundSupport", "what makes the transfers")
-            .on(MatrixPath.background) { path in
+            .on([.inProcess]) { path in
                 // Without it the session is one as any other, in this process.
                 let seen = try await path.run { $0.configure = { $0.settings.backgroundSupport = nil } }
                 #expect(seen.outcome?.text == "hello" && seen.areOfThisProcess == [true])
             }
+            .not([.daemon], "Without it there is no way to the daemon.")
             .elsewhere(Reason.backgroundAlone),
         .setting("backgroundDownloadFolder")
             .on(MatrixPath.background) { path in

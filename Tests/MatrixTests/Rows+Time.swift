@@ -36,13 +36,8 @@ extension Row {
                 #expect(seen.outcome?.code == .timedOut)
             },
         .property("timeoutInterval")
-            .on(MatrixPath.all(but: [.stream])) { path in
-                let begin = ContinuousClock.now
-                let seen = try await path.timedOut { $0.change = { $0.timeoutInterval = 0.5 } }
-                // Not what is usual.
-                #expect(ContinuousClock.now - begin < .seconds(50))
-                #expect(seen.connections >= 1)
-            }
+            .on(MatrixPath.all(but: [.stream, .resumedDownload, .resumedUpload]), isTimedOut)
+            .open([.resumedDownload, .resumedUpload], Reason.lostOnResumption, isTimedOut)
             .not([.stream], Reason.streamFields),
 
         .setting("networkServiceType")
@@ -133,4 +128,12 @@ extension MatrixPath {
         if !Self.background.contains(self) { #expect(seen.outcome?.code == .dnsLookupFailed) }
         #expect(seen.outcome?.isLoaded == false && proxy.connections == 0)
     }
+}
+
+@Sendable private func isTimedOut(_ path: MatrixPath) async throws {
+    let begin = ContinuousClock.now
+    let seen = try await path.timedOut { $0.change = { $0.timeoutInterval = 0.5 } }
+    // Not what is usual.
+    #expect(ContinuousClock.now - begin < .seconds(50))
+    #expect(seen.connections >= 1)
 }

@@ -36,6 +36,8 @@ extension Row {
                         || seen.outcome?.code == .serverCertificateUntrusted)
                 #expect(seen.requests.isEmpty && seen.commands.isEmpty)
             },
+        .setting("tlsEnvironment", "the environment's authorities and key log")
+            .elsewhere("It is read once in the program; `TrustStoreTests` and `RealDaemonTests` see which counts."),
         .setting("verifiesServer", "tlsVerifiesServer")
             .elsewhere { path in
                 let seen = try await path.run {

@@ -191,8 +191,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     /// The delegate learns where the file is before anything else of the end.
     private func report(_ location: URL, _ engine: TaskEngine) {
-        engine.core.mailbox.postEnd(of: task, isFirst: true) {
-            [task, session = engine.session, delegates = engine.delegates] in
+        engine.core.mailbox.postEnd(of: task) { [task, session = engine.session, delegates = engine.delegates] in
             if task.settle(nil, heedsCancellation: true) == nil { delegates?.didFinish(session, task, at: location) }
             Self.remove(location)
         }
