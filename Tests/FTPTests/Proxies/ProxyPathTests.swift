@@ -227,7 +227,7 @@ import Testing
             if path == .ftp, !isTrusted {
                 let server = try FaultyFTPServer()
                 defer { server.stop() }
-                #expect(await session.outcome(server.url()) == .failed(.serverCertificateUntrusted))
+                #expect(await session.outcome(server.url()) == .failed(.serverCertificateHasUnknownRoot))
                 return
             }
             do {
@@ -235,7 +235,7 @@ import Testing
                 Self.check(world.proxy, path, destination)
                 #expect(isTrusted)
             } catch {
-                #expect(!isTrusted && (error as? URLError)?.code == .serverCertificateUntrusted, "\(error)")
+                #expect(!isTrusted && (error as? URLError)?.code == .serverCertificateHasUnknownRoot, "\(error)")
             }
         }
         #expect(delegate.methods.snapshot.first?.hasSuffix("\(NSURLAuthenticationMethodServerTrust) localhost") == true)
