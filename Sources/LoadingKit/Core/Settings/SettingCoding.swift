@@ -98,7 +98,8 @@ extension SettingCoding where Value == [AnyHashable: Any]? {
                     throw SettingProblem(
                         "it says that a script finds the proxies (\(key)), which nothing could run there")
                 }
-                return .text(try JSONSerialization.data(withJSONObject: plain).base64EncodedString())
+                let json = try JSONSerialization.data(withJSONObject: plain, options: .sortedKeys)
+                return .text(json.base64EncodedString())
             },
             decode: { coded -> Value? in
                 coded.text.flatMap { Data(base64Encoded: $0) }
