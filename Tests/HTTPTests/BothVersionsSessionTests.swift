@@ -210,7 +210,8 @@ import Testing
             return .stream { writer in
                 try writer.write([UInt8](repeating: 1, count: 5000))
                 try writer.wait(for: isSuspended)
-                for _ in 0..<39 { try writer.write([UInt8](repeating: 1, count: 5000)) }
+                // Not more than a stream's window: the server answers one request after the other.
+                for _ in 0..<19 { try writer.write([UInt8](repeating: 1, count: 5000)) }
             }
         }
         try await BothVersions.withServer(version, route) { session, server in
@@ -229,7 +230,7 @@ import Testing
             #expect(events.received.snapshot.reduce(0, +) == before)
             task.resume()
             #expect(await events.all().last == "complete ok")
-            #expect(events.received.snapshot.reduce(0, +) == 200_000)
+            #expect(events.received.snapshot.reduce(0, +) == 100_000)
         }
     }
 

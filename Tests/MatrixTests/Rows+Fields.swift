@@ -186,6 +186,9 @@ extension Row {
             }
             .not([.resumedDownload] + MatrixPath.background, "A download goes to a file, and is not collected.")
             .not([.webSocket, .stream], "The program reads piece by piece."),
+
+        .setting("maximumUnreadBodySize")
+            .elsewhere("It bounds how windows of HTTP/2 grow, which `StalledReaderTests` sees at the server."),
     ]
 }
 

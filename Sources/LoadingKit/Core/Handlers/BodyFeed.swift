@@ -7,11 +7,15 @@ import LoadingKitTransport
 final class BodyFeed: Sendable {
     /// Bytes that may wait unread before the load has to wait.
     static let highWater = 256 * 1024
+    /// The largest piece that a reader gets who is behind: what it does with a piece takes its time, and holds it meanwhile.
+    static let slowPiece = 64 * 1024
 
     private struct State {
         var pieces = Deque<Data>()
         var waiting = 0
         var isBlocked = false
+        /// Whether the load had to wait since the reader last did.
+        var isReaderBehind = false
         /// Usually one. Several each get what the others do not.
         var readers = Deque<UnsafeContinuation<Data?, any Error>>()
         var end: Result<Void, any Error>?
@@ -34,7 +38,10 @@ final class BodyFeed: Sendable {
             state.pieces.append(data)
             state.waiting += data.count
             // Once blocked it stays so until the reader has caught up and `onDemand` is called.
-            if state.waiting >= Self.highWater { state.isBlocked = true }
+            if state.waiting >= Self.highWater {
+                state.isBlocked = true
+                state.isReaderBehind = true
+            }
             return (nil, state.isBlocked ? .wait : .more)
         }
         reader?.resume(returning: data)
@@ -98,7 +105,13 @@ final class BodyFeed: Sendable {
     }
 
     private static func take(_ state: inout State) -> (Data?, wakes: Bool) {
-        guard let piece = state.pieces.popFirst() else { return (nil, false) }
+        guard var piece = state.pieces.popFirst() else { return (nil, false) }
+        if state.isReaderBehind, piece.count > slowPiece {
+            state.pieces.prepend(piece.dropFirst(slowPiece))
+            piece = piece.prefix(slowPiece)
+        }
+        // A copy, whose indices begin with 0, and which does not keep the whole.
+        if piece.startIndex != 0 || piece.count == slowPiece { piece = Data(piece) }
         state.waiting -= piece.count
         let wakes = state.isBlocked && state.waiting < highWater / 2
         if wakes { state.isBlocked = false }
@@ -116,6 +129,7 @@ final class BodyFeed: Sendable {
             if let piece { return .piece(piece, wakes: wakes) }
             if let end = state.end { return .end(end) }
             state.readers.append(continuation)
+            state.isReaderBehind = false
             return .waits
         }
         switch outcome {

@@ -43,6 +43,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var attemptsResumableUploads = true
     package var maximumDecompressionRatio = 200
     package var maximumCollectedBodySize: Int?
+    package var maximumUnreadBodySize = 64 << 20
     package var unixSocket: (@Sendable (_ host: String) -> UnixSocket?)?
     package var interceptors: [any LoadInterceptor] = []
     package var protocolClasses: [AnyClass]? = []

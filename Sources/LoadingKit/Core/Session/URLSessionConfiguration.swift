@@ -185,6 +185,22 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
         set { settings.maximumCollectedBodySize = newValue }
     }
 
+    /// How many bytes of bodies may be held in memory for readers that do not take them, in the whole process, beside the
+    /// first 128 KiB of each response. Default 64 MiB. It is a bound of HTTP/2.
+    ///
+    /// A reader stops where a task is suspended, where `bytes(for:)` is not iterated, or where a delegate has not yet
+    /// returned. The server may then send as much as it has been allowed before, and no more. That allowance grows for a
+    /// response whose reader takes what comes, up to 64 MiB, within this bound: one response gets half of what is left,
+    /// and the responses of one connection half of the whole. Where nothing is left, each response goes on with its first
+    /// 128 KiB, of which the server gets back what the reader takes. That may be slower over a long way.
+    ///
+    /// A session looks at what the process's sessions have together, and compares that with its own setting. Over HTTP/1.1
+    /// each response has its own connection, which is not read until the reader goes on.
+    open var maximumUnreadBodySize: Int {
+        get { settings.maximumUnreadBodySize }
+        set { settings.maximumUnreadBodySize = newValue }
+    }
+
     /// Through which proxies servers are reached, by Apple's keys (``kCFNetworkProxiesHTTPProxy`` and so on).
     ///
     /// Nil, the default: the proxies of the environment variables `http_proxy`, `https_proxy`, `all_proxy` and

@@ -66,6 +66,8 @@ extension SettingDeclaration {
         SettingDeclaration("enablesEarlyData", .nothing, "early data is not sent"),
         SettingDeclaration(
             "maximumCollectedBodySize", .program, "a transfer's body is collected in a file; data tasks heed it"),
+        SettingDeclaration(
+            "maximumUnreadBodySize", .program, "a transfer's body is written as it comes; data tasks heed it"),
         .carried(
             "maximumDecompressionRatio", \.maximumDecompressionRatio, .integer, at: "maximumDecompressionRatio",
             "as in other sessions"),

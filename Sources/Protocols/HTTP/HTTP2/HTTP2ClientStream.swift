@@ -21,16 +21,20 @@ final class HTTP2ClientStream: HTTPStream {
     @exclusivity(unchecked) var body: HTTP2BodySender?  // calls nobody while it changes in place
     private(set) var hasResponse = false
     /// What the server may send before it is taken, in bytes.
-    var receiveWindow = BandwidthEstimator.initialStream
-    /// So many bytes are handed to an exchange at a time that has room again.
-    private static let heldPiece = 128 * 1024
-
-    /// What the exchange has had no room for, and how much of it has been handed over since.
-    private var held: [UInt8] = []
-    private var handed = 0
+    private(set) var window = BandwidthEstimator.initialStream
+    /// What the exchange has taken as it came since the window grew, or since it was held back, in bytes.
+    private var takenInARow = 0
+    /// What the exchange has had no room for.
+    private var held = HeldBytes()
     /// A head that came while the exchange was held back, and whether a body follows.
     private var heldHead: (head: ResponseHead, hasBody: Bool)?
-    private(set) var isHolding = false
+    private(set) var isHolding = false {
+        didSet { if isHolding != oldValue, isListed { connection.holdingCount += isHolding ? 1 : -1 } }
+    }
+    /// Whether it is among the connection's streams.
+    var isListed = false {
+        didSet { if isHolding, isListed != oldValue { connection.holdingCount += isListed ? 1 : -1 } }
+    }
     /// How the message has ended, where that is reported to the exchange after what it has had no room for.
     private var ending: Ending?
 
@@ -40,9 +44,27 @@ final class HTTP2ClientStream: HTTPStream {
         self.connection = connection
     }
 
+    // MARK: The window
+
+    /// Counts bytes that the exchange took as they came. Gives the size of a larger window, where they are enough for one.
+    func noteTaken(_ count: Int) -> Int? {
+        takenInARow += count
+        let isTested = window >= BandwidthEstimator.testedStream
+        guard takenInARow >= (isTested ? BandwidthEstimator.testedStream : window / 2) else { return nil }
+        takenInARow = 0
+        return isTested ? BandwidthEstimator.fluentStream : BandwidthEstimator.testedStream
+    }
+
+    func windowDidGrow(by count: Int) { window += count }
+
+    private func hold() {
+        isHolding = true
+        takenInARow = 0
+    }
+
     // MARK: From the exchange
 
-    func exchangeDidBecomeBusy(_ exchange: HTTPExchange) { isHolding = true }
+    func exchangeDidBecomeBusy(_ exchange: HTTPExchange) { hold() }
 
     func exchangeDidBecomeReady(_ exchange: HTTPExchange) {
         guard isHolding, self.exchange === exchange else { return }
@@ -75,6 +97,8 @@ final class HTTP2ClientStream: HTTPStream {
 
     var isExclusive: Bool { false }
 
+    var pendingBytes: Int { connection.uncounted }
+
     var connectionInfo: ConnectionInfo { connection.stream.info }
 
     // MARK: From the connection
@@ -88,7 +112,7 @@ final class HTTP2ClientStream: HTTPStream {
     }
 
     private func hand(_ head: ResponseHead, hasBody: Bool, _ exchange: HTTPExchange) {
-        if exchange.receive(head, hasBody: hasBody) == .wait, self.exchange === exchange { isHolding = true }
+        if exchange.receive(head, hasBody: hasBody) == .wait, self.exchange === exchange { hold() }
     }
 
     /// The stream and its connection are consistent: an exchange that holds back a response may say what is done with it.
@@ -98,29 +122,19 @@ final class HTTP2ClientStream: HTTPStream {
 
     func receive(_ bytes: UnsafeRawBufferPointer) {
         guard let exchange else { return }
-        if isHolding || !held.isEmpty { held.append(contentsOf: bytes) } else { hand(bytes, exchange) }
+        if isHolding || !held.isEmpty { held.append(bytes) } else { hand(bytes, exchange, isFluent: true) }
     }
 
     private func handHeld(to exchange: HTTPExchange) {
-        while !isHolding, handed < held.count {
-            let end = min(held.count, handed + Self.heldPiece)
-            let piece = Array(held[handed..<end])
-            handed = end
-            piece.withUnsafeBytes { hand($0, exchange) }
-        }
-        if handed == held.count {
-            held = []
-            handed = 0
-        } else if handed > held.count / 2 {
-            held.removeFirst(handed)
-            handed = 0
+        while !isHolding, let piece = held.takeFirst() {
+            piece.withUnsafeBytes { hand($0, exchange, isFluent: false) }
         }
     }
 
-    private func hand(_ bytes: UnsafeRawBufferPointer, _ exchange: HTTPExchange) {
+    private func hand(_ bytes: UnsafeRawBufferPointer, _ exchange: HTTPExchange, isFluent: Bool) {
         let flow = exchange.receive(bytes)
-        connection.didConsume(bytes.count, of: number)
-        if flow == .wait, self.exchange === exchange { isHolding = true }
+        if flow == .wait, self.exchange === exchange { hold() }
+        connection.readerDidTake(bytes.count, of: self, isFluent: isFluent && !isHolding && self.exchange != nil)
     }
 
     func receive(trailers: HTTPFields) { exchange?.receive(trailers: trailers) }
@@ -154,9 +168,11 @@ final class HTTP2ClientStream: HTTPStream {
         }
     }
 
+    /// Nothing is held for the exchange any more, nor will be.
     private func dropHeld() {
-        held = []
-        handed = 0
+        held = HeldBytes()
         heldHead = nil
+        connection.windows.giveBack(window - BandwidthEstimator.initialStream)
+        window = BandwidthEstimator.initialStream
     }
 }

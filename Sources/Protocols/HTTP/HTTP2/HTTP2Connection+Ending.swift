@@ -35,7 +35,10 @@ extension HTTP2Connection {
         let isFault = error is HTTP2Error || (error as? TransportError)?.category == .secureConnectionFailed
         let lost = inOrder(streams.ids.compactMap(find))
         streams = StreamTable(vacant: nil)
-        for carried in lost { carried.body = nil }
+        for carried in lost {
+            carried.isListed = false
+            carried.body = nil
+        }
         pool.connectionWillClose(self)
         for carried in lost {
             // It may have died before the request arrived (RFC 9110 §9.2.2). What ends the connection of the only request
@@ -56,14 +59,11 @@ extension HTTP2Connection {
     }
 
     func pingWasAnswered(_ value: UInt64) {
-        guard value == KeepAlivePing.windowPing, bandwidth.pingWasAnswered(loop.now) else { return }
-        codec.setConnectionReceiveWindow(bandwidth.connection)
-    }
-
-    /// A stream whose body comes is to have what the way holds.
-    func enlargeWindow(of carried: HTTP2ClientStream) {
-        carried.receiveWindow = bandwidth.stream
-        codec.setReceiveWindow(bandwidth.stream, of: carried.number)
+        guard value == KeepAlivePing.windowPing, let finding = bandwidth.pingWasAnswered(loop.now),
+            let carried = find(finding.stream), !carried.isHolding, finding.onTheWay >= carried.window / 4 * 3
+        else { return }
+        let isLarger = enlargeWindow(of: carried, to: carried.window * BandwidthEstimator.growth)
+        if isLarger { bandwidth.windowDidGrow(loop.now) }
     }
 
     func schedulePingCheck() {

@@ -67,9 +67,6 @@ extension HTTP2Connection {
             carried.reportHold()
         case .data(let number, let range, let count, let endStream):
             codec.openConnectionWindow(by: count)
-            if bandwidth.didReceive(range.count, loop.now) {
-                codec.sendPing(KeepAlivePing.windowPing, to: &output.frames)
-            }
             guard let carried = find(number) else { return }
             carried.exchange?.didReceiveFraming(size - range.count)
             receive(UnsafeRawBufferPointer(rebasing: bytes[range]), count, carried)
@@ -115,8 +112,7 @@ extension HTTP2Connection {
 
     /// `count` bytes of the stream's window are taken: those of the body, and its padding's.
     func receive(_ bytes: UnsafeRawBufferPointer, _ count: Int, _ carried: HTTP2ClientStream) {
-        if count > bytes.count { didConsume(count - bytes.count, of: carried.number) }
-        if carried.receiveWindow < bandwidth.stream { enlargeWindow(of: carried) }
+        if count > bytes.count { codec.openWindow(of: carried.number, by: count - bytes.count) }
         carried.receive(bytes)
     }
 

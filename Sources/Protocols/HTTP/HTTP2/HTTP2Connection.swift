@@ -26,8 +26,11 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     @exclusivity(unchecked) var life = HTTP2ConnectionLife()
     @exclusivity(unchecked) var codec: HTTP2ConnectionStateMachine
     @exclusivity(unchecked) var streams = StreamTable<HTTP2ClientStream?>(vacant: nil)
+    /// How many of them are held back.
+    @exclusivity(unchecked) var holdingCount = 0
     @exclusivity(unchecked) var output = HTTP2Output()
     @exclusivity(unchecked) var bandwidth: BandwidthEstimator
+    @exclusivity(unchecked) var windows: ConnectionWindows
     @exclusivity(unchecked) var ping: KeepAlivePing
     @exclusivity(unchecked) var timers = Timers()
     /// Bytes received since the last event.
@@ -56,8 +59,9 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         let now = stream.loop.now
         let limits = HTTP2Limits()
         codec = HTTP2ConnectionStateMachine(
-            role: .client, settings: .client(limits), connectionWindow: BandwidthEstimator.initialConnection,
+            role: .client, settings: .client(limits), connectionWindow: BandwidthEstimator.connection,
             limits: limits)
+        windows = ConnectionWindows(limit: pool.session.settings.maximumUnreadBodySize)
         bandwidth = BandwidthEstimator(now)
         ping = KeepAlivePing(now)
         metrics = ConnectionMetrics(stream.info, protocolName: "h2", isProxied: pool.isProxied)
@@ -128,6 +132,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         let number = try codec.sendRequest(head, endStream: body == nil, to: &output.frames)
         let carried = HTTP2ClientStream(number, exchange, self)
         streams.insert(carried, for: number)
+        carried.isListed = true
         exchange.assigned(to: carried)
         exchange.didSendHead(output.frames.count - before)
         begin(body, carried, exchange)
@@ -183,6 +188,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     @discardableResult
     func remove(_ number: HTTP2StreamID) -> Bool {
         guard let place = streams.find(number) else { return false }
+        streams[place]?.isListed = false
         streams.remove(at: place)
         return true
     }
@@ -226,8 +232,6 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         }
     }
 
-    func didConsume(_ count: Int, of number: HTTP2StreamID) { codec.openWindow(of: number, by: count) }
-
     /// A stream is no longer held back, or there is another.
     func readAgain() {
         guard life.readAgain() else { return }
@@ -252,8 +256,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     /// Whether nothing is wanted of the server at the moment.
     var isHeldBack: Bool {
-        guard output.bodies.isEmpty, !streams.isEmpty else { return false }
-        return streams.allSatisfy { $0?.isHolding == true }
+        output.bodies.isEmpty && !streams.isEmpty && holdingCount == streams.count
     }
 
     /// Reports once for all the streams that end together: a session that cancels its tasks has no request put in the place of

@@ -94,6 +94,11 @@ public struct HTTP2ConnectionStateMachine: Sendable {
     /// Whether a stream is open or half closed.
     public func isOpen(_ stream: HTTP2StreamID) -> Bool { streams.find(stream) != nil }
 
+    /// Whether the peer may send more on a stream.
+    public func isReceiving(on stream: HTTP2StreamID) -> Bool {
+        streams.find(stream).map { streams[$0].state.receiving != nil } ?? false
+    }
+
     /// Whether there are answers to send.
     public var hasControlBytes: Bool { !control.isEmpty }
 

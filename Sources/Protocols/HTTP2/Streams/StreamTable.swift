@@ -117,10 +117,6 @@ package struct StreamTable<Value> {
         places.filter { $0.id != 0 }.map { HTTP2StreamID(rawValue: $0.id) }.sorted()
     }
 
-    /// Whether something is true of all streams.
-    @inlinable
-    package func allSatisfy(_ isTrue: (Value) -> Bool) -> Bool { places.allSatisfy { $0.id == 0 || isTrue($0.value) } }
-
     /// Calls `body` with each stream.
     mutating func forEach<E: Error>(_ body: (inout Value) throws(E) -> Void) throws(E) {
         for place in places.indices where places[place].id != 0 { try body(&places[place].value) }

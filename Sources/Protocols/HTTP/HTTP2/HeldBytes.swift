@@ -1,0 +1,29 @@
+import DequeModule
+
+/// Bytes of a body that wait for their reader, in pieces as large as a reader that is slow is given them.
+///
+/// Small frames share a piece, so that what is kept in memory is what came, and little more.
+struct HeldBytes {
+    /// The largest piece, in bytes.
+    static let pieceSize = 64 * 1024
+
+    private var pieces = Deque<[UInt8]>()
+
+    var isEmpty: Bool { pieces.isEmpty }
+
+    mutating func append(_ bytes: UnsafeRawBufferPointer) {
+        var rest = bytes[...]
+        while !rest.isEmpty {
+            if let last = pieces.indices.last, pieces[last].count < Self.pieceSize {
+                let part = rest.prefix(Self.pieceSize - pieces[last].count)
+                pieces[last].append(contentsOf: part)
+                rest = rest.dropFirst(part.count)
+            } else {
+                pieces.append(Array(rest.prefix(Self.pieceSize)))
+                rest = rest.dropFirst(Self.pieceSize)
+            }
+        }
+    }
+
+    mutating func takeFirst() -> [UInt8]? { pieces.popFirst() }
+}
