@@ -13,8 +13,8 @@ package final class DelegateMailbox: Sendable {
         /// The session. No state of a task holds the call back.
         case session
         case task(URLSessionTask)
-        /// Reported also of a task that the program has cancelled.
-        case end(URLSessionTask)
+        /// Reported also of a task that the program has cancelled, after so many turns of the loop.
+        case end(URLSessionTask, turns: Int)
         /// The last call, after all others, those that wait for their task included.
         case last
     }
@@ -28,13 +28,17 @@ package final class DelegateMailbox: Sendable {
     fileprivate enum Turn {
         case make(Call)
         case drop(Call)
+        /// The call is parked, until the loop has had a turn.
+        case awaitTurn
     }
 
     fileprivate struct State {
         var calls = Deque<Call>()
         var isScheduled = false
-        /// Calls of suspended tasks.
+        /// Calls of tasks that are suspended, or whose end waits for a turn of the loop.
         var parked: [ObjectIdentifier: Deque<Call>] = [:]
+        /// The tasks whose end waits for a turn of the loop, which was asked for, in order.
+        var ending: [URLSessionTask] = []
     }
 
     private let state = Guarded(State())
@@ -75,9 +79,16 @@ package final class DelegateMailbox: Sendable {
 
     /// Runs `call` even if the program has cancelled the task by then, as it reports the task's end, or a file on disk.
     /// It does not run while the task is suspended.
-    func postEnd(of task: URLSessionTask, _ call: @escaping @Sendable () -> Void) {
-        post(Call(subject: .end(task), body: call))
+    ///
+    /// - Parameter isFirst: whether nothing else of the end was told before. Such a call waits for turns of the loop, each
+    ///   behind the calls that are there: what a delegate's method has sent round other queues of the program's, such as
+    ///   a block that cancels the task, goes on meanwhile.
+    func postEnd(of task: URLSessionTask, isFirst: Bool = false, _ call: @escaping @Sendable () -> Void) {
+        post(Call(subject: .end(task, turns: isFirst ? Self.turnsBeforeEnd : 0), body: call))
     }
+
+    /// Each is two changes of threads. Programs have queues for their state, their parsing and their users.
+    private static let turnsBeforeEnd = 2
 
     /// Runs `call` after all others. No call is posted after it.
     func postLast(_ call: @escaping @Sendable () -> Void) { post(Call(subject: .last, body: call)) }
@@ -110,6 +121,15 @@ package final class DelegateMailbox: Sendable {
         if isFirst { schedule() }
     }
 
+    /// The loop has had a turn: the ends that waited for it are told behind what was posted meanwhile.
+    private func releaseEnds() {
+        let isFirst = state.withLock { state -> Bool in
+            state.releaseEnds()
+            return state.requestScheduling()
+        }
+        if isFirst { schedule() }
+    }
+
     // MARK: On the queue
 
     private func schedule() {
@@ -125,6 +145,9 @@ package final class DelegateMailbox: Sendable {
             switch state.withLock({ $0.next() }) {
             case .make(let call): call.body()
             case .drop: continue
+            case .awaitTurn:
+                loop.execute { self.releaseEnds() }
+                continue
             case .none: return
             }
             if mayOthersWait { break }
@@ -147,7 +170,7 @@ package final class DelegateMailbox: Sendable {
 extension DelegateMailbox.Call {
     fileprivate var task: URLSessionTask? {
         switch subject {
-        case .task(let task), .end(let task): task
+        case .task(let task), .end(let task, _): task
         case .session, .last: nil
         }
     }
@@ -160,25 +183,40 @@ extension DelegateMailbox.State {
         return !isScheduled
     }
 
+    /// Puts the calls of tasks whose end has waited behind the others, each task's in their order: those that were not
+    /// looked at meanwhile come behind those that were.
+    fileprivate mutating func releaseEnds() {
+        for call in calls.filter({ call in call.task.map { parked[ObjectIdentifier($0)] != nil } ?? false }) {
+            if let task = call.task { parked[ObjectIdentifier(task)]?.append(call) }
+        }
+        calls.removeAll { call in call.task.map { parked[ObjectIdentifier($0)] != nil } ?? false }
+        for task in ending { calls.append(contentsOf: parked.removeValue(forKey: ObjectIdentifier(task)) ?? []) }
+        ending = []
+    }
+
     /// Removes the next call that can be made now. Where there is none, the next call that is posted schedules the
     /// queue again.
     fileprivate mutating func next() -> DelegateMailbox.Turn? {
         while let call = calls.popFirst() {
             switch call.subject {
             case .session: return .make(call)
-            case .last where parked.isEmpty: return .make(call)
+            case .last where parked.isEmpty && calls.isEmpty: return .make(call)
             case .last:
                 calls.append(call)
                 if calls.count > 1 { continue }
                 isScheduled = false
                 return nil
-            case .task(let task), .end(let task):
+            case .task(let task), .end(let task, _):
                 let key = ObjectIdentifier(task)
                 let delivery = task.delivery
                 if delivery == .waits || parked[key] != nil {
                     parked[key, default: []].append(call)
-                } else if delivery == .endsOnly, case .task = call.subject {
-                    return .drop(call)
+                } else if case .task = call.subject {
+                    return delivery == .endsOnly ? .drop(call) : .make(call)
+                } else if case .end(_, let turns) = call.subject, turns > 0 {
+                    parked[key] = [DelegateMailbox.Call(subject: .end(task, turns: turns - 1), body: call.body)]
+                    ending.append(task)
+                    if ending.count == 1 { return .awaitTurn }
                 } else {
                     return .make(call)
                 }

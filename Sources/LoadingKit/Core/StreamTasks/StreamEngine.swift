@@ -326,7 +326,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     private func postEnd(
         _ error: URLError?, to delegates: TaskDelegates, giving streams: LoopTransfer<(InputStream, OutputStream)>?
     ) {
-        core.mailbox.postEnd(of: task) { [session, task, metrics] in
+        core.mailbox.postEnd(of: task, isFirst: true) { [session, task, metrics] in
             // Up to here the program may cancel a task whose sides are closed.
             task.settle(error, heedsCancellation: streams == nil)
             delegates.didCollect(metrics, session, task)

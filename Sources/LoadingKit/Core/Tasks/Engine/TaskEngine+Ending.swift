@@ -13,18 +13,18 @@ extension TaskEngine {
         let response = task.loadDidFinish(error, completes: delegates == nil || recipient != .delegate)
         if error == nil { result() }
         task.loadDidEnd(error)
-        if let delegates { reportMetrics(error, delegates, isLast: recipient == .caller) }
+        if let delegates { reportMetrics(error, delegates, recipient) }
         last(response)
         // Otherwise after the last report, on the delegate queue.
         if delegates == nil, recipient != .handler { task.letGo() }
         core.finished(task)
     }
 
-    private func reportMetrics(_ error: (any Error)?, _ delegates: TaskDelegates, isLast: Bool) {
-        core.mailbox.postEnd(of: task) { [session, task, metrics] in
+    private func reportMetrics(_ error: (any Error)?, _ delegates: TaskDelegates, _ recipient: EndRecipient) {
+        core.mailbox.postEnd(of: task, isFirst: recipient == .delegate) { [session, task, metrics] in
             task.settle(error, heedsCancellation: true)
             delegates.didCollect(metrics, session, task)
-            if isLast { task.letGo() }
+            if recipient == .caller { task.letGo() }
         }
     }
 
