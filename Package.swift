@@ -157,7 +157,8 @@ let package = Package(
         module(
             "LoadingKitCore", at: "LoadingKit/Core",
             [
-                "LoadingKitTransport", "LoadingKitWebSocket", "LoadingKitPrimitives", "CLoadingKitPSL",
+                "LoadingKitTransport", "LoadingKitContentCoding", "LoadingKitWebSocket", "LoadingKitPrimitives",
+                "CLoadingKitPSL",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),

@@ -15,6 +15,8 @@ package struct ResumeData: Equatable {
         static let fileName = "NSURLSessionResumeInfoTempFileName"
         static let fields = "LoadingKitResumeRequestFields"
         static let user = "LoadingKitResumeUser"
+        static let coding = "LoadingKitResumeContentCoding"
+        static let keepsCodings = "LoadingKitResumeKeepsContentCodings"
     }
 
     private static let version = 1
@@ -35,6 +37,9 @@ package struct ResumeData: Equatable {
     package var fileName: String
     /// Bytes that the file has of the resource, from its beginning.
     package var count: Int64
+    /// The value of `Content-Encoding`, where the file has the content in its codings; and whether the program wants it so.
+    package private(set) var coding: String?
+    private(set) var keepsCodings = false
     /// What `If-Range` is sent with: a strong entity tag, or the date of the last change (RFC 9110 §13.1.5).
     var validator: Validator
 
@@ -50,15 +55,20 @@ package struct ResumeData: Equatable {
     }
 
     /// Nil where a download cannot be resumed: only a GET can that HTTP's fields answer, of a resource that says which version
-    /// it is, and whose bytes come as they are. A scheme other than http and https has to say that it has ranges, too, by
+    /// it is, and whose bytes are kept as they came. A scheme other than http and https has to say that it has ranges, too, by
     /// `Accept-Ranges: bytes`: its handler gets `Range` and `If-Range`, and answers 206 with `Content-Range` (RFC 9110 §14).
     ///
-    /// - Parameter firstURL: what the download was made for, where that is another URL than the request's.
-    package init?(_ request: URLRequest, _ response: URLResponse?, firstURL: URL?, fileName: String, count: Int64) {
+    /// - Parameters:
+    ///   - firstURL: what the download was made for, where that is another URL than the request's.
+    ///   - isCoded: whether the file has the content in its codings, where it has some.
+    package init?(
+        _ request: URLRequest, _ response: URLResponse?, firstURL: URL?, fileName: String, count: Int64,
+        isCoded: Bool = false
+    ) {
         guard count > 0, let url = request.url, Self.mayHaveRanges(url),
             (request.httpMethod ?? "GET") == "GET", let response = response as? HTTPURLResponse,
             response.statusCode == 200 || response.statusCode == 206,
-            response.value(forHTTPHeaderField: "Content-Encoding") == nil,
+            isCoded == (response.value(forHTTPHeaderField: "Content-Encoding") != nil),
             Self.hasRanges(response, isHTTP: url.hasScheme("http") || url.hasScheme("https")),
             let validator = Validator(response)
         else { return nil }
@@ -69,6 +79,8 @@ package struct ResumeData: Equatable {
         self.fileName = fileName
         self.count = count
         self.validator = validator
+        coding = response.value(forHTTPHeaderField: "Content-Encoding")
+        keepsCodings = isCoded && request.keepsContentCodings
         fields = (request.allHTTPHeaderFields ?? [:]).filter { Self.isKept($0.key) }
     }
 
@@ -116,6 +128,8 @@ package struct ResumeData: Equatable {
         let fields = list[Key.fields] as? [String: String] ?? [:]
         self.fields = fields.filter { Self.isKept($0.key) }
         user = list[Key.user] as? String
+        coding = list[Key.coding] as? String
+        keepsCodings = coding != nil && list[Key.keepsCodings] as? Bool == true
     }
 
     private static func invalid(_ reason: String) -> LoadFailure {
@@ -131,6 +145,8 @@ package struct ResumeData: Equatable {
         ]
         if firstURL != url.withoutCredentials { list[Key.firstURL] = firstURL.absoluteString }
         list[Key.user] = user
+        list[Key.coding] = coding
+        if keepsCodings { list[Key.keepsCodings] = true }
         switch validator {
         case .entityTag(let text): list[Key.entityTag] = text
         case .lastModified(let text): list[Key.lastModified] = text
@@ -142,6 +158,7 @@ package struct ResumeData: Equatable {
     var request: URLRequest {
         var request = URLRequest(url: url)
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        request.keepsContentCodings = keepsCodings
         return request
     }
 
@@ -150,14 +167,15 @@ package struct ResumeData: Equatable {
         var request = request
         request.setValue("bytes=\(offset)-", forHTTPHeaderField: "Range")
         request.setValue(validator.text, forHTTPHeaderField: "If-Range")
-        // The bytes that are there are as they are.
-        request.setValue("identity", forHTTPHeaderField: "Accept-Encoding")
+        // What comes is put behind the bytes that are there, and is in the same codings.
+        request.setValue(coding ?? "identity", forHTTPHeaderField: "Accept-Encoding")
+        if coding != nil { request.keepsContentCodings = true }
         return request
     }
 
     /// Whether the response brings what comes behind `offset` bytes of the same version.
     package func isContinued(by response: HTTPURLResponse, from offset: Int64) -> Bool {
-        guard response.statusCode == 206, response.value(forHTTPHeaderField: "Content-Encoding") == nil,
+        guard response.statusCode == 206, response.value(forHTTPHeaderField: "Content-Encoding") == coding,
             let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init),
             range.range.lowerBound == offset
         else { return false }

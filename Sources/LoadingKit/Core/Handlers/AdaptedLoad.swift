@@ -114,6 +114,8 @@ extension AdaptedLoad: LoadReceiver {
 
     func receive(_ data: Data) -> Flow { receiver?.receive(data) ?? .wait }
 
+    func receive(coded bytes: UnsafeRawBufferPointer) { receiver?.receive(coded: bytes) }
+
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { receiver?.bodyBuffer(atMost: count) }
 
     func bodyBufferFilled(_ count: Int) -> Flow { receiver?.bodyBufferFilled(count) ?? .wait }

@@ -21,6 +21,9 @@ package protocol LoadReceiver: ChallengeReceiver {
     /// Body bytes that are valid only during the call.
     func receive(_ bytes: UnsafeRawBufferPointer) -> Flow
     func receive(_ data: Data) -> Flow
+    /// Bytes of the body as they came, before its content codings are undone: what they are decoded to follows by
+    /// `receive`. Valid only during the call.
+    func receive(coded bytes: UnsafeRawBufferPointer)
     /// Memory for body bytes, so that a read from a socket needs no copy; `bodyBufferFilled` must follow. Nil: none to
     /// be had, use `receive`.
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer?
@@ -58,6 +61,8 @@ package protocol LoadReceiver: ChallengeReceiver {
 }
 
 extension LoadReceiver {
+    package func receive(coded bytes: UnsafeRawBufferPointer) {}
+
     package var loadEnd: LoadEnd { .released }
 }
 

@@ -37,7 +37,8 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
     ///
     /// The task ends with `URLError.cancelled`, in whose `userInfo` the data is, too. There is none when the download
     /// cannot be resumed: it can for a GET over http or https, of a resource with an `ETag` or `Last-Modified`, from a
-    /// server that sends ranges of bytes.
+    /// server that sends ranges of bytes. Of content that is coded (gzip, br, zstd) the bytes are kept as they came, as ranges
+    /// are of those; a download that goes on so counts them, and decodes them when it has all.
     /// - Parameter completionHandler: called once, on the delegate queue.
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
         waiting.append(completionHandler)

@@ -12,6 +12,8 @@ final class BodyDecoding {
         var position = 0
     }
 
+    /// Whether the bytes that it takes are those of the content in its codings.
+    private(set) var isOfContentAlone = false
     private var decoder: ContentDecoder
     private var held: Held?
     /// Where decoded bytes are put; shared by the session's exchanges, which use it in turn.
@@ -53,7 +55,11 @@ final class BodyDecoding {
     ) throws(LoadFailure) -> BodyDecoding? {
         let content = keepsCodings ? nil : head.fields[.contentEncoding]
         let codings = hasBody ? try TransferCodings.read(head.fields) : []
-        guard !codings.isEmpty else { return content.flatMap { BodyDecoding($0, ratio: ratio, buffer: buffer) } }
+        guard !codings.isEmpty else {
+            let decoding = content.flatMap { BodyDecoding($0, ratio: ratio, buffer: buffer) }
+            decoding?.isOfContentAlone = true
+            return decoding
+        }
         let transfer = codings.joined(separator: ",")
         if let check {
             return try make(
@@ -99,7 +105,7 @@ final class BodyDecoding {
     }
 
     private func nextOfOwn(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws -> UnsafeRawBufferPointer? {
-        let count = try inPlainWords { () throws(ContentCodingError) in
+        let count = try LoadFailure.decoding { () throws(ContentCodingError) in
             try decoder.decode(bytes, position: &position, into: buffer)
         }
         if count == 0 { return nil }
@@ -120,22 +126,8 @@ final class BodyDecoding {
     }
 
     func finish() throws {
-        try inPlainWords { () throws(ContentCodingError) in try decoder.finish() }
+        try LoadFailure.decoding { () throws(ContentCodingError) in try decoder.finish() }
         try content?.finish()
-    }
-
-    private func inPlainWords<Value>(_ body: () throws(ContentCodingError) -> Value) throws -> Value {
-        do {
-            return try body()
-        } catch {
-            let text =
-                switch error.kind {
-                case .expandsTooFar:
-                    "\(error), more than configuration.maximumDecompressionRatio allows: raise that where the server is trusted"
-                case .corrupt, .truncated, .outOfMemory: error.description
-                }
-            throw LoadFailure(.cannotDecodeRawData, text)
-        }
     }
 }
 

@@ -63,6 +63,7 @@ extension HTTPExchange {
         }
         transaction.didReceiveBody(bytes)
         guard let decoding = transaction.decoding else { return deliver(decoded: bytes) }
+        if decoding.isOfContentAlone { receiver.receive(coded: bytes) }
         let flow = decode(bytes, by: decoding)
         if transaction.isDecodingOn { self.receiver?.noteActivity() }
         return flow

@@ -33,6 +33,8 @@ extension TaskEngine: LoadReceiver {
         return stage.flow()
     }
 
+    func receive(coded bytes: UnsafeRawBufferPointer) { sink.receive(coded: bytes) }
+
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? { sink.buffer(atMost: count) }
 
     func bodyBufferFilled(_ count: Int) -> Flow {

@@ -17,6 +17,10 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     @exclusivity(unchecked) var pieces: PieceBuffer
     /// Writes the file, once there is one.
     private var spool: DownloadSpool?
+    /// Has the content in its codings, as a download that breaks goes on from that, where the other has it decoded.
+    private var codedSpool: DownloadSpool?
+    /// The codings of a download that has gone on, whose content is decoded when it is complete.
+    private var coding: String?
     private var resuming: Resuming?
     /// Whether the delegate is still to be told that nothing of an earlier download is used.
     private var beginsAnew = false
@@ -72,17 +76,41 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         if let resuming = resuming.take() {
             let answer = response as? HTTPURLResponse
             if let answer, resuming.data.isContinued(by: answer, from: resuming.offset) {
+                if !resuming.data.keepsCodings { coding = resuming.data.coding }
                 goOn(from: resuming.offset, answer, engine)
                 return .proceed
             }
             spool?.body.startOver()
             beginsAnew = true
-            // Other bytes than those asked for: all of them are asked for, then.
-            if answer?.statusCode == 206 || answer?.statusCode == 416 { return .reload(resuming.whole) }
+            // Other bytes than those asked for: all of them are asked for, then. So are they where they come in codings that
+            // were to be left alone for the part's sake.
+            let isCoded = resuming.data.coding != nil && answer?.value(forHTTPHeaderField: "Content-Encoding") != nil
+            if answer?.statusCode == 206 || answer?.statusCode == 416 || isCoded { return .reload(resuming.whole) }
         }
+        keepCoded(response, engine)
         if beginsAnew { report(resumedAt: 0, of: response.expectedContentLength, engine) }
         beginsAnew = false
         return .proceed
+    }
+
+    /// Begins to keep the content in its codings, where the download could go on from that.
+    private func keepCoded(_ response: URLResponse, _ engine: TaskEngine) {
+        dropCoded()
+        guard let request = task.currentRequest, !request.keepsContentCodings,
+            ResumeData(request, response, firstURL: nil, fileName: "", count: 1, isCoded: true) != nil
+        else { return }
+        let spool = DownloadSpool(engine.loop, DownloadFile())
+        spool.body.onWritten = { [weak engine] _ in
+            if let engine, let sink = engine.sink as? FileSink { sink.didWrite(0, engine) }
+        }
+        // The download is complete without it.
+        spool.body.onFailure = { [weak engine] _ in (engine?.sink as? FileSink)?.dropCoded() }
+        codedSpool = spool
+    }
+
+    private func dropCoded(_ done: @escaping () -> Void = {}) {
+        guard let spool = codedSpool.take() else { return done() }
+        spool.body.settle { spool.end(keepsFile: false, done) }
     }
 
     private func goOn(from offset: Int64, _ response: HTTPURLResponse, _ engine: TaskEngine) {
@@ -104,8 +132,12 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     func deliver(_ piece: Data, for engine: TaskEngine) -> SinkAction {
         guard let spool else { return .proceed }
         spool.body.append(piece, of: task.countOfBytesExpectedToReceive)
-        return spool.body.isBehind ? .hold(.behind) : .proceed
+        return isBehind ? .hold(.behind) : .proceed
     }
+
+    func receive(coded bytes: UnsafeRawBufferPointer) { codedSpool?.body.append(Data(bytes), of: -1) }
+
+    private var isBehind: Bool { spool?.body.isBehind == true || codedSpool?.body.isBehind == true }
 
     private func didWrite(_ count: Int64, _ engine: TaskEngine) {
         guard let spool else { return }
@@ -115,7 +147,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
                 delegates.didWrite(count, session, task, total: total, expected: expected)
             }
         }
-        if !spool.body.isBehind, engine.hold.contains(.behind) { engine.release(.behind) }
+        if !isBehind, engine.hold.contains(.behind) { engine.release(.behind) }
     }
 
     // MARK: The end
@@ -124,24 +156,58 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     func finish(for engine: TaskEngine) -> SinkAction {
         guard let spool else { return .proceed }
         engine.perform(flush(for: engine))
-        spool.finish { [self] result in
-            guard !engine.isOver else { return }
-            switch result {
-            case .success(let location):
-                self.location = location
-                engine.release(.completing)
-            case .failure(let error): engine.end(with: error)
+        dropCoded {
+            spool.finish { [self] result in
+                guard !engine.isOver else { return }
+                switch result {
+                case .success(let location): decode(location, engine)
+                case .failure(let error): engine.end(with: error)
+                }
             }
         }
         return .hold(.completing)
+    }
+
+    /// What has gone on as parts of the content in its codings is decoded as a whole.
+    private func decode(_ file: URL, _ engine: TaskEngine) {
+        guard let coding else { return complete(file, engine) }
+        let ratio = engine.core.settings.maximumDecompressionRatio
+        BlockingPool.shared.run { [loop = engine.loop] in
+            let result = Result { try CodedDownload.decode(file, coding, ratio: ratio) }
+            loop.perform { [self] in
+                switch result {
+                case .success(let file) where engine.isOver: Self.remove(file)
+                case .success(let file): complete(file, engine)
+                case .failure(let error):
+                    if !engine.isOver { engine.end(with: error) }
+                }
+            }
+        }
+    }
+
+    private func complete(_ file: URL, _ engine: TaskEngine) {
+        location = file
+        engine.release(.completing)
     }
 
     /// The load has failed, with an error that says what the download can be resumed from; or it was cancelled, by a program
     /// that has asked for that. Without resume data the file is of no use.
     func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void) {
         guard let spool else { return report(error) }
+        guard let coded = codedSpool.take() else { return settle(error, spool, isCoded: keepsCodings, report) }
+        spool.body.settle {
+            spool.end(keepsFile: false) { [self] in settle(error, coded, isCoded: true, report) }
+        }
+    }
+
+    /// Whether the file has the content in its codings, where it has some.
+    private var keepsCodings: Bool { coding != nil || task.currentRequest?.keepsContentCodings == true }
+
+    private func settle(
+        _ error: any Error, _ spool: DownloadSpool, isCoded: Bool, _ report: @escaping (any Error) -> Void
+    ) {
         spool.body.settle { [self] in
-            let data = resumeData(spool, error)
+            let data = resumeData(spool, isCoded: isCoded, error)
             var error = error
             if let failure = error as? URLError, let data {
                 var information = failure.userInfo
@@ -153,14 +219,18 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         }
     }
 
-    private func resumeData(_ spool: DownloadSpool, _ error: any Error) -> Data? {
+    private func resumeData(_ spool: DownloadSpool, isCoded: Bool, _ error: any Error) -> Data? {
         guard let error = error as? URLError else { return nil }
         if error.code == .cancelled, !task.isAskedForResumeData { return nil }
         // Not answered yet: it can be resumed from where this was to go on.
         if let resuming { return resuming.data.encoded }
-        guard let request = task.currentRequest else { return nil }
+        guard var request = task.currentRequest, let response = task.response as? HTTPURLResponse else { return nil }
+        // The program did not ask for that: the part that it goes on from is so.
+        if coding != nil { request.keepsContentCodings = false }
+        let hasCodings = response.value(forHTTPHeaderField: "Content-Encoding") != nil
         var data = ResumeData(
-            request, task.response, firstURL: task.firstURL, fileName: spool.name, count: spool.body.count)
+            request, response, firstURL: task.firstURL, fileName: spool.name, count: spool.body.count,
+            isCoded: isCoded && hasCodings)
         data?.user = request.url.flatMap { task.session?.core.namedUsers.word(for: $0) }
         return data?.encoded
     }
@@ -191,7 +261,8 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
 
     /// The delegate learns where the file is before anything else of the end.
     private func report(_ location: URL, _ engine: TaskEngine) {
-        engine.core.mailbox.postEnd(of: task) { [task, session = engine.session, delegates = engine.delegates] in
+        engine.core.mailbox.postEnd(of: task, isFirst: true) {
+            [task, session = engine.session, delegates = engine.delegates] in
             if task.settle(nil, heedsCancellation: true) == nil { delegates?.didFinish(session, task, at: location) }
             Self.remove(location)
         }

@@ -62,6 +62,8 @@ protocol TaskSink: AnyObject {
     /// Bytes that are valid only during the call.
     func receive(_ bytes: UnsafeRawBufferPointer, for engine: TaskEngine) -> SinkAction
     func receive(_ data: Data, for engine: TaskEngine) -> SinkAction
+    /// Bytes of the body before they were decoded, which are valid only during the call.
+    func receive(coded bytes: UnsafeRawBufferPointer)
     /// Memory for body bytes, so that a read from a socket needs no copy; `bufferWasFilled` follows. Nil: there is none.
     func buffer(atMost count: Int) -> UnsafeMutableRawBufferPointer?
     func bufferWasFilled(_ count: Int, for engine: TaskEngine) -> SinkAction
@@ -114,6 +116,8 @@ extension TaskSink {
     func split(_ response: URLResponse, by reader: MixedReplaceReader) -> any TaskSink {
         MixedReplaceSink(self, response, reader)
     }
+
+    func receive(coded bytes: UnsafeRawBufferPointer) {}
 
     func partDidEnd(for engine: TaskEngine) -> SinkAction { flush(for: engine) }
 

@@ -1,0 +1,155 @@
+import Foundation
+import LoadingKit
+import LoadingKitLoopbackServer
+import TestSupport
+import Testing
+
+/// Downloads whose content is coded: they go on from what came, and the file has what it is decoded to.
+@Suite struct CodedResumeTests {
+    /// Bytes that hardly become fewer.
+    private static let plain: [UInt8] = {
+        var random = SeededGenerator(seed: 7)
+        return (0..<250_000).flatMap { _ in withUnsafeBytes(of: random.next()) { Array($0) } }
+    }()
+    private static let coded: [UInt8] = {
+        guard case .bytes(let bytes)? = try? ServerResponse.gzip(plain).body else { return [] }
+        return bytes
+    }()
+
+    /// What the requests said of codings.
+    private final class Site: Sendable {
+        let resource: RangedResource
+        let accepted = Recorder<String?>()
+
+        init(_ body: [UInt8] = CodedResumeTests.coded) { resource = RangedResource(body) }
+
+        func answer(_ request: ServerRequest) -> ServerResponse {
+            accepted.append(request.fields[.acceptEncoding])
+            return resource.answer(request).adding("Content-Encoding", "gzip")
+        }
+
+        /// The resume data of a load that breaks after so many bytes of the response.
+        func breaking(after count: Int, _ load: () async throws -> Void) async throws -> Data {
+            resource.change { $0.breaksAfter = count }
+            defer { resource.change { $0.breaksAfter = nil } }
+            do {
+                try await load()
+                throw POSIXError(.EIO)
+            } catch let error as URLError {
+                return try #require(error.userInfo[NSURLSessionDownloadTaskResumeData] as? Data, "\(error)")
+            }
+        }
+    }
+
+    private static func take(_ location: URL) throws -> [UInt8] {
+        defer { try? FileManager.default.removeItem(at: location) }
+        return [UInt8](try Data(contentsOf: location))
+    }
+
+    @Test(arguments: BothVersions.all) func itGoesOnWhereItEnded(_ version: String) async throws {
+        let site = Site()
+        try await BothVersions.withServer(version, { site.answer($0) }) { session, server in
+            let request = try BothVersions.request(server, "/")
+            let first = try await site.breaking(after: 900_000) { _ = try await session.download(for: request) }
+            let second = try await site.breaking(after: 500_000) { _ = try await session.download(resumeFrom: first) }
+            let (location, response) = try await session.download(resumeFrom: second)
+            #expect((response as? HTTPURLResponse)?.statusCode == 206)
+            let isSame = try Self.take(location) == Self.plain
+            #expect(isSame)
+            let ranges = site.resource.ranges.snapshot
+            #expect(ranges.count == 3 && ranges[0].isEmpty && !ranges.dropFirst().contains(""), "\(ranges)")
+            #expect(site.accepted.snapshot.dropFirst() == ["gzip", "gzip"])
+            // A server's reset may overtake what it has sent over HTTP/2.
+            if version == "http/1.1" { #expect(ranges == ["", "bytes=900000-", "bytes=1400000-"]) }
+        }
+    }
+
+    @Test func itIsCancelledAndGoesOn() async throws {
+        let site = Site()
+        site.resource.change { $0.stallsAfter = 700_000 }
+        let recorder = TransferRecorder()
+        try await BothVersions.withServer("http/1.1", { site.answer($0) }, delegate: recorder) { session, server in
+            let task = session.downloadTask(with: try BothVersions.request(server, "/"))
+            task.resume()
+            // What is decoded of the last bytes may wait for more.
+            _ = await recorder.written.contents { ($0.last?[1] ?? 0) > 600_000 }
+            let data = try #require(await task.cancelByProducingResumeData())
+            site.resource.change { $0.stallsAfter = nil }
+            let (location, _) = try await session.download(resumeFrom: data)
+            let isSame = try Self.take(location) == Self.plain
+            #expect(isSame)
+            #expect(site.resource.ranges.count == 2 && site.resource.ranges.snapshot.last?.isEmpty == false)
+        }
+    }
+
+    enum Change: CaseIterable {
+        case isOther, hasNoRanges
+    }
+
+    /// The whole is asked for without a word about codings, and decoded as it comes.
+    @Test(arguments: Change.allCases) func itBeginsAnewWhereItCannotGoOn(_ change: Change) async throws {
+        let site = Site()
+        let recorder = TransferRecorder()
+        try await BothVersions.withServer("http/1.1", { site.answer($0) }) { session, server in
+            let request = try BothVersions.request(server, "/")
+            let data = try await site.breaking(after: 900_000) { _ = try await session.download(for: request) }
+            site.resource.change {
+                switch change {
+                case .isOther: $0.entityTag = "\"two\""
+                case .hasNoRanges: $0.hasRanges = false
+                }
+            }
+            let task = session.downloadTask(withResumeData: data)
+            task.delegate = recorder
+            task.resume()
+            #expect(await recorder.all() == ["resumed at 0 of -1", "file", "metrics", "complete ok"])
+            let isSame = recorder.files.snapshot == [Data(Self.plain)]
+            #expect(isSame)
+            #expect(site.resource.ranges.snapshot == ["", "bytes=900000-", ""])
+        }
+    }
+
+    /// What the program wants as it comes is given as it came.
+    @Test func whatIsToStayCodedDoes() async throws {
+        let site = Site()
+        try await BothVersions.withServer("http/1.1", { site.answer($0) }) { session, server in
+            var request = try BothVersions.request(server, "/")
+            request.keepsContentCodings = true
+            let (asks, resumed) = (request, Recorder<Data>())
+            resumed.append(try await site.breaking(after: 900_000) { _ = try await session.download(for: asks) })
+            let data = try #require(resumed.last)
+            let (location, _) = try await session.download(resumeFrom: data)
+            let isSame = try Self.take(location) == Self.coded
+            #expect(isSame)
+            #expect(site.resource.ranges.snapshot == ["", "bytes=900000-"])
+        }
+    }
+
+    @Test func whatIsNoGzipAtItsEndFails() async throws {
+        let site = Site(Array(Self.coded.dropLast(10)))
+        try await BothVersions.withServer("http/1.1", { site.answer($0) }) { session, server in
+            let request = try BothVersions.request(server, "/")
+            let data = try await site.breaking(after: 900_000) { _ = try await session.download(for: request) }
+            let error = await #expect(throws: URLError.self) { _ = try await session.download(resumeFrom: data) }
+            #expect(error?.code == .cannotDecodeRawData)
+        }
+    }
+
+    /// The part in its codings is gone when the whole is there.
+    @Test func nothingIsLeftBehind() async throws {
+        // Of a size that no other test's file has.
+        let plain = Array(Self.plain.dropLast(12_345))
+        guard case .bytes(let coded) = try ServerResponse.gzip(plain).body else { return }
+        let site = Site(coded)
+        try await BothVersions.withServer("http/1.1", { site.answer($0) }) { session, server in
+            let (location, _) = try await session.download(for: BothVersions.request(server, "/"))
+            let isSame = try Self.take(location) == plain
+            #expect(isSame)
+            let folder = location.deletingLastPathComponent()
+            let sizes = try FileManager.default.contentsOfDirectory(atPath: folder.path).compactMap {
+                try? FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent($0).path)[.size] as? Int
+            }
+            #expect(!sizes.contains(coded.count))
+        }
+    }
+}
