@@ -13,7 +13,10 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
     package static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler {
         if resources.task is URLSessionWebSocketTask { return WebSocketLoad(request, resources) }
         let request = HSTS.applied(to: request, resources)
-        return ResumableUpload(request, resources) ?? makeExchange(request, resources)
+        if let task = resources.task as? URLSessionUploadTask, let upload = ResumableUpload(request, task, resources) {
+            return upload
+        }
+        return makeExchange(request, resources)
     }
 
     /// - Parameter fields: what goes out with the request, and is not the program's.

@@ -214,7 +214,7 @@ struct PoolModel {
 
     mutating func run(_ input: (inout Pool, MonotonicTime) -> Pool.Actions) throws {
         log = []
-        for action in input(&pool, now) {
+        try input(&pool, now).forEach { action in
             log.append(Self.text(action))
             try run(action)
         }

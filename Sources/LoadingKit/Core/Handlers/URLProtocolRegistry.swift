@@ -5,8 +5,8 @@ import Foundation
 /// The configuration's interceptors, its `protocolClasses`, then its factories, then the classes registered for every session with
 /// ``URLProtocolHandler/registerClass(_:)``, then the built-in classes.
 public struct URLProtocolRegistry: Sendable {
-    /// One handler that is asked.
-    enum Entry: Sendable {
+    /// One handler that is asked. Indirect, as each load's search copies some.
+    indirect enum Entry: Sendable {
         case handler(URLProtocolHandler.Type)
         case native(any LoopNativeHandler.Type)
         case factory(SchemeFactory)

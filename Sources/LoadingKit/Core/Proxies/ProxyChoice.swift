@@ -14,24 +14,45 @@ public struct ProxyChoice: Hashable, Sendable {
 
     /// A proxy's address, and the credential for it.
     public struct Server: Hashable, Sendable {
+        private struct Parts: Hashable {
+            let kind: Kind
+            let host: String
+            let port: UInt16
+            let user: String?
+            let password: String?
+        }
+
+        private final class Storage: Sendable {
+            let parts: Parts
+
+            init(_ parts: Parts) { self.parts = parts }
+        }
+
+        /// In an object, as each request is asked which proxy it goes through, and most go through none or the same.
+        private let storage: Storage
+
         /// What is spoken with it.
-        public let kind: Kind
+        public var kind: Kind { storage.parts.kind }
         /// A name or an address, lowercase and without brackets.
-        public let host: String
+        public var host: String { storage.parts.host }
         /// The TCP port, from 1.
-        public let port: UInt16
+        public var port: UInt16 { storage.parts.port }
         /// Nil where the proxy gets no credential before it requires one.
-        public let user: String?
+        public var user: String? { storage.parts.user }
         /// That user's password.
-        public let password: String?
+        public var password: String? { storage.parts.password }
 
         package init(kind: Kind, host: String, port: UInt16, user: String?, password: String?) {
-            self.kind = kind
-            self.host = host
-            self.port = port
-            self.user = user
-            self.password = password
+            storage = Storage(Parts(kind: kind, host: host, port: port, user: user, password: password))
         }
+
+        /// Whether both are the same in all that is said of them.
+        public static func == (left: Server, right: Server) -> Bool {
+            left.storage === right.storage || left.storage.parts == right.storage.parts
+        }
+
+        /// Hashes all that is said of it.
+        public func hash(into hasher: inout Hasher) { hasher.combine(storage.parts) }
     }
 
     /// Nil where no proxy is used.

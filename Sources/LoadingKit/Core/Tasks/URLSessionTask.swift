@@ -156,8 +156,10 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     /// Makes what receives what the task loads.
     func makeSink(_ consumer: TaskConsumer, _ core: SessionCore) -> any TaskSink {
         switch consumer {
-        case .completion(let handler): CollectingSink(.completion(handler), core.settings)
-        case .continuation(let continuation): CollectingSink(.continuation(continuation), core.settings)
+        case .completion(let handler):
+            CollectingSink(.completion(handler), limit: core.settings.maximumCollectedBodySize)
+        case .continuation(let continuation):
+            CollectingSink(.continuation(continuation), limit: core.settings.maximumCollectedBodySize)
         case .bytes(let feed, let continuation): BytesSink(feed, continuation, core)
         // The body is a data task's delegate's, and a file a download task's.
         case .delegate, .delegateAndFile, .file: DiscardingSink()

@@ -28,6 +28,7 @@ extension EventLoop {
         lk_set_thread_timer_slack(1000)
         var milliseconds = turnLock.withLock { _ in prepareToWait() }
         while let limit = milliseconds {
+            if outbox.isPausing { SystemCalls.pause(nanoseconds: ResultPacing.pause) }
             let count = wait(limit)
             mayBeFree.store(false, ordering: .relaxed)
             inbox.withLock { $0.turn.threadDidWake() }
@@ -46,7 +47,7 @@ extension EventLoop {
         for index in 0..<max(count, 0) { dispatch(events[index]) }
         runTimers(upTo: now)
         runReady()
-        outbox.flush()
+        outbox.endTurn(now: now, canPause: isRealTime)
     }
 
     private var isRealTime: Bool {

@@ -156,7 +156,14 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     /// them finds more than one thing to do. On the loop only.
     package func executeAtEndOfTurn(_ work: @escaping () -> Void) { outbox.append(work) }
 
-    /// Resumes a task that runs elsewhere, when the turn ends. On the loop only.
+    /// How many results tasks elsewhere still wait for: where more are about to come, the loop hands several over together
+    /// (``ResultPacing``). On the loop only.
+    package var awaitedResults: Int {
+        get { outbox.awaitedResults }
+        set { outbox.awaitedResults = newValue }
+    }
+
+    /// Resumes a task that runs elsewhere, when the turn ends, or a moment later. On the loop only.
     package func resumeAtEndOfTurn(_ resume: @escaping @Sendable () -> Void) { outbox.append(resumption: resume) }
 
     /// `false`, and the work is dropped, when the loop has ended.

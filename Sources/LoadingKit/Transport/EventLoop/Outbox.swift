@@ -1,5 +1,7 @@
-/// What an event loop hands over to other threads: calls, and tasks to resume. That is done when a turn of the loop ends, in
-/// one burst: to wake a thread costs more than most of what it is woken for. Confined to its loop.
+import LoadingKitPrimitives
+
+/// What an event loop hands over to other threads: calls, and tasks to resume. That is done when a turn of the loop ends, or
+/// a moment later, in one burst: to wake a thread costs more than most of what it is woken for. Confined to its loop.
 final class Outbox {
     /// Kept in a struct: a bare function in an array is wrapped once more, which costs an allocation.
     private struct Call {
@@ -14,6 +16,11 @@ final class Outbox {
     /// Whether more than one task was resumed last time. Several give the loop more to do with one wake-up than each of them
     /// would by taking its turn.
     @exclusivity(unchecked) private(set) var isCrowded = false
+    /// How many results tasks elsewhere still wait for.
+    @exclusivity(unchecked) var awaitedResults = 0
+    @exclusivity(unchecked) private var pacing = ResultPacing()
+    /// Whether the loop's thread pauses before it looks for further events.
+    @exclusivity(unchecked) private(set) var isPausing = false
 
     var isEmpty: Bool { calls.isEmpty && resumptions.isEmpty }
 
@@ -22,6 +29,14 @@ final class Outbox {
     /// Resumes a task that runs elsewhere.
     func append(resumption: @escaping @Sendable () -> Void) {
         resumptions.append(ResumptionPool.Resumption(run: resumption))
+    }
+
+    /// The loop's thread has done all that a turn brought, and is about to look for further events.
+    ///
+    /// - Parameter canPause: whether the loop's time is the system's.
+    func endTurn(now: MonotonicTime, canPause: Bool) {
+        isPausing = canPause && pacing.pauses(before: resumptions.count, awaited: awaitedResults, now: now)
+        if isPausing { makeCalls() } else { flush() }
     }
 
     /// Resumes the tasks, and makes the calls.

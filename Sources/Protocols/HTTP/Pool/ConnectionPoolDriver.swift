@@ -99,12 +99,12 @@ final class ConnectionPoolDriver {
         guard !actions.isEmpty else { return }
         guard !isRunning else { return pending.append((actions, failure)) }
         isRunning = true
-        for action in actions { run(action, failure) }
+        actions.forEach { run($0, failure) }
         while !pending.isEmpty {
             let next = pending
             pending = []
             for (actions, failure) in next {
-                for action in actions { run(action, failure) }
+                actions.forEach { run($0, failure) }
             }
         }
         isRunning = false

@@ -59,7 +59,7 @@ extension HTTPConnectionPool {
     }
 
     /// Actions in order. Most inputs bring one, for which no memory is allocated.
-    struct Actions: Sendable, Sequence {
+    struct Actions: Sendable {
         private var first: Action?
         private var rest: [Action] = []
 
@@ -69,19 +69,10 @@ extension HTTPConnectionPool {
 
         var isEmpty: Bool { first == nil }
 
-        struct Iterator: IteratorProtocol {
-            fileprivate let actions: Actions
-            private var index = -1
-
-            fileprivate init(_ actions: Actions) { self.actions = actions }
-
-            mutating func next() -> Action? {
-                defer { index += 1 }
-                if index < 0 { return actions.first }
-                return index < actions.rest.count ? actions.rest[index] : nil
-            }
+        @inline(__always)
+        func forEach(_ body: (Action) throws -> Void) rethrows {
+            if let first { try body(first) }
+            for action in rest { try body(action) }
         }
-
-        func makeIterator() -> Iterator { Iterator(self) }
     }
 }

@@ -256,7 +256,7 @@ final class HTTPSession: SessionResource {
 }
 
 extension HTTPConnectionPool.UserCredential {
-    fileprivate init(_ credential: URLCredential) {
+    fileprivate convenience init(_ credential: URLCredential) {
         self.init(user: credential.user, password: credential.password)
     }
 }

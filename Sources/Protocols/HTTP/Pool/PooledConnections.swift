@@ -22,10 +22,24 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// A user, as requests and connections name one.
-    struct UserCredential: Hashable, Sendable {
+    /// A user, as requests and connections name one. An object, as most name none, and what names one is copied for each.
+    final class UserCredential: Hashable, Sendable {
         let user: String?
         let password: String?
+
+        init(user: String?, password: String?) {
+            self.user = user
+            self.password = password
+        }
+
+        static func == (left: UserCredential, right: UserCredential) -> Bool {
+            left.user == right.user && left.password == right.password
+        }
+
+        func hash(into hasher: inout Hasher) {
+            hasher.combine(user)
+            hasher.combine(password)
+        }
     }
 
     /// The user that a request names.

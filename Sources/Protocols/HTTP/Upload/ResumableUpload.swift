@@ -31,12 +31,11 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
     /// Whether something has replaced the body that the resume data is for.
     private let isAltered: Bool
 
-    /// Nil for what is no upload of a body, and for a program that speaks such a protocol itself, or wants none.
-    init?(_ request: URLRequest, _ resources: LoadResources) {
-        guard let task = resources.task as? URLSessionUploadTask,
-            resources.core.settings.attemptsResumableUploads
-                || task.resumption?.isFromResumeData == true
-        else { return nil }
+    /// Nil for what has no body, and for a program that speaks such a protocol itself, or wants none.
+    init?(_ request: URLRequest, _ task: URLSessionUploadTask, _ resources: LoadResources) {
+        guard resources.core.settings.attemptsResumableUploads || task.resumption?.isFromResumeData == true else {
+            return nil
+        }
         if let resumption = task.resumption {
             // Another load of the task goes on with it.
             if resumption.isInUse { return nil }

@@ -12,9 +12,24 @@ final class CollectingSink: TaskSink {
     private let limit: Int?
     @exclusivity(unchecked) private var collector = BodyCollector()
 
-    init(_ recipient: Recipient, _ settings: SessionSettings) {
+    /// - Parameter limit: the most bytes that are collected; nil for no limit.
+    init(_ recipient: Recipient, limit: Int?) {
         self.recipient = recipient
-        limit = settings.maximumCollectedBodySize.map { max(0, $0) }
+        self.limit = limit.map { max(0, $0) }
+    }
+
+    func attach(to engine: TaskEngine) {
+        if isResultAwaited(engine) { engine.loop.awaitedResults += 1 }
+    }
+
+    func loadDidStop(_ engine: TaskEngine) -> SinkAction {
+        if isResultAwaited(engine) { engine.loop.awaitedResults -= 1 }
+        return .proceed
+    }
+
+    /// Whether the loop itself resumes the caller.
+    private func isResultAwaited(_ engine: TaskEngine) -> Bool {
+        if case .continuation = recipient { engine.delegates == nil } else { false }
     }
 
     /// A body that will be too long is not begun. What answers `HEAD`, 204 and 304 announces a body that does not come
