@@ -39,6 +39,19 @@ import Testing
         #expect(connectionCount(server) == 2)
     }
 
+    @Test func aUserAndNobodyShareNothing() async throws {
+        let server = try FaultyFTPServer()
+        defer { server.stop() }
+        let session = makeFTPSession()
+        defer { session.invalidateAndCancel() }
+        for _ in 0..<2 {
+            for url in [url(server, "ada"), server.url()] {
+                #expect(await session.outcome(url) == .loaded(FaultyFTPServer.file))
+            }
+        }
+        #expect(connectionCount(server) == 2)
+    }
+
     @Test func twoSessionsOfTwoUsersAtATime() async throws {
         let run = try await ScenarioRun.start(.pyftpdlib, .none)
         defer { run.server.stop() }

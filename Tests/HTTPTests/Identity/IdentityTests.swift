@@ -36,6 +36,8 @@ import Testing
         private let user: String?
         private let persistence: URLCredential.Persistence
         private let accepts: Bool
+        /// Told when a task of the delegate's has got a 104.
+        let peer = Guarded<UploadPeer?>(nil)
 
         init(_ user: String?, _ persistence: URLCredential.Persistence = .forSession, accepts: Bool = true) {
             (self.user, self.persistence, self.accepts) = (user, persistence, accepts)
@@ -55,6 +57,12 @@ import Testing
             }
             completionHandler(.useCredential, URLCredential(user: user, password: user, persistence: persistence))
         }
+
+        func urlSession(
+            _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
+        ) {
+            peer.withLock { $0 }?.interimSeen.fire()
+        }
     }
 
     struct Row: CustomTestStringConvertible, Sendable {
@@ -62,6 +70,8 @@ import Testing
         /// What they share by the program's own wish: everything else is kept apart.
         let shared: Set<Column>
         var trustsServer = true
+        /// Whether each request goes out without the credential first.
+        var asksAgain = false
         /// Makes the pair, of sessions with this configuration.
         let make:
             @Sendable (_ configure: @escaping @Sendable (URLSessionConfiguration) -> Void) throws -> (Party, Party)
@@ -90,7 +100,7 @@ import Testing
         },
         Row(
             name: "two tasks with delegates of their own, a credential for the request",
-            shared: [.cacheEntry, .cookie, .hsts]
+            shared: [.cacheEntry, .cookie, .hsts], asksAgain: true
         ) { configure in
             let session = makeSession(configure)
             return (
@@ -108,6 +118,10 @@ import Testing
         Row(name: "two users", shared: [.connection, .cookie, .hsts]) { configure in
             let session = makeSession(configure)
             return (Party(session: session, user: "a"), Party(session: session, user: "b"))
+        },
+        Row(name: "a user and nobody", shared: [.connection, .cookie, .hsts]) { configure in
+            let session = makeSession(configure)
+            return (Party(session: session, user: "a"), Party(session: session))
         },
         Row(name: "two proxies, the same stores", shared: [.cacheEntry, .cookie, .credential, .hsts]) { configure in
             try IdentityTests.behind(ConnectProxy.make(), ConnectProxy.make(), configure)
@@ -210,47 +224,9 @@ import Testing
             if let sent, data.range(of: Data(sent.dropFirst(6).utf8)) != nil { return true }
             server.requests.removeAll()
             _ = try? await second.session.download(resumeFrom: data, delegate: second.delegate)
-            let user = server.requests.snapshot.last { $0.path == "/file" }.flatMap { IdentityServer.user($0) }
+            let user = server.requests.snapshot.last { $0.path == "/file" }.flatMap { $0.basicUser }
             return user == "a" && !sharesCredential
         }
-    }
-}
-
-/// A proxy that makes tunnels to servers of this machine.
-private enum ConnectProxy {
-    static func make() throws -> LoopbackServer {
-        try LoopbackServer { request in
-            guard request.method == "CONNECT",
-                let port = request.target.split(separator: ":").last.flatMap({ UInt16($0) })
-            else { return .text("no tunnel", status: 405) }
-            let server = try StreamSocket(connectingTo: .ipv4(port: port))
-            return ServerResponse(body: .takeOver { client in try relay(client, server) })
-        }
-    }
-
-    private static func relay(_ client: StreamSocket, _ server: StreamSocket) throws {
-        let back = try WorkerThread { pass(from: server, to: client) }
-        pass(from: client, to: server)
-        server.interrupt()
-        client.interrupt()
-        back.join()
-        server.close()
-    }
-
-    private static func pass(from source: StreamSocket, to target: StreamSocket) {
-        while let bytes = try? source.read(), !bytes.isEmpty, (try? target.write(bytes)) != nil {}
-        target.halfClose()
-    }
-
-    static func dictionary(_ proxy: LoopbackServer, user: String?) -> [AnyHashable: Any] {
-        var dictionary: [AnyHashable: Any] = [
-            "HTTPSEnable": 1, "HTTPSProxy": "127.0.0.1", "HTTPSPort": Int(proxy.address.port ?? 0),
-        ]
-        if let user {
-            dictionary[kCFProxyUsernameKey] = user
-            dictionary[kCFProxyPasswordKey] = user
-        }
-        return dictionary
     }
 }
 
@@ -284,7 +260,7 @@ private final class IdentityServer: Sendable {
                     }
                 ).adding("ETag", "\"1\"").adding("Accept-Ranges", "bytes")
             case _:
-                guard let user = Self.user(request) else {
+                guard let user = request.basicUser else {
                     return ServerResponse.text("", status: 401).adding("WWW-Authenticate", "Basic realm=\"r\"")
                 }
                 return .text(user).uncached
@@ -293,12 +269,6 @@ private final class IdentityServer: Sendable {
     }
 
     private struct BrokenOff: Error {}
-
-    static func user(_ request: ServerRequest) -> String? {
-        guard let value = request.fields[.authorization], let data = Data(base64Encoded: String(value.dropFirst(6)))
-        else { return nil }
-        return String(decoding: data, as: UTF8.self).split(separator: ":").first.map { String($0) }
-    }
 }
 
 extension ServerResponse {

@@ -24,6 +24,8 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
     /// Requests whose bodies are not complete.
     private var incomplete: [HTTP2StreamID: ServerRequest] = [:]
     private var complete: [(stream: HTTP2StreamID, request: ServerRequest)] = []
+    /// The responses to requests that were answered before their bodies were read.
+    private var early: [HTTP2StreamID: ServerResponse] = [:]
     /// What was received for streams that have switched to another protocol, and which of them the client has ended.
     private var tunnels: [HTTP2StreamID: Received] = [:]
     private var endedTunnels: Set<HTTP2StreamID> = []
@@ -133,7 +135,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
         case .headers(let stream, .request(let head), let endStream):
             try begin(stream, head)
             if endStream || head.connectProtocol != nil {
-                if !endStream { tunnels[stream] = Received() }
+                if !endStream, early[stream] == nil { tunnels[stream] = Received() }
                 end(stream)
             } else if head.fields[.expect] == "100-continue" {
                 try sendContinue(stream)
@@ -176,6 +178,10 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
             number: requestCount, tls: socket.tlsFacts, exchange: exchange)
         incomplete[stream]?.connectProtocol = head.connectProtocol
         requestCount += 1
+        if let request = incomplete[stream], let response = try options.beforeBody?(request) {
+            early[stream] = response
+            return end(stream)
+        }
         guard let interims = options.interimResponses, let request = incomplete[stream] else { return }
         for interim in try interims(request) {
             try machine.sendResponse(interim.status, interim.fields, on: stream, endStream: false, to: &output)
@@ -203,7 +209,7 @@ final class HTTP2ServerConnection: @unchecked Sendable {  // variables and socke
 
     /// Without the lock, as the route may take long.
     private func answer(_ request: ServerRequest, on stream: HTTP2StreamID) throws {
-        let response = try route(request)
+        let response = try monitor.withLock { early.removeValue(forKey: stream) } ?? route(request)
         do {
             try monitor.withLock {
                 for interim in response.interim {

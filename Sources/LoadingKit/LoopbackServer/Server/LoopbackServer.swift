@@ -25,7 +25,7 @@ public final class LoopbackServer: Sendable {
         /// Whether streams of HTTP/2 may switch to another protocol (RFC 8441).
         public var allowsConnectProtocol = true
         /// Called with the head, before the body is read and before an awaited `100 Continue` is sent. A response here
-        /// is sent at once, and ends the connection if the request has a body.
+        /// is sent at once, and ends the connection if the request has a body; in HTTP/2, the stream alone.
         public var beforeBody: (@Sendable (ServerRequest) throws -> ServerResponse?)?
         /// Gives the interim responses that are sent as soon as the head is there, before the body is read. Called where
         /// `beforeBody` gives no response.
