@@ -36,16 +36,22 @@ struct MachineRun {
         case .wait: "wait"
         case .send(let command): String(decoding: command.bytes.dropLast(2), as: UTF8.self)
         case .startTLS: "startTLS"
+        case .openData(let port): "open \(port)"
+        case .tell(let event): text(event)
+        case .close(let refusal): "close \(refusal.kind)"
+        }
+    }
+
+    private static func text(_ event: FTPClientStateMachine.Event) -> String {
+        switch event {
         case .logIn(let refusal): "logIn\(refusal.map { " \($0.kind)" } ?? "")"
         case .givePassword: "givePassword"
         case .ready: "ready"
         case .report(let facts): "report \(facts.size ?? -1) \(facts.modificationTime ?? -1)"
-        case .openData(let port): "open \(port)"
         case .begin(let beginning):
             "begin \(beginning.offset) \(beginning.announcedSize ?? -1) \(beginning.isMachineListing)"
         case .finish: "finish"
         case .fail(let refusal): "fail \(refusal.kind)"
-        case .close(let refusal): "close \(refusal.kind)"
         }
     }
 }

@@ -1,9 +1,10 @@
 import Foundation
 import LoadingKitCore
+import LoadingKitHTTP
 import LoadingKitTransport
 
 /// Sends what is written to a file, as the data connection takes it and as its source gives it.
-struct FTPBodySender {
+final class FTPBodySender {
     enum Progress {
         case done
         /// Until the socket has room.
@@ -21,14 +22,9 @@ struct FTPBodySender {
     /// Bytes that were sent.
     private(set) var count: Int64 = 0
 
-    init(_ body: FTPBody) {
-        switch body {
-        case .data(let data): (piece, source) = (data, nil)
-        case .source(let source, _): (piece, self.source) = (Data(), source)
-        }
-    }
+    init(_ body: RequestBody) { (piece, source) = (body.data ?? Data(), body.source) }
 
-    mutating func proceed(_ stream: ByteStream) -> Progress {
+    func proceed(_ stream: ByteStream) -> Progress {
         while sent < piece.count {
             let result = piece.withUnsafeBytes { stream.write(UnsafeRawBufferPointer(rebasing: $0[sent...])) }
             switch result {
@@ -46,7 +42,7 @@ struct FTPBodySender {
     }
 
     /// The next piece; nil at the body's end.
-    mutating func supply(_ data: Data?) {
+    func supply(_ data: Data?) {
         isReading = false
         (piece, sent) = (data ?? Data(), 0)
         if data == nil { source = nil }

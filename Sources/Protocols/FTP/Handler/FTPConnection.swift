@@ -3,37 +3,41 @@ import LoadingKitCore
 import LoadingKitFTP
 import LoadingKitHTTP
 import LoadingKitPrimitives
-import LoadingKitProxies
 import LoadingKitTransport
 
-/// A control connection: moves bytes between its socket and the state machine, and tells its load what the machine wants done.
-/// Confined to the session's loop.
+/// A control connection, with the data connection of its load's transfer: moves bytes between the socket and the state machine,
+/// does what the machine wants of a connection, and tells its load the rest. Confined to the session's loop.
 final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined to the session's loop
     private enum State {
-        case new
-        case tunnelling(ProxyTunnel)
-        case connecting(ConnectAttempt)
+        /// Or TLS is put on it. Nil before that has begun.
+        case connecting((any PendingConnection)?)
         case open(ByteStream)
         case closed
     }
 
+    let id: FTPConnectionPool.ConnectionID
     let key: FTPConnectionKey
     let session: FTPSession
     /// Who the connection is for; nil while it is idle.
-    weak var load: FTPLoad?
-    private(set) var machine: FTPClientStateMachine
+    weak var load: FTPLoad? { didSet { if load != nil { membership?.connectionDidBecomeActive() } } }
+    /// Nil until it is open.
     private(set) var metrics: ConnectionMetrics?
-    private(set) var idleSince = MonotonicTime(nanoseconds: 0)
+    var data = DataState.none
     /// What is decided about its TLS holds for its data connections.
     let family = TLSFamily()
-    private var state = State.new
-    private var parser = FTPReplyParser()
-    private var output: [UInt8] = []
-    private var membership: IdleConnections.Membership?
     /// A challenge that the program has not answered.
     var question: URLAuthenticationChallenge?
+    private var machine: FTPClientStateMachine
+    private var state = State.connecting(nil)
+    private var parser = FTPReplyParser()
+    private var replies: ArraySlice<FTPReply> = []
+    /// What the load has not taken, as its receiver is busy. No reply is looked at meanwhile.
+    private var held: FTPClientStateMachine.Event?
+    private var output: [UInt8] = []
+    private var membership: IdleConnections.Membership?
 
-    init(_ key: FTPConnectionKey, _ session: FTPSession) {
+    init(_ id: FTPConnectionPool.ConnectionID, _ key: FTPConnectionKey, _ session: FTPSession) {
+        self.id = id
         self.key = key
         self.session = session
         machine = FTPClientStateMachine(security: key.server.security, allowsPlainPassive: true)
@@ -41,129 +45,123 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
 
     var loop: EventLoop { session.loop }
 
-    var isIdle: Bool { load == nil && machine.isReady }
+    /// Whether another transfer can begin on it.
+    var isReady: Bool { machine.isReady }
 
     /// Whether the server has neither closed the connection nor said anything while nothing was asked.
     var isUsable: Bool {
-        if case .open(let stream) = state { machine.isReady && !stream.isDead } else { false }
-    }
-
-    /// What the connection is with; nil where there is none yet.
-    var info: ConnectionInfo? {
-        if case .open(let stream) = state { stream.info } else { nil }
+        guard case .open(let stream) = state else { return false }
+        return isReady && replies.isEmpty && parser.isBetweenReplies && !stream.isDead
     }
 
     // MARK: Connecting
 
-    func connect() {
-        do {
-            guard let proxy = key.proxy else {
-                let tls = try key.server.security == .implicit ? secureDemand() : nil
-                let attempt = session.connector.connect(
-                    to: endpoint, tls: tls, over: key.use, timeout: load?.wayLimit ?? session.settings.connectTimeout
-                ) { [weak self] in self?.connectDidEnd($0.mapError { $0 as any Error }) }
-                state = .connecting(attempt)
-                return
-            }
+    /// - Parameter limit: nanoseconds, where there is another way to the server; else the settings' own.
+    func connect(limit: UInt64?) {
+        let needsTLS = key.server.security == .implicit
+        state = .connecting(
+            makeStream(to: key.server.port, limit: limit) { [weak self] in self?.connectDidEnd($0, needsTLS: needsTLS) }
+        )
+    }
+
+    /// Makes a connection to a port of the server, through the proxy where there is one.
+    func makeStream(
+        to port: UInt16, limit: UInt64?, _ completion: @escaping (Result<ByteStream, any Error>) -> Void
+    ) -> any PendingConnection {
+        if let proxy = key.proxy {
             let tunnel = ProxyTunnel { [weak self] in self?.load?.tunnelRequester }
-            state = .tunnelling(tunnel)
-            try tunnel.start(
-                to: key.server.host, port: key.server.port, through: proxy, NSURLProtectionSpaceFTPProxy,
-                over: key.use, session.connector, session.settings, asking: self, limit: load?.wayLimit
-            ) { [weak self] in self?.tunnelDidEnd($0) }
-        } catch {
-            loop.executeLater { [weak self] in self?.fail(error) }
+            do {
+                try tunnel.start(
+                    to: key.server.host, port: port, through: proxy, NSURLProtectionSpaceFTPProxy, over: key.use,
+                    session.connector, session.settings, asking: self, limit: limit, completion: completion)
+            } catch {
+                loop.executeLater { completion(.failure(error)) }
+            }
+            return tunnel
         }
+        // The machine that the control connection goes to, once there is one.
+        let host = if case .open(let stream) = state { stream.info.remote.address } else { key.server.host }
+        return session.connector.connect(
+            to: .tcp(host: host, port: port), over: key.use, timeout: limit ?? session.settings.connectTimeout
+        ) { completion($0.mapError { $0 as any Error }) }
     }
 
-    var endpoint: Endpoint { .tcp(host: key.server.host, port: key.server.port) }
-
-    private func tunnelDidEnd(_ result: Result<ByteStream, any Error>) {
-        guard case .tunnelling = state else { return }
-        switch result {
-        case .success(let stream) where key.server.security == .implicit: secure(stream)
-        case .success(let stream): adopt(stream)
-        case .failure(let error): fail(error)
-        }
+    private func startTLS(_ stream: ByteStream) {
+        state = .connecting(secure(stream) { [weak self] in self?.connectDidEnd($0, needsTLS: false) })
     }
 
-    private func connectDidEnd(_ result: Result<ByteStream, any Error>) {
+    private func connectDidEnd(_ result: Result<ByteStream, any Error>, needsTLS: Bool) {
         guard case .connecting = state else { return }
         switch result {
-        case .success(let stream): adopt(stream)
         case .failure(let error): fail(error)
+        case .success(let stream) where needsTLS: startTLS(stream)
+        case .success(let stream):
+            state = .open(stream)
+            metrics = ConnectionMetrics(stream.info, protocolName: "ftp", isProxied: key.proxy != nil)
+            stream.handler = self
+            membership = IdleConnections.Membership(on: loop) { [weak self] in
+                guard let self, load == nil, isReady, membership?.isChosen == true else { return }
+                close()
+            }
+            load?.connectionDidOpen()
+            // After AUTH the machine goes on; else it waits for the server's greeting.
+            run { $0.tlsDidStart() }
         }
     }
 
-    private func secure(_ stream: ByteStream) {
+    // MARK: Use
+
+    /// Its load needs it no more. Another one may.
+    func becomeIdle() {
+        (load, held, data) = (nil, nil, .none)
+        membership?.connectionDidBecomeIdle()
+    }
+
+    /// Gives the machine an input, and does what it wants.
+    func run(_ input: (inout FTPClientStateMachine) throws -> FTPClientStateMachine.Action) {
         do {
-            let attempt = session.connector.secure(
-                stream, endpoint: endpoint, tls: try secureDemand(), timeout: session.settings.connectTimeout
-            ) { [weak self] in self?.connectDidEnd($0.mapError { $0 as any Error }) }
-            state = .connecting(attempt)
+            perform(try input(&machine))
         } catch {
-            stream.close()
             fail(error)
         }
     }
 
-    private func adopt(_ stream: ByteStream) {
-        state = .open(stream)
-        metrics = ConnectionMetrics(stream.info, protocolName: "ftp", isProxied: key.proxy != nil)
-        stream.handler = self
-        membership = IdleConnections.Membership(on: loop) { [weak self] in
-            guard let self, isIdle, membership?.isChosen == true else { return }
-            close()
-        }
-        load?.connectionDidOpen()
-        // After AUTH the machine goes on; else it waits for the server's greeting.
-        perform(machine.tlsDidStart())
-    }
-
-    // MARK: Sending
-
-    /// Does what the machine wants, or has the load do it.
-    func perform(_ action: FTPClientStateMachine.Action) {
+    private func perform(_ action: FTPClientStateMachine.Action) {
         switch action {
         case .wait: break
         case .send(let command):
-            output += command.bytes
+            let bytes = command.bytes
+            output += bytes
             write()
-            load?.connectionDidSend(command)
-        case .startTLS: startTLS()
-        case .close(let refusal):
-            // What the load does next needs no connection.
-            let load = load
-            close()
-            load?.connectionDidRefuse(refusal)
-        case .logIn, .givePassword, .ready, .report, .openData, .begin, .finish, .fail:
-            guard let load else { return close() }
-            load.perform(action, on: self)
+            load?.noteActivity(sent: bytes.count)
+            if machine.isTransferBeginning { secureData() }
+        case .startTLS: if case .open(let stream) = state { startTLS(stream) }
+        case .openData(let port): openData(port)
+        case .tell(let event): tell(event)
+        case .close(let refusal): fail(failure(of: refusal))
         }
     }
 
-    func logIn(_ user: String, _ password: String?) {
-        do {
-            perform(try machine.logIn(user: Array(user.utf8), password: password.map { Array($0.utf8) }))
-        } catch {
-            fail(error)
-        }
+    private func tell(_ event: FTPClientStateMachine.Event) {
+        guard let load else { return close() }
+        // What was received behind the event may have ended the load.
+        if !load.perform(event), self.load === load { held = event }
     }
 
-    func begin(_ transfer: FTPTransfer) { perform(machine.begin(transfer)) }
-    func proceed(from offset: Int64) { perform(machine.proceed(from: offset)) }
-    func dataDidOpen() { perform(machine.dataDidOpen()) }
-    func dataDidFail() { perform(machine.dataDidFail()) }
-    func dataDidEnd() { perform(machine.dataDidEnd()) }
+    /// The load's receiver is ready again.
+    func resume() {
+        if let event = held.take() { tell(event) }
+        receive()
+    }
 
-    private func startTLS() {
-        guard case .open(let stream) = state else { return }
-        // What came before TLS was not protected by it.
-        guard parser.isBetweenReplies else {
-            return fail(
-                LoadFailure(.secureConnectionFailed, "the server sent more than its answer to AUTH TLS before TLS"))
-        }
-        secure(stream)
+    // MARK: Bytes
+
+    func streamDidBecomeWritable(_ stream: ByteStream) {
+        if stream === dataStream { load?.moveData() } else { write() }
+    }
+
+    func streamDidBecomeReadable(_ stream: ByteStream) {
+        if stream === dataStream { load?.moveData() } else { receive() }
     }
 
     private func write() {
@@ -177,58 +175,41 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
         }
     }
 
-    func streamDidBecomeWritable(_ stream: ByteStream) { write() }
-
-    // MARK: Receiving
-
-    func streamDidBecomeReadable(_ stream: ByteStream) {
-        while case .open(let current) = state, current === stream {
-            switch stream.read(into: loop.scratch) {
-            case .bytes(let count):
-                load?.noteActivity(received: count)
-                guard take(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count])) else { return }
-            case .wouldBlock: return
-            case .end: return fail(LoadFailure.controlConnectionLost)
-            case .failed(let error): return fail(error)
-            }
-        }
-    }
-
-    /// False when the connection is not to be read further.
-    private func take(_ bytes: UnsafeRawBufferPointer) -> Bool {
-        do throws(FTPError) {
-            let replies = try parser.receive(bytes)
-            for (index, reply) in replies.enumerated() {
-                guard case .open = state else { return false }
-                let action = try machine.receive(reply)
-                if case .startTLS = action, index < replies.count - 1 {
-                    fail(
-                        LoadFailure(
-                            .secureConnectionFailed, "the server sent more than its answer to AUTH TLS before TLS"))
-                    return false
+    private func receive() {
+        do {
+            while held == nil, case .open(let stream) = state {
+                if let reply = replies.popFirst() {
+                    let action = try machine.receive(reply)
+                    // What came before TLS was not protected by it.
+                    if case .startTLS = action, !replies.isEmpty || !parser.isBetweenReplies {
+                        throw LoadFailure(
+                            .secureConnectionFailed, "the server sent more than its answer to AUTH TLS before TLS")
+                    }
+                    perform(action)
+                    continue
                 }
-                perform(action)
+                if let failure = parser.failure { throw failure }
+                switch stream.read(into: loop.scratch) {
+                case .bytes(let count):
+                    load?.noteActivity(received: count)
+                    replies += try parser.receive(UnsafeRawBufferPointer(rebasing: loop.scratch[..<count]))
+                case .wouldBlock: return
+                case .end:
+                    throw LoadFailure(
+                        .networkConnectionLost,
+                        "the server closed the control connection before the transfer was over")
+                case .failed(let error): throw error
+                }
             }
-            if let failure = parser.failure { throw failure }
-            return true
         } catch {
             fail(error)
-            return false
         }
     }
-
-    // MARK: Idle
-
-    func didBecomeIdle() {
-        idleSince = loop.now
-        membership?.connectionDidBecomeIdle()
-    }
-
-    func didBecomeActive() { membership?.connectionDidBecomeActive() }
 
     // MARK: The end
 
     private func fail(_ error: any Error) {
+        // What the load does next needs no connection.
         let load = load
         close()
         load?.connectionDidFail(error)
@@ -238,15 +219,15 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     func close() {
         let last = state
         if case .closed = last { return }
-        let wasReady = machine.isReady
+        let wasReady = isReady
         state = .closed
         machine.connectionDidClose()
+        closeData()
         if let question { load?.receiver?.withdraw(question) }
         (question, load, membership) = (nil, nil, nil)
         switch last {
-        case .new, .closed: break
-        case .tunnelling(let tunnel): tunnel.cancel()
-        case .connecting(let attempt): attempt.cancel()
+        case .closed: break
+        case .connecting(let pending): pending?.cancel()
         case .open(let stream):
             // A courtesy to the server (RFC 959 §4.1.1), whose answer is not waited for.
             if wasReady { _ = Array("QUIT\r\n".utf8).withUnsafeBytes { stream.write($0) } }

@@ -23,8 +23,7 @@ extension LoadFailure {
     }
 
     /// The server has sent less or more than the file has, as it said.
-    static func differentSize(_ received: Int64, expected: Int64?) -> LoadFailure {
-        let size = expected ?? 0
+    static func differentSize(_ received: Int64, expected size: Int64) -> LoadFailure {
         guard received > size else {
             return LoadFailure(
                 .networkConnectionLost, "the server sent \(received) bytes of the \(size) that the file has")
@@ -33,8 +32,4 @@ extension LoadFailure {
             .badServerResponse,
             "the server sent more than the \(size) bytes that the file has, as it said: it has changed meanwhile")
     }
-
-    /// The server has closed the control connection.
-    static let controlConnectionLost = LoadFailure(
-        .networkConnectionLost, "the server closed the control connection before the transfer was over")
 }

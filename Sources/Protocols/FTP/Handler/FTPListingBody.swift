@@ -4,14 +4,9 @@ import LoadingKitFTP
 import LoadingKitPrimitives
 
 /// Makes a response's body of what a server sends as a listing, a piece at a time.
-struct FTPListingBody {
-    private enum Document {
-        case page(FTPListingPage)
-        case json(FTPListingJSON)
-    }
-
+final class FTPListingBody {
     private var parser: FTPListingParser
-    private var document: Document
+    private var document: any ListingDocument
 
     init(_ request: FTPRequest, isMachineListing: Bool) {
         let now = Int64(Date().timeIntervalSince1970)
@@ -19,38 +14,27 @@ struct FTPListingBody {
         let endsInSlash = request.url.path(percentEncoded: true).hasSuffix("/")
         document =
             request.wantsJSON
-            ? .json(FTPListingJSON())
-            : .page(FTPListingPage(path: request.transfer.path.whole, endsInSlash: endsInSlash))
+            ? FTPListingJSON() : FTPListingPage(path: request.transfer.path.whole, endsInSlash: endsInSlash)
     }
 
-    func begin() -> [UInt8] {
-        switch document {
-        case .page(let page): page.begin()
-        case .json(let json): json.begin()
-        }
-    }
+    func begin() -> [UInt8] { document.begin() }
 
-    mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(FTPListingError) -> [UInt8] {
+    func receive(_ bytes: UnsafeRawBufferPointer) throws(FTPListingError) -> [UInt8] {
         rows(try parser.receive(bytes))
     }
 
-    mutating func finish() throws(FTPListingError) -> [UInt8] {
-        let rest = rows(try parser.finish())
-        let count = parser.unreadableLineCount
-        switch document {
-        case .page(let page): return rest + page.end(unreadableLineCount: count)
-        case .json(let json): return rest + json.end(unreadableLineCount: count)
-        }
+    func finish() throws(FTPListingError) -> [UInt8] {
+        rows(try parser.finish()) + document.end(unreadableLineCount: parser.unreadableLineCount)
     }
 
-    private mutating func rows(_ entries: [FTPEntry]) -> [UInt8] {
-        var bytes: [UInt8] = []
-        switch document {
-        case .page(let page): for entry in entries { bytes += page.row(for: entry) }
-        case .json(var json):
-            for entry in entries { bytes += json.row(for: entry) }
-            document = .json(json)
-        }
-        return bytes
-    }
+    private func rows(_ entries: [FTPEntry]) -> [UInt8] { entries.flatMap { document.row(for: $0) } }
 }
+
+private protocol ListingDocument {
+    func begin() -> [UInt8]
+    mutating func row(for entry: FTPEntry) -> [UInt8]
+    func end(unreadableLineCount: Int) -> [UInt8]
+}
+
+extension FTPListingPage: ListingDocument {}
+extension FTPListingJSON: ListingDocument {}

@@ -1,136 +1,130 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitFTP
+import LoadingKitTransport
 
-/// The transfer's beginning, and how it ends.
 extension FTPLoad {
-    func transferWillBegin(on connection: FTPConnection) {
-        guard let request, let metrics = connection.metrics else { return }
-        timings.beginRequest(on: metrics, isReused: isReused, at: loop.now)
-        connection.begin(request.transfer)
-    }
-
-    func fileIsKnown(_ facts: FTPFacts, _ connection: FTPConnection) {
-        guard let request else { return }
-        self.facts = facts
-        range = request.range(of: facts)
-        connection.proceed(from: request.transfer.operation == .store ? request.bodyOffset : range?.lowerBound ?? 0)
-    }
-
-    func dataDidOpen() { connection?.dataDidOpen() }
-
-    func dataDidFail(_ error: any Error) {
-        dataError = error
-        connection?.dataDidFail()
-    }
-
-    func dataDidBreak(_ error: any Error) {
-        // What the server has to say is more than that.
-        guard connection != nil else { return }
-        fail(error)
-    }
-
-    func transferDidBegin(_ beginning: FTPClientStateMachine.Beginning) {
-        guard let request, let receiver else { return }
-        if isBlocked {
-            heldBeginning = beginning
-            return
+    /// What is done on a connection on which the user is logged in.
+    final class Transfer {
+        enum Phase {
+            /// The server has not begun.
+            case asked
+            /// Bytes come: of a file, or of a listing.
+            case receiving(FTPListingBody?)
+            case sending(FTPBodySender)
+            /// All bytes are sent. With a timer: the server has closed the data connection before, and may say why until then.
+            case sent(LoopTimer?)
         }
-        self.beginning = beginning
+
+        let plan: Plan
+        let connection: FTPConnection
+        var phase = Phase.asked
+        var facts = FTPFacts()
+        var range: Range<Int64>?
+        var received: Int64 = 0
+
+        init(_ plan: Plan, _ connection: FTPConnection) {
+            self.plan = plan
+            self.connection = connection
+        }
+
+        var request: FTPRequest { plan.request }
+
+        var hasBegun: Bool { if case .asked = phase { false } else { true } }
+
+        /// How many bytes the server said that there are: with `SIZE`, which is exact.
+        var expectedCount: Int64? {
+            guard request.transfer.path.form != .text else { return nil }
+            return range.map { $0.upperBound - $0.lowerBound } ?? facts.size
+        }
+
+        /// Whether the part that was asked for is there, behind which the server would send on to the file's end.
+        var isPartComplete: Bool {
+            range.map { $0.upperBound != facts.size && received >= $0.upperBound - $0.lowerBound } ?? false
+        }
+
+        /// Nothing is received or sent any more.
+        func stop() {
+            if case .sent(let timer?) = phase { timer.cancel() }
+            connection.closeData()
+            request.body.abandon()
+        }
+    }
+
+    // MARK: The beginning
+
+    func beginTransfer(_ plan: Plan, _ connection: FTPConnection, isReused: Bool) {
+        guard let metrics = connection.metrics else { return }
+        timings.beginRequest(on: metrics, isReused: isReused, at: loop.now)
+        state = .transferring(Transfer(plan, connection))
+        connection.run { $0.begin(plan.request.transfer) }
+    }
+
+    func fileIsKnown(_ facts: FTPFacts, _ transfer: Transfer) {
+        transfer.facts = facts
+        transfer.range = transfer.request.range(of: facts)
+        let isStored = transfer.request.transfer.operation == .store
+        let offset = isStored ? transfer.request.bodyOffset : transfer.range?.lowerBound ?? 0
+        transfer.connection.run { $0.proceed(from: offset) }
+    }
+
+    func transferDidBegin(_ beginning: FTPClientStateMachine.Beginning, _ transfer: Transfer) {
+        let request = transfer.request
         timings.requestEnd = loop.now
         switch request.transfer.operation {
         case .retrieve:
-            if beginning.offset == 0, range?.lowerBound ?? 0 > 0 { range = nil }
-            var facts = facts
+            if beginning.offset == 0, transfer.range?.lowerBound ?? 0 > 0 { transfer.range = nil }
+            var facts = transfer.facts
             if facts.size == nil, request.transfer.path.form != .text { facts.size = beginning.announcedSize }
-            give(FTPResponse.file(request, facts, range: range))
+            transfer.phase = .receiving(nil)
+            give(FTPResponse.file(request, facts, range: transfer.range))
         case .list:
             let body = FTPListingBody(request, isMachineListing: beginning.isMachineListing)
-            listing = body
+            transfer.phase = .receiving(body)
             give(FTPResponse.listing(request))
-            if self.receiver != nil { give(body.begin()) }
+            if receiver != nil { give(body.begin()) }
         case .store, .append:
-            sender = request.body.map { FTPBodySender($0) }
-            receiver.noteActivity()
+            transfer.phase = .sending(FTPBodySender(request.body))
+            receiver?.noteActivity()
         case .inspect, .makeDirectory: break
         }
-        readData()
-        sendData()
+        moveData()
     }
 
-    func give(_ response: URLResponse) {
-        self.response = response
-        timings.responseStart = loop.now
-        if receiver?.receive(response) == .wait { isBlocked = true }
-    }
-
-    func give(_ bytes: [UInt8]) {
-        guard !bytes.isEmpty else { return }
-        timings.responseBodyBytesAfterDecoding += Int64(bytes.count)
-        if bytes.withUnsafeBytes({ receiver?.receive($0) }) == .wait { isBlocked = true }
-    }
-
-    func transferDidFinish(_ facts: FTPFacts, _ connection: FTPConnection) {
-        stopTransfer()
-        release(connection)
-        complete(facts)
-    }
-
-    /// The server has broken the transfer off. What came before is read first: a resumed download need not load it again.
-    func transferDidFail(_ refusal: FTPRefusal) {
-        readRest()
-        guard let connection else { return }
-        if isBlocked, isReading, !isDataOver {
-            heldRefusal = refusal
-            return
+    /// Receives or sends what can be received or sent now.
+    func moveData() {
+        guard case .transferring(let transfer) = state else { return }
+        switch transfer.phase {
+        case .receiving(let listing): receive(listing, transfer)
+        case .sending(let sender): send(sender, transfer)
+        case .asked, .sent: break
         }
-        // Some servers say on the control connection, too, that TLS of a data connection came to nothing: the next
-        // command would take that for its answer.
-        let mayHaveMore = data != nil && connection.key.server.security != .none
-        stopTransfer()
-        if !mayHaveMore { release(connection) }
-        fail(LoadFailure(refusal))
     }
 
-    /// Whether a file's bytes come.
-    var isReading: Bool {
-        request?.transfer.operation == .retrieve && (beginning != nil || heldBeginning != nil)
-    }
+    // MARK: The end
 
-    func complete(_ facts: FTPFacts) {
-        guard let request else { return }
-        switch request.transfer.operation {
-        case .retrieve: break
-        case .list, .inspect, .store, .append, .makeDirectory:
-            guard !isBlocked else {
-                heldEnd = facts
-                return
-            }
-        }
+    func transferDidFinish(_ facts: FTPFacts, _ transfer: Transfer) {
+        let request = transfer.request
         switch request.transfer.operation {
         case .retrieve:
-            if let expected = expectedCount, received < expected {
-                return fail(LoadFailure.differentSize(received, expected: expected))
+            if let expected = transfer.expectedCount, transfer.received < expected {
+                return fail(LoadFailure.differentSize(transfer.received, expected: expected))
             }
-        case .list: if let end = listingEnd() { give(end) } else { return }
+        case .list:
+            do throws(FTPListingError) {
+                if case .receiving(let listing?) = transfer.phase { give(try listing.finish()) }
+            } catch {
+                return fail(error)
+            }
         case .inspect: give(FTPResponse.file(request, facts, range: nil))
         case .store, .append, .makeDirectory: give(FTPResponse.written(request))
         }
         finish()
     }
 
-    private func listingEnd() -> [UInt8]? {
-        do {
-            return try listing?.finish() ?? []
-        } catch {
-            fail(error)
-            return nil
-        }
-    }
-
-    /// How many bytes the server said that there are: with `SIZE`, which is exact.
-    var expectedCount: Int64? {
-        guard request?.transfer.path.form != .text else { return nil }
-        return range.map { $0.upperBound - $0.lowerBound } ?? facts.size
+    func transferDidFail(_ refusal: FTPRefusal, _ transfer: Transfer) {
+        let failure = transfer.connection.failure(of: refusal)
+        if transfer.connection.mayHearMore { transfer.connection.close() }
+        fail(failure)
     }
 }

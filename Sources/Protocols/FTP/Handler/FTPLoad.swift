@@ -8,54 +8,40 @@ import LoadingKitTransport
 
 /// One request to an FTP server: finds who the user is, gets a control connection, and moves the file's bytes between the data
 /// connection and the receiver. Confined to the session's loop.
+///
+///     new → finding ways → waiting → connecting (→ asking → waiting …) → transferring → over
 final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resources.loop`
+    /// What is asked of the server, as whom, and on which way.
+    struct Plan {
+        let request: FTPRequest
+        var login: FTPLogin
+        var ways: ProxyWays
+    }
+
     enum State {
         case new
-        /// For a connection, or for the program's answer to a challenge.
-        case waiting
-        case connected(FTPConnection)
+        case findingWays(FTPRequest)
+        /// For a connection.
+        case waiting(Plan)
+        /// The connection is made, or the user is logged in on it.
+        case connecting(Plan, FTPConnection)
+        /// The program is asked who the user is. There is no connection meanwhile: it may take long to answer, and the user may
+        /// be another one then.
+        case asking(Plan)
+        case transferring(Transfer)
         case over
     }
 
     let urlRequest: URLRequest
     let resources: LoadResources
     let session: FTPSession
+    let number: FTPConnectionPool.LoadID
     private(set) var receiver: (any LoadReceiver)?
-    private(set) var request: FTPRequest?
     var state = State.new
-    let number: UInt64
-    var login = FTPLogin()
-    /// Nil until they are found.
-    var ways: ProxyWays?
-    /// Whether the control connection was made.
-    var isOpen = false
-    var timings: TransactionTimings
-    var isReused = false
-    private var isCollected = false
-    var response: URLResponse?
-
-    var data: FTPDataChannel?
-    var beginning: FTPClientStateMachine.Beginning?
-    var facts = FTPFacts()
-    var range: Range<Int64>?
-    var listing: FTPListingBody?
-    var received: Int64 = 0
-    var sender: FTPBodySender?
     /// The receiver takes no bytes now.
     var isBlocked = false
-    var isDataOver = false
-    /// What came while the receiver took nothing: no response may be given then.
-    var heldBeginning: FTPClientStateMachine.Beginning?
-    var heldEnd: FTPFacts?
-    var heldRefusal: FTPRefusal?
-
-    /// Whether the connection may not be one that was used before.
-    var needsFresh = false
-    /// Why the last data connection could not be made.
-    var dataError: (any Error)?
-    /// Why bytes could not be sent: the server's reason is waited for.
-    var sendError: TransportError?
-    var reasonTimer: LoopTimer?
+    var timings: TransactionTimings
+    private var response: URLResponse?
 
     init(_ request: URLRequest, _ resources: LoadResources) {
         urlRequest = request
@@ -66,11 +52,6 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
     }
 
     var loop: EventLoop { resources.loop }
-    var server: FTPServer? { request?.server }
-
-    var connection: FTPConnection? {
-        if case .connected(let connection) = state { connection } else { nil }
-    }
 
     // MARK: LoopHandler
 
@@ -78,7 +59,6 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         self.receiver = receiver
         do {
             let request = try FTPRequest(urlRequest)
-            self.request = request
             guard request.server.security != .none || session.settings.allowsCleartext(to: request.server.host) else {
                 throw LoadFailure(
                     .appTransportSecurityRequiresSecureConnection,
@@ -86,20 +66,13 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
                         + "field FTP-TLS: required, or allow it with configuration.appTransportSecurity "
                         + "(exceptionDomains or allowsArbitraryLoads)")
             }
-            login = FTPLogin(request, session)
-            try findWays(to: request.server)
+            try findWays(request)
         } catch {
             fail(error)
         }
     }
 
     func end() {
-        session.withdraw(self)
-        session.proxies.withdraw(number)
-        if let connection {
-            connection.load = nil
-            connection.close()
-        }
         stop()
         receiver = nil
     }
@@ -108,66 +81,89 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
 
     func receiverDidBecomeReady() {
         isBlocked = false
-        if let beginning = heldBeginning.take() { transferDidBegin(beginning) }
-        if let facts = heldEnd.take() { complete(facts) }
-        if let refusal = heldRefusal.take() { return transferDidFail(refusal) }
-        readData()
-        sendData()
+        switch state {
+        case .connecting(_, let connection): connection.resume()
+        case .transferring(let transfer):
+            moveData()
+            transfer.connection.resume()
+        case .new, .findingWays, .waiting, .asking, .over: break
+        }
     }
 
-    func noteActivity(received count: Int) {
-        timings.responseHeaderBytesReceived += Int64(count)
+    // MARK: From the connection
+
+    func noteActivity(sent: Int = 0, received: Int = 0) {
+        timings.requestHeaderBytesSent += Int64(sent)
+        timings.responseHeaderBytesReceived += Int64(received)
         receiver?.noteActivity()
     }
 
+    /// What the server's replies mean to the load. False while the receiver is busy: no response may be given then, and no end.
+    func perform(_ event: FTPClientStateMachine.Event) -> Bool {
+        // A download that is resumed need not load again what came before the server broke off.
+        if case .fail = event { receiveRest() }
+        if isBlocked { return false }
+        switch (event, state) {
+        case (.logIn(nil), .connecting(let plan, let connection)):
+            let (user, password) = (plan.login.user, plan.login.password)
+            connection.run { try $0.logIn(user: Array(user.utf8), password: password.map { Array($0.utf8) }) }
+        case (.logIn(let refusal), .connecting(let plan, let connection)): loginDidFail(refusal, plan, connection)
+        case (.givePassword, .connecting(let plan, let connection)): loginDidFail(nil, plan, connection)
+        case (.ready, .connecting(let plan, let connection)):
+            session.serverDidAccept(plan.login, plan.request.server, for: resources.task)
+            beginTransfer(plan, connection, isReused: false)
+        case (.report(let facts), .transferring(let transfer)): fileIsKnown(facts, transfer)
+        case (.begin(let beginning), .transferring(let transfer)): transferDidBegin(beginning, transfer)
+        case (.finish(let facts), .transferring(let transfer)): transferDidFinish(facts, transfer)
+        case (.fail(let refusal), .transferring(let transfer)): transferDidFail(refusal, transfer)
+        case (.logIn, _), (.givePassword, _), (.ready, _), (.report, _), (.begin, _), (.finish, _), (.fail, _): break
+        }
+        return true
+    }
+
+    // MARK: To the receiver
+
+    func give(_ response: URLResponse) {
+        self.response = response
+        timings.responseStart = loop.now
+        note(receiver?.receive(response))
+    }
+
+    func give(_ bytes: [UInt8]) {
+        guard !bytes.isEmpty else { return }
+        timings.responseBodyBytesAfterDecoding += Int64(bytes.count)
+        note(bytes.withUnsafeBytes { receiver?.receive($0) })
+    }
+
+    func note(_ flow: Flow?) { if flow == .wait { isBlocked = true } }
+
     // MARK: The end
 
-    func finish() {
-        guard let receiver else { return }
-        state = .over
-        timings.responseEnd = loop.now
-        collect()
-        receiver.finish()
-    }
+    func finish() { conclude { $0.finish() } }
 
-    func fail(_ error: any Error) {
+    func fail(_ error: any Error) { conclude { $0.fail(LoadFailure.ofConnecting(error)) } }
+
+    private func conclude(_ tell: (any LoadReceiver) -> Void) {
         if case .over = state { return }
-        let connection = connection
-        state = .over
-        stopTransfer()
-        if let connection {
-            connection.load = nil
-            connection.close()
-        }
+        stop()
         guard let receiver else { return }
         timings.responseEnd = loop.now
-        collect()
-        receiver.fail(LoadFailure.ofConnecting(explained(error)))
+        receiver.collect(TransactionRecord(timings: timings, request: urlRequest, response: response))
+        tell(receiver)
     }
 
-    /// That no data connection came about is said by the server's refusal, or by the reason for which none could be made.
-    private func explained(_ error: any Error) -> any Error {
-        guard let dataError, (error as? LoadFailure)?.code == .cannotConnectToHost else { return error }
-        return dataError
-    }
-
-    private func collect() {
-        guard !isCollected else { return }
-        isCollected = true
-        receiver?.collect(TransactionRecord(timings: timings, request: urlRequest, response: response))
-    }
-
-    func stopTransfer() {
-        data?.close()
-        data = nil
-        if case .source(let source, _)? = request?.body { (source as? BodyStreamReader)?.abandon() }
-        sender = nil
-        reasonTimer?.cancel()
-        reasonTimer = nil
-    }
-
+    /// Ends what is under way, of which nothing is heard any more.
     private func stop() {
-        stopTransfer()
+        let last = state
         state = .over
+        switch last {
+        case .new, .asking, .over: break
+        case .findingWays: session.proxies.withdraw(number)
+        case .waiting(let plan): session.withdraw(self, from: plan.request.server)
+        case .connecting(_, let connection): connection.close()
+        case .transferring(let transfer):
+            transfer.stop()
+            if transfer.connection.isReady { session.release(transfer.connection) } else { transfer.connection.close() }
+        }
     }
 }

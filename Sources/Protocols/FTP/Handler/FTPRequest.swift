@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKitCore
 import LoadingKitFTP
+import LoadingKitHTTP
 import LoadingKitPrimitives
 
 /// What a request asks of an FTP server.
@@ -21,7 +22,8 @@ struct FTPRequest {
     /// The user and the password that the URL names.
     let user: String?
     let password: String?
-    let body: FTPBody?
+    /// What is written to a file.
+    let body: RequestBody
     /// Where in the file the body begins, as `Content-Range` says.
     let bodyOffset: Int64
     let wantsJSON: Bool
@@ -38,15 +40,11 @@ struct FTPRequest {
         password = url.password(percentEncoded: false)
         // A question mark has no meaning in the scheme (RFC 1738 §3.2): what follows it belongs to the name.
         let path = try FTPPath(parts.percentEncodedPath + (parts.percentEncodedQuery.map { "%3F" + $0 } ?? ""))
-        let body = FTPBody(request)
+        body = RequestBody(request)
         transfer = FTPTransfer(
-            try Self.operation(request.httpMethod ?? "GET", path, hasBody: body != nil), path,
+            try Self.operation(request.httpMethod ?? "GET", path, body), path,
             stepsThroughFolders: Self.isSet(Field.path, "steps", in: request),
             makesFolders: Self.isSet(Field.folders, "make", in: request))
-        switch transfer.operation {
-        case .store, .append: self.body = body ?? .data(Data())
-        case .retrieve, .list, .inspect, .makeDirectory: self.body = nil
-        }
         bodyOffset =
             request.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init)?.range.lowerBound ?? 0
         wantsJSON = request.value(forHTTPHeaderField: "Accept")?.lowercased().contains("application/json") ?? false
@@ -54,21 +52,20 @@ struct FTPRequest {
         condition = request.value(forHTTPHeaderField: "If-Range")
     }
 
-    private static func isSet(_ field: String, _ value: String, in request: URLRequest) -> Bool {
+    fileprivate static func isSet(_ field: String, _ value: String, in request: URLRequest) -> Bool {
         request.value(forHTTPHeaderField: field)?.lowercased() == value
     }
 
     private static func operation(
-        _ method: String, _ path: FTPPath, hasBody: Bool
+        _ method: String, _ path: FTPPath, _ body: RequestBody
     ) throws -> FTPTransfer.Operation {
         let operation: FTPTransfer.Operation
-        switch method.uppercased() {
-        case "GET" where hasBody: operation = .store
-        case "GET": return path.isDirectory ? .list : .retrieve
-        case "HEAD": operation = .inspect
-        case "PUT": operation = .store
-        case "APPE": operation = .append
-        case "MKCOL": operation = .makeDirectory
+        switch (method.uppercased(), body) {
+        case ("GET", .none): return path.isDirectory ? .list : .retrieve
+        case ("GET", _), ("PUT", _): operation = .store
+        case ("HEAD", _): operation = .inspect
+        case ("APPE", _): operation = .append
+        case ("MKCOL", _): operation = .makeDirectory
         case _:
             throw LoadFailure(
                 .unsupportedURL, "an ftp: URL can be loaded with GET, HEAD, PUT, APPE or MKCOL, not \(method)")
@@ -82,12 +79,12 @@ struct FTPRequest {
 
     /// Which bytes of a file are asked for; nil for all of them.
     ///
-    /// A range that holds for one version of the file (`If-Range`) is one of a file that has the same size and time.
+    /// A range that holds for one version of the file (`If-Range`) is one of a file that has the same size and time. A text has
+    /// none: its bytes on the way are not those of the file.
     func range(of facts: FTPFacts) -> Range<Int64>? {
-        guard let range, let size = facts.size, transfer.operation == .retrieve else { return nil }
-        if let condition {
-            guard let tag = FTPVersion(facts)?.entityTag, condition == tag else { return nil }
-        }
+        guard let range, let size = facts.size, transfer.operation == .retrieve, transfer.path.form != .text,
+            condition == nil || condition == facts.entityTag
+        else { return nil }
         return range.resolved(total: size)
     }
 }
@@ -109,7 +106,7 @@ struct FTPServer: Hashable {
         }
         self.host = host.hasPrefix("[") && host.hasSuffix("]") ? String(host.dropFirst().dropLast()) : host
         self.port = port
-        let asksForTLS = request.value(forHTTPHeaderField: FTPRequest.Field.tls)?.lowercased() == "required"
+        let asksForTLS = FTPRequest.isSet(FTPRequest.Field.tls, "required", in: request)
         security = isImplicit ? .implicit : asksForTLS ? .explicit : .none
     }
 
@@ -118,32 +115,5 @@ struct FTPServer: Hashable {
         URLProtectionSpace(
             host: host, port: Int(port), protocol: NSURLProtectionSpaceFTP, realm: nil,
             authenticationMethod: NSURLAuthenticationMethodDefault)
-    }
-}
-
-/// What is written to a file.
-enum FTPBody {
-    case data(Data)
-    case source(any BodySource, size: Int64?)
-
-    init?(_ request: URLRequest) {
-        if let data = request.httpBody {
-            self = .data(data)
-        } else if let stream = request.httpBodyStream {
-            let size = request.value(forHTTPHeaderField: "Content-Length").flatMap { Int64($0) }
-            self = .source(BodyStreamReader(stream), size: size)
-        } else if let file = request.bodyFile {
-            self = .source(BodyFileReader(file), size: file.size)
-        } else {
-            return nil
-        }
-    }
-
-    /// Bytes; -1 where that is not known.
-    var expectedCount: Int64 {
-        switch self {
-        case .data(let data): Int64(data.count)
-        case .source(_, let size): size ?? -1
-        }
     }
 }

@@ -4,15 +4,9 @@ import LoadingKitFTP
 import LoadingKitHTTP
 import LoadingKitPrimitives
 
-/// Which version of a file a server has: its size and its time.
-struct FTPVersion {
-    let entityTag: String
-
-    /// Nil where either is not known.
-    init?(_ facts: FTPFacts) {
-        guard let size = facts.size, let time = facts.modificationTime else { return nil }
-        entityTag = "\"\(size)-\(time)\""
-    }
+extension FTPFacts {
+    /// Which version of a file a server has: its size and its time. Nil where either is not known.
+    var entityTag: String? { size.flatMap { size in modificationTime.map { "\"\(size)-\($0)\"" } } }
 }
 
 /// Makes responses of what FTP servers say: with the fields that an HTTP server would send.
@@ -22,10 +16,13 @@ enum FTPResponse {
     /// - Parameter range: the part that is sent; nil for all of it.
     static func file(_ request: FTPRequest, _ facts: FTPFacts, range: Range<Int64>?) -> HTTPURLResponse {
         var fields = HTTPFields()
-        let isText = request.transfer.path.form == .text
-        let type = MIMEType.forPathExtension(request.url.ftpPathExtension)
-        fields.append(name: "Content-Type", value: type ?? (isText ? "text/plain" : "application/octet-stream"))
-        if let name = request.transfer.path.segments.last, request.transfer.path.form != nil {
+        let path = request.transfer.path
+        let name = path.segments.last ?? []
+        let suffix = name.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false).dropFirst().last ?? []
+        let type = MIMEType.forPathExtension(String(decoding: suffix, as: UTF8.self))
+        fields.append(
+            name: "Content-Type", value: type ?? (path.form == .text ? "text/plain" : "application/octet-stream"))
+        if path.form != nil {
             // Else the file's suggested name would have the type of the URL in it.
             fields.append(
                 name: "Content-Disposition",
@@ -37,8 +34,8 @@ enum FTPResponse {
         if let time = facts.modificationTime {
             fields.append(name: "Last-Modified", value: HTTPDate.string(Date(timeIntervalSince1970: Double(time))))
         }
-        if let version = FTPVersion(facts) {
-            fields.append(name: "ETag", value: version.entityTag)
+        if let tag = facts.entityTag {
+            fields.append(name: "ETag", value: tag)
             fields.append(name: "Accept-Ranges", value: "bytes")
         }
         return response(request, range == nil ? 200 : 206, fields, length ?? -1)
@@ -65,16 +62,5 @@ enum FTPResponse {
         HTTPURLResponse(
             url: request.url, statusCode: status, httpVersion: "HTTP/1.1", fields: fields, expectedContentLength: length
         )
-    }
-}
-
-extension URL {
-    /// Without what a URL says behind the file's name.
-    fileprivate var ftpPathExtension: String {
-        let name = lastPathComponent
-        guard let semicolon = name.lastIndex(of: ";"), name[semicolon...].lowercased().hasPrefix(";type=") else {
-            return pathExtension
-        }
-        return (name[..<semicolon] as Substring).split(separator: ".").dropFirst().last.map(String.init) ?? ""
     }
 }

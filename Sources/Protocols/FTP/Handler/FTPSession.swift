@@ -20,30 +20,32 @@ struct FTPConnectionKey: Hashable {
 
 /// What the loads of a session share: control connections, TLS contexts, and credentials that servers have accepted. Confined
 /// to the session's loop.
+///
+/// Does what the pools decide, with the loads and connections that their identifiers stand for. An action may lead to another
+/// input at once: that one's actions are run after those of the first.
 final class FTPSession: SessionResource {
     /// How long a connection that nothing uses is kept, in seconds: servers commonly close them after one minute or more.
     private static let idleTimeout = 55.0
 
-    let core: SessionCore
     let loop: EventLoop
     let settings: SessionSettings
     let connector: Connector
     let proxies: ProxyFinder
-    private let use: NetworkUse
+    let use: NetworkUse
     private var tlsContexts: [TLSOptions: TLSContext] = [:]
     /// What servers have accepted that programs were asked for.
-    private var accepted: [FTPServer: URLCredential] = [:]
-    private var idle: [FTPConnectionKey: [FTPConnection]] = [:]
-    /// Open connections and those that are being made, by server.
-    private var connections: [FTPServer: [ObjectIdentifier: FTPConnection]] = [:]
-    /// Loads that wait until a connection may be made, in order.
-    private var waiting: [FTPServer: [FTPLoad]] = [:]
-    private var loadCount: UInt64 = 0
+    private(set) var accepted: [FTPServer: URLCredential] = [:]
+    private var pools: [FTPServer: FTPConnectionPool] = [:]
+    /// Those that are submitted and have no connection yet.
+    private var loads: [FTPConnectionPool.LoadID: FTPLoad] = [:]
+    private var connections: [FTPConnectionPool.ConnectionID: FTPConnection] = [:]
+    private var pending: ArraySlice<(FTPServer, FTPConnectionPool.Action)> = []
+    private var isRunning = false
+    private var loadCount: FTPConnectionPool.LoadID = 0
     private var sweepTimer: LoopTimer?
     private var isClosed = false
 
     private init(_ core: SessionCore) {
-        self.core = core
         loop = core.loop
         settings = core.settings
         proxies = ProxyFinder(core)
@@ -54,12 +56,10 @@ final class FTPSession: SessionResource {
     static func of(_ core: SessionCore) -> FTPSession { core.resource(FTPSession.init) }
 
     /// A number that no other load of the session has.
-    func makeLoadNumber() -> UInt64 {
+    func makeLoadNumber() -> FTPConnectionPool.LoadID {
         loadCount &+= 1
         return loadCount
     }
-
-    func networks(for request: URLRequest) -> NetworkUse { use.narrowed(by: request) }
 
     func tlsContext(for host: String) throws(TransportError) -> TLSContext {
         let options = TLSOptions(settings, host: host, alpn: [])
@@ -71,117 +71,94 @@ final class FTPSession: SessionResource {
 
     // MARK: Credentials
 
-    func acceptedCredential(for server: FTPServer) -> URLCredential? { accepted[server] }
-
-    func serverDidAccept(_ credential: URLCredential, _ server: FTPServer, for task: URLSessionTask) {
-        guard credential.persistence != .none else { return }
+    func serverDidAccept(_ login: FTPLogin, _ server: FTPServer, for task: URLSessionTask) {
+        guard let credential = login.credentialOfProgram, credential.persistence != .none else { return }
         accepted[server] = credential
         settings.credentialStorage?.set(credential, for: server.protectionSpace, task: task)
     }
 
-    func serverDidRefuse(_ user: String, _ password: String?, _ server: FTPServer) {
-        guard let known = accepted[server], known.user == user, known.password == password else { return }
+    func serverDidRefuse(_ login: FTPLogin, _ server: FTPServer) {
+        guard let known = accepted[server], known.user == login.user, known.password == login.password else { return }
         accepted[server] = nil
     }
 
     // MARK: Connections
 
     /// Gives a load a connection: at once, or when there is one.
-    func connect(_ load: FTPLoad, _ key: FTPConnectionKey, needsFresh: Bool) {
-        if !needsFresh {
-            while let connection = takeIdle(key) {
-                if connection.isUsable { return load.use(connection, isReused: true) }
-                connection.close()
-            }
-        }
-        guard makeRoom(key.server) else {
-            waiting[key.server, default: []].append(load)
-            return load.didBeginWaiting()
-        }
-        let connection = FTPConnection(key, self)
-        connections[key.server, default: [:]][ObjectIdentifier(connection)] = connection
-        load.use(connection, isReused: false)
-        connection.connect()
+    func submit(_ load: FTPLoad, _ key: FTPConnectionKey, needsFresh: Bool) {
+        loads[load.number] = load
+        let request = FTPConnectionPool.Request(load: load.number, key: key, needsFresh: needsFresh)
+        run(key.server) { $0.submit(request) }
     }
 
-    /// Whether one more connection to a server may be made, for which an idle one of another user may have to go.
-    private func makeRoom(_ server: FTPServer) -> Bool {
-        let open = connections[server]?.values
-        guard open?.count ?? 0 >= max(1, settings.httpMaximumConnectionsPerHost) else { return true }
-        guard let unused = open?.first(where: \.isIdle) else { return false }
-        unused.close()
-        return true
+    func withdraw(_ load: FTPLoad, from server: FTPServer) {
+        loads[load.number] = nil
+        pools[server]?.withdraw(load.number)
     }
 
-    private func takeIdle(_ key: FTPConnectionKey) -> FTPConnection? {
-        guard let connection = idle[key]?.popLast() else { return nil }
-        if idle[key]?.isEmpty == true { idle[key] = nil }
-        connection.didBecomeActive()
-        return connection
-    }
-
-    func withdraw(_ load: FTPLoad) {
-        guard let server = load.server, waiting[server] != nil else { return }
-        waiting[server]?.removeAll { $0 === load }
-        if waiting[server]?.isEmpty == true { waiting[server] = nil }
-    }
-
-    /// A connection that is ready for another transfer has no load any more.
+    /// The connection is ready for another transfer, and its load needs it no more.
     func release(_ connection: FTPConnection) {
         guard !isClosed else { return connection.close() }
-        idle[connection.key, default: []].append(connection)
-        connection.didBecomeIdle()
+        connection.becomeIdle()
+        run(connection.key.server) { [loop] in $0.connectionDidBecomeIdle(connection.id, now: loop.now) }
         scheduleSweep()
-        proceed(connection.key.server)
     }
 
     func connectionDidClose(_ connection: FTPConnection) {
-        let (key, server) = (connection.key, connection.key.server)
-        connections[server]?[ObjectIdentifier(connection)] = nil
-        if connections[server]?.isEmpty == true { connections[server] = nil }
-        idle[key]?.removeAll { $0 === connection }
-        if idle[key]?.isEmpty == true { idle[key] = nil }
-        // Later: the caller may be about to make another connection for a load of its own.
-        loop.executeLater { [weak self] in self?.proceed(server) }
+        connections[connection.id] = nil
+        run(connection.key.server) { $0.connectionDidClose(connection.id) }
     }
 
-    /// The load that waits longest has its turn.
-    private func proceed(_ server: FTPServer) {
-        while let load = waiting[server]?.first {
-            let hasRoom = connections[server]?.count ?? 0 < max(1, settings.httpMaximumConnectionsPerHost)
-            guard hasRoom || connections[server]?.values.contains(where: \.isIdle) == true else { return }
-            waiting[server]?.removeFirst()
-            if waiting[server]?.isEmpty == true { waiting[server] = nil }
-            load.waitDidEnd()
+    private func run(_ server: FTPServer, _ input: (inout FTPConnectionPool) -> [FTPConnectionPool.Action]) {
+        var pool = pools.removeValue(forKey: server) ?? FTPConnectionPool(limit: settings.httpMaximumConnectionsPerHost)
+        pending += input(&pool).map { (server, $0) }
+        if !pool.isUnused { pools[server] = pool }
+        guard !isRunning else { return }
+        isRunning = true
+        while let (server, action) = pending.popFirst() { perform(action, server) }
+        isRunning = false
+    }
+
+    private func perform(_ action: FTPConnectionPool.Action, _ server: FTPServer) {
+        switch action {
+        case .open(let request):
+            let connection = FTPConnection(request.load, request.key, self)
+            connections[request.load] = connection
+            guard let load = loads.removeValue(forKey: request.load) else { return connection.close() }
+            load.use(connection)
+        case .reuse(let id, let request):
+            guard let connection = connections[id], connection.isUsable else {
+                connections[id]?.close()
+                return run(server) { $0.submit(request) }
+            }
+            guard let load = loads.removeValue(forKey: request.load) else { return connection.close() }
+            load.use(connection)
+        case .close(let id): connections[id]?.close()
+        case .reportQueued(let load, let isQueued): loads[load]?.receiver?.queueStateDidChange(isQueued: isQueued)
+        case .serveLater: loop.executeLater { [weak self] in self?.run(server) { $0.serve() } }
         }
     }
 
-    // MARK: Idle connections
+    private func closeIdle(for seconds: Double) {
+        for server in pools.keys { run(server) { [loop] in $0.closeIdle(for: seconds, now: loop.now) } }
+    }
 
     private func scheduleSweep() {
-        guard sweepTimer == nil, !isClosed else { return }
+        guard sweepTimer == nil, pools.values.contains(where: \.hasIdle) else { return }
         sweepTimer = loop.schedule(at: loop.now.advanced(bySeconds: Self.idleTimeout / 4)) { [weak self] in
-            self?.sweep()
+            guard let self else { return }
+            sweepTimer = nil
+            closeIdle(for: Self.idleTimeout)
+            scheduleSweep()
         }
     }
-
-    private func sweep() {
-        sweepTimer = nil
-        let all = idle.values.flatMap { $0 }
-        for connection in all where loop.now.seconds(since: connection.idleSince) >= Self.idleTimeout {
-            connection.close()
-        }
-        if !idle.isEmpty { scheduleSweep() }
-    }
-
-    private func closeIdle() { for connection in idle.values.flatMap({ $0 }) { connection.close() } }
 
     // MARK: SessionResource
 
     func reset() {
         proxies.forget()
         accepted = [:]
-        closeIdle()
+        closeIdle(for: 0)
     }
 
     func close() {
@@ -189,6 +166,6 @@ final class FTPSession: SessionResource {
         proxies.end()
         sweepTimer?.cancel()
         accepted = [:]
-        closeIdle()
+        closeIdle(for: 0)
     }
 }

@@ -3,7 +3,7 @@ import LoadingKitCore
 import LoadingKitHTTP1
 
 /// What is sent after a request's head.
-enum RequestBody {
+package enum RequestBody {
     case none
     case data(Data)
     /// A stream; its length when the request says it.
@@ -16,7 +16,7 @@ enum RequestBody {
     /// How long to wait for `100 Continue` before the body is sent all the same, in seconds.
     static let continueTimeout = 1.0
 
-    init(_ request: URLRequest) {
+    package init(_ request: URLRequest) {
         if let data = request.httpBody {
             self = .data(data)
         } else if let stream = request.httpBodyStream {
@@ -45,7 +45,7 @@ enum RequestBody {
     }
 
     /// The body's size in bytes, -1 when it is not known.
-    var expectedCount: Int64 {
+    package var expectedCount: Int64 {
         switch self {
         case .none: 0
         case .data(let data): Int64(data.count)
@@ -57,7 +57,7 @@ enum RequestBody {
     var waitsForContinue: Bool { expectedCount < 0 || expectedCount > Self.expectContinueThreshold }
 
     /// What gives the bytes that are not in memory.
-    var source: (any BodySource)? {
+    package var source: (any BodySource)? {
         switch self {
         case .none, .data: nil
         case .stream(let reader, _): reader
@@ -66,13 +66,16 @@ enum RequestBody {
     }
 
     /// The bytes; nil for a stream's or a file's, which are not known before they are sent.
-    var data: Data? {
+    package var data: Data? {
         switch self {
         case .none: Data()
         case .data(let data): data
         case .stream, .file: nil
         }
     }
+
+    /// The rest of a stream is not needed.
+    package func abandon() { if case .stream(let reader, _) = self { reader.abandon() } }
 
     /// With another stream in place of one that was read from.
     func with(_ stream: InputStream) -> RequestBody {

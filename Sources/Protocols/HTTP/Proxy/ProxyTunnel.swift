@@ -5,7 +5,7 @@ import LoadingKitTransport
 
 /// Opens one tunnel through a proxy, for a connection that carries another protocol than HTTP: for an `ftp` URL, or of a stream
 /// task. Confined to its loop.
-package final class ProxyTunnel: TunnelOwner {
+package final class ProxyTunnel: TunnelOwner, PendingConnection {
     private let find: () -> TunnelRequester?
     private var attempt: ProxiedConnect?
 

@@ -9,7 +9,7 @@ extension FTPClientStateMachine {
         case implicit
     }
 
-    /// What is to be done.
+    /// What the connection is to do.
     public enum Action: Sendable, Equatable {
         /// Nothing: the server's next reply is waited for.
         case wait
@@ -17,6 +17,17 @@ extension FTPClientStateMachine {
         case send(FTPCommand)
         /// TLS is to be put on the control connection; then ``tlsDidStart()``.
         case startTLS
+        /// A connection to this port of the server is to be made: ``dataDidOpen()`` or ``dataDidFail()``. With TLS its
+        /// handshake follows when ``isTransferBeginning``.
+        case openData(port: UInt16)
+        /// The owner of the transfer is to be told.
+        case tell(Event)
+        /// The connection is of no use any more.
+        case close(FTPRefusal)
+    }
+
+    /// What the owner of a transfer is told.
+    public enum Event: Sendable, Equatable {
         /// A user is to be named: ``logIn(user:password:)``. With a refusal, of the user that was named before.
         case logIn(FTPRefusal?)
         /// The server wants a password, and none was given: ``logIn(user:password:)`` again.
@@ -25,17 +36,12 @@ extension FTPClientStateMachine {
         case ready
         /// Before a file is read this is known of it: ``proceed(from:)``.
         case report(FTPFacts)
-        /// A connection to this port of the server is to be made: ``dataDidOpen()`` or ``dataDidFail(_:)``. With TLS its
-        /// handshake follows when the next command has been sent.
-        case openData(port: UInt16)
         /// Bytes are sent on the data connection from now on, in either direction: ``dataDidEnd()`` when that is over.
         case begin(Beginning)
         /// The transfer is done. The connection is ready for another one.
         case finish(FTPFacts)
         /// The transfer has failed. The connection is ready for another one; a data connection is to be closed.
         case fail(FTPRefusal)
-        /// The connection is of no use any more.
-        case close(FTPRefusal)
     }
 
     /// What a transfer begins with.

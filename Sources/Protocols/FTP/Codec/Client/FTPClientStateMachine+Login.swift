@@ -54,7 +54,7 @@ extension FTPClientStateMachine {
         case .intermediate where reply.code == 331:
             guard let password else {
                 state = .login(.anonymous)
-                return .givePassword
+                return .tell(.givePassword)
             }
             guard let command = try? FTPCommand("PASS", password) else { return close(.login, reply, "USER") }
             return send(command, .login(.password))
@@ -73,18 +73,18 @@ extension FTPClientStateMachine {
 
     private mutating func awaitUser() -> Action {
         state = .login(.anonymous)
-        return .logIn(nil)
+        return .tell(.logIn(nil))
     }
 
     private mutating func refuseLogin(_ reply: FTPReply, _ command: String) -> Action {
         state = .login(.anonymous)
-        return .logIn(FTPRefusal(.login, reply, to: command))
+        return .tell(.logIn(FTPRefusal(.login, reply, to: command)))
     }
 
     private mutating func askFeatures() -> Action { send(.known("FEAT"), .login(.features)) }
 
     private mutating func becomeReady() -> Action {
         state = .idle
-        return .ready
+        return .tell(.ready)
     }
 }

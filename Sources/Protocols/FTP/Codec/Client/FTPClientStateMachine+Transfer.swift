@@ -101,11 +101,11 @@ extension FTPClientStateMachine {
         switch kind {
         case .preliminary:
             state = .transfer(.transferring(reply: nil), work)
-            return .begin(beginning(work, reply))
+            return .tell(.begin(beginning(work, reply)))
         case .completion:
             // Some servers say no more than that a short file was sent.
             state = .transfer(.transferring(reply: reply), work)
-            return .begin(beginning(work, reply))
+            return .tell(.begin(beginning(work, reply)))
         case .intermediate: return unexpected(reply)
         case .transientFailure, .permanentFailure:
             return refuseCommand(work, reply)
@@ -165,7 +165,7 @@ extension FTPClientStateMachine {
     private mutating func report(_ work: Work) -> Action {
         guard work.transfer.operation != .inspect else { return finish(work) }
         state = .transfer(.reported, work)
-        return .report(work.facts)
+        return .tell(.report(work.facts))
     }
 
     private mutating func openPassive(_ work: Work) -> Action {

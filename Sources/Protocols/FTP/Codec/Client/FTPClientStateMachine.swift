@@ -73,8 +73,9 @@ public struct FTPClientStateMachine: Sendable {
         }
     }
 
-    /// Whether a preliminary reply means that bytes are sent.
-    private var isTransferBeginning: Bool {
+    /// Whether the command was sent that the data connection is for, and was not answered: with TLS the server begins its
+    /// handshake on that one now. A preliminary reply means that bytes are sent.
+    public var isTransferBeginning: Bool {
         if case .transfer(.command, _) = state { true } else { false }
     }
 
@@ -88,7 +89,7 @@ public struct FTPClientStateMachine: Sendable {
 
     mutating func finish(_ work: Work) -> Action {
         state = .idle
-        return .finish(work.facts)
+        return .tell(.finish(work.facts))
     }
 
     mutating func fail(_ kind: FTPRefusal.Kind, _ reply: FTPReply?, _ command: String) -> Action {
@@ -97,7 +98,7 @@ public struct FTPClientStateMachine: Sendable {
 
     mutating func failed(_ refusal: FTPRefusal) -> Action {
         state = .idle
-        return .fail(refusal)
+        return .tell(.fail(refusal))
     }
 
     mutating func close(_ kind: FTPRefusal.Kind, _ reply: FTPReply?, _ command: String) -> Action {
