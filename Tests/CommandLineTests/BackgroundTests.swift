@@ -25,19 +25,17 @@ import Testing
     // MARK: The table
 
     private static func overview(
-        _ number: Int, _ state: TransferOverview.State, received: Int64 = 0, of expected: Int64 = -1,
+        _ number: Int, _ stage: TransferRecord.Stage, received: Int64 = 0, of expected: Int64 = -1,
         destination: String? = nil, error: String? = nil
-    ) throws -> TransferOverview {
+    ) throws -> TransferRecord {
         let url = try #require(URL(string: "https://example.org/file-\(number)"))
         let request = try #require(TransferRequest(URLRequest(url: url)))
-        let transfer = TransferDescription(
-            identifier: number, kind: .download, request: request, destination: destination,
-            created: Date(timeIntervalSince1970: 0))
-        var progress = TransferProgress()
-        (progress.received, progress.expectedToReceive) = (received, expected)
-        return TransferOverview(
-            snapshot: TransferSnapshot(transfer, progress: progress), state: state,
-            lastError: error.map { TransferError(.timedOut, $0) })
+        var transfer = TransferRecord(identifier: number, kind: .download, request: request)
+        (transfer.destination, transfer.created, transfer.stage) = (destination, Date(timeIntervalSince1970: 0), stage)
+        transfer.standing = TransferStanding(error: error.map { TransferError(.timedOut, $0) })
+        transfer.standing.progress.received = received
+        transfer.standing.progress.expectedToReceive = expected
+        return transfer
     }
 
     private static func sessions() throws -> [SessionOverview] {
@@ -108,12 +106,12 @@ import Testing
     }
 
     @Test func sharesAreRoundedDown() throws {
-        #expect(TransferAmount(try Self.overview(1, .running, received: 999, of: 1000).snapshot).percent == 99)
-        #expect(TransferAmount(try Self.overview(1, .running, received: 1000, of: 1000).snapshot).percent == 100)
-        #expect(TransferAmount(try Self.overview(1, .running, received: 2000, of: 1000).snapshot).percent == 100)
-        #expect(TransferAmount(try Self.overview(1, .running, received: .max, of: 1).snapshot).percent == 100)
-        #expect(TransferAmount(try Self.overview(1, .running, received: .min, of: 1).snapshot).percent == 0)
-        #expect(TransferAmount(try Self.overview(1, .running, received: 10, of: 0).snapshot).percent == nil)
+        #expect(TransferAmount(try Self.overview(1, .running, received: 999, of: 1000)).percent == 99)
+        #expect(TransferAmount(try Self.overview(1, .running, received: 1000, of: 1000)).percent == 100)
+        #expect(TransferAmount(try Self.overview(1, .running, received: 2000, of: 1000)).percent == 100)
+        #expect(TransferAmount(try Self.overview(1, .running, received: .max, of: 1)).percent == 100)
+        #expect(TransferAmount(try Self.overview(1, .running, received: .min, of: 1)).percent == 0)
+        #expect(TransferAmount(try Self.overview(1, .running, received: 10, of: 0)).percent == nil)
     }
 
     @Test func theListIsJSON() throws {

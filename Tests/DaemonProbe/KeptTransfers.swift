@@ -38,7 +38,7 @@ final class KeptTransfers: TransferPerformer {
             }
             notify()
             let transfers = kept(session)
-            let next = (transfers.map(\.transfer.identifier).max() ?? 0) + 1
+            let next = (transfers.map(\.identifier).max() ?? 0) + 1
             receive(.attached(SessionState(nextIdentifier: next, transfers: transfers)))
         }
         return isNew
@@ -54,7 +54,7 @@ final class KeptTransfers: TransferPerformer {
                     SessionOverview(
                         identifier: String(session), program: "/usr/bin/probe",
                         isAttached: state.withLock { $0.attached.contains(String(session)) },
-                        transfers: kept(String(session)).map { TransferOverview(snapshot: $0, state: .queued) })
+                        transfers: kept(String(session)))
                 })
         }
     }
@@ -75,12 +75,12 @@ final class KeptTransfers: TransferPerformer {
         observer?(isIdle)
     }
 
-    private func kept(_ session: String) -> [TransferSnapshot] {
+    private func kept(_ session: String) -> [TransferRecord] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: folder.path)) ?? []
         return names.filter { $0.hasPrefix("transfer-\(session)-") }.compactMap { name in
             guard let data = try? Data(contentsOf: folder.appendingPathComponent(name)) else { return nil }
-            return (try? JSONDecoder().decode(TransferDescription.self, from: data)).map { TransferSnapshot($0) }
-        }.sorted { $0.transfer.identifier < $1.transfer.identifier }
+            return try? JSONDecoder().decode(TransferRecord.self, from: data)
+        }.sorted { $0.identifier < $1.identifier }
     }
 
     private func file(_ session: String, _ transfer: Int) -> URL {

@@ -81,7 +81,7 @@ final class DaemonFixture: Sendable {
         return session
     }
 
-    func transfer(_ identifier: Int, method: String = "GET") -> TransferDescription {
+    func transfer(_ identifier: Int, method: String = "GET") -> TransferRecord {
         var transfer = WireSamples.transfer
         transfer.identifier = identifier
         transfer.request.method = method

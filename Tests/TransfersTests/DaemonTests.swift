@@ -62,7 +62,7 @@ import Testing
                 let begun = Task { await session.perform(.begin(fixture.transfer(round, method: "PAUSE"))) }
                 while await session.perform(.suspend(1)) == nil, !Self.isKept(round, fixture) {}
                 fixture.killDaemon()
-                let transfers = await session.state(round)?.transfers.map(\.transfer.identifier)
+                let transfers = await session.state(round)?.transfers.map(\.identifier)
                 #expect(transfers == Array(1...round))
                 #expect(await begun.value == nil)
                 #expect(fixture.daemons.count == round)
@@ -264,9 +264,9 @@ import Testing
             let overview = try await control.overview()
             #expect(overview.map(\.identifier) == ["a"])
             #expect(overview.first?.isAttached == true)
-            #expect(overview.first?.transfers.map(\.snapshot.transfer.identifier) == Array(1...250))
+            #expect(overview.first?.transfers.map(\.identifier) == Array(1...250))
             // Bodies are not shown.
-            #expect(overview.first?.transfers.allSatisfy { $0.snapshot.transfer.request.body == nil } == true)
+            #expect(overview.first?.transfers.allSatisfy { $0.request.body == nil } == true)
             try await control.control(session: "a", .cancel(3, producingResumeData: false))
             #expect(try await control.overview().first?.transfers.count == 249)
             await #expect(throws: URLError.self) {

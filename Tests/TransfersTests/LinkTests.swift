@@ -124,7 +124,7 @@ import Testing
             let sent = try await ends.run { link in
                 var count = 0
                 while link.isOpen, count < 1_000_000 {
-                    try link.send(.event(.waitsForConnectivity(count)))
+                    try link.send(.event(.willBegin(count)))
                     count += 1
                 }
                 return count
@@ -143,7 +143,7 @@ import Testing
                 var count = 0
                 // Until the socket takes no more.
                 while link.waitingCount == 0 {
-                    try link.send(.event(.waitsForConnectivity(count)))
+                    try link.send(.event(.willBegin(count)))
                     count += 1
                 }
                 let waiting = link.waitingCount

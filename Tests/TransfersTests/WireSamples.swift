@@ -16,9 +16,14 @@ enum WireSamples {
         return made
     }()
 
-    static let transfer = TransferDescription(
-        identifier: 7, kind: .upload, request: request, uploadFile: "/file/ü", created: Date(timeIntervalSince1970: 5),
-        taskDescription: "one \"two\"", priority: 0.25, earliestBeginDate: Date(timeIntervalSince1970: 10))
+    static let transfer: TransferRecord = {
+        var transfer = TransferRecord(identifier: 7, kind: .upload, request: request)
+        (transfer.uploadFile, transfer.taskDescription, transfer.priority) = ("/file/ü", "one \"two\"", 0.25)
+        (transfer.created, transfer.earliestBeginDate) = (
+            Date(timeIntervalSince1970: 5), Date(timeIntervalSince1970: 10)
+        )
+        return transfer
+    }()
 
     static let session: SessionDescription = {
         var settings = URLSessionConfiguration.ephemeral.settings
@@ -30,9 +35,8 @@ enum WireSamples {
         return session
     }()
 
-    static let end = TransferEnd(
-        error: TransferError(.timedOut, "It took too long.", url: "https://example.org/"), response: nil,
-        progress: TransferProgress(), file: "/file", metrics: nil)
+    static let end = TransferStanding(
+        error: TransferError(.timedOut, "It took too long.", url: "https://example.org/"), file: "/file")
 
     static let commands: [TransferCommand] = [
         .begin(transfer), .suspend(1), .resume(2), .cancel(3, producingResumeData: true),
@@ -43,15 +47,17 @@ enum WireSamples {
     ]
 
     static let events: [TransferEvent] = [
-        .attached(SessionState(nextIdentifier: 8, transfers: [TransferSnapshot(transfer)])),
+        .attached(SessionState(nextIdentifier: 8, transfers: [transfer])),
         .detached(TransferError(.cancelled, "It is over.")), .progress(7, TransferProgress()),
-        .didResume(7, offset: 10, expected: -1), .redirected(7, request), .waitsForConnectivity(7), .willBegin(7),
+        .didResume(7, offset: 10, expected: -1), .redirected(7, request), .willBegin(7),
         .ended(7, end), .deliveredEarlierEvents,
     ]
 
-    static let overview = SessionOverview(
-        identifier: "a", program: "/bin/program", isAttached: true,
-        transfers: [TransferOverview(snapshot: TransferSnapshot(transfer), state: .backingOff, lastError: end.error)])
+    static let overview: SessionOverview = {
+        var waiting = transfer
+        (waiting.stage, waiting.standing.error) = (.backingOff, end.error)
+        return SessionOverview(identifier: "a", program: "/bin/program", isAttached: true, transfers: [waiting])
+    }()
 
     static let messages: [TransferMessage] =
         [
@@ -59,7 +65,7 @@ enum WireSamples {
             .goodbye(.init(error: TransferError(.unknown, "No."), endsDaemon: .always)), .attach(session),
             .overviewRequest(number: 1), .control(number: 2, session: "s", .suspend(1)),
             .performed(number: .max, error: nil), .performed(number: 4, error: end.error),
-            .snapshots([TransferSnapshot(transfer)]), .overview(number: 5, [overview]), .overviewEnd(number: 5),
+            .snapshots([transfer]), .overview(number: 5, [overview]), .overviewEnd(number: 5),
         ] + commands.enumerated().map { .command(number: UInt64($0), $1) } + events.map { .event($0) }
 
     /// All of them, one after the other.

@@ -59,33 +59,29 @@ enum WireVersion1 {
         (
             50,
             #"""
-            [{"isSuspended":false,"transfer":{"earliestBeginDate":-978307190,"clientExpectsToReceive":-1,"upload\#
-            File":"/file/ü","taskDescription":"one \"two\"","created":-978307195,"request":{"body":"AAECAwQFBgcI\#
-            CQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+P0BBQkNERUZHSElKS0xNTk9QUVJT\#
-            VFVWV1hZWltcXV5fYGFiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6e3x9fn+AgYKDhIWGh4iJiouMjY6PkJGSk5SVlpeYmZqbnJ2e\#
-            n6ChoqOkpaanqKmqq6ytrq+wsbKztLW2t7i5uru8vb6/wMHCw8TFxsfIycrLzM3Oz9DR0tPU1dbX2Nna29zd3t/g4eLj5OXm5+jp\#
-            6uvs7e7v8PHy8/T19vf4+fr7/P3+/w==","fields":{"pairs":[["X-Field","Ã¤\#u{7f}"]]},"allowsConstrainedAccess":t\#
-            rue,"allowsExpensiveAccess":true,"allowsCellularAccess":true,"method":"GET","cachePolicy":0,"handles\#
-            Cookies":true,"networkServiceType":0,"url":"https://example.org/a?b=c"},"priority":0.25,"kind":"uplo\#
-            ad","identifier":7,"clientExpectsToSend":-1},"progress":{"sent":0,"received":0,"expectedToSend":-1,"\#
-            expectedToReceive":-1}}]
+            [{"earliestBeginDate":-978307190,"clientExpectsToReceive":-1,"uploadFile":"/file/ü","taskDescription\#
+            ":"one \"two\"","created":-978307195,"request":{"body":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8g\#
+            ISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+P0BBQkNERUZHSElKS0xNTk9QUVJTVFVWV1hZWltcXV5fYGFiY2RlZmdoaWpr\#
+            bG1ub3BxcnN0dXZ3eHl6e3x9fn+AgYKDhIWGh4iJiouMjY6PkJGSk5SVlpeYmZqbnJ2en6ChoqOkpaanqKmqq6ytrq+wsbKztLW2\#
+            t7i5uru8vb6/wMHCw8TFxsfIycrLzM3Oz9DR0tPU1dbX2Nna29zd3t/g4eLj5OXm5+jp6uvs7e7v8PHy8/T19vf4+fr7/P3+/w==\#
+            ","fields":{"pairs":[["X-Field","Ã¤\#u{7f}"]]},"allowsConstrainedAccess":true,"allowsExpensiveAccess":true\#
+            ,"allowsCellularAccess":true,"method":"GET","cachePolicy":0,"handlesCookies":true,"networkServiceTyp\#
+            e":0,"url":"https://example.org/a?b=c"},"priority":0.25,"kind":"upload","identifier":7,"clientExpect\#
+            sToSend":-1,"stage":"queued","standing":{"progress":{"sent":0,"received":0,"expectedToSend":-1,"expe\#
+            ctedToReceive":-1},"resumesForProgram":false,"next":0}}]
             """#
         ),
         (
             51,
             #"""
-            {"number":5,"content":[{"isAttached":true,"program":"/bin/program","transfers":[{"snapshot":{"isSusp\#
-            ended":false,"transfer":{"earliestBeginDate":-978307190,"clientExpectsToReceive":-1,"uploadFile":"/f\#
-            ile/ü","taskDescription":"one \"two\"","created":-978307195,"request":{"body":"AAECAwQFBgcICQoLDA0OD\#
-            xAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+P0BBQkNERUZHSElKS0xNTk9QUVJTVFVWV1hZW\#
-            ltcXV5fYGFiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6e3x9fn+AgYKDhIWGh4iJiouMjY6PkJGSk5SVlpeYmZqbnJ2en6ChoqOkp\#
-            aanqKmqq6ytrq+wsbKztLW2t7i5uru8vb6/wMHCw8TFxsfIycrLzM3Oz9DR0tPU1dbX2Nna29zd3t/g4eLj5OXm5+jp6uvs7e7v8\#
-            PHy8/T19vf4+fr7/P3+/w==","fields":{"pairs":[["X-Field","Ã¤\#u{7f}"]]},"allowsConstrainedAccess":true,"allo\#
-            wsExpensiveAccess":true,"allowsCellularAccess":true,"method":"GET","cachePolicy":0,"handlesCookies":\#
-            true,"networkServiceType":0,"url":"https://example.org/a?b=c"},"priority":0.25,"kind":"upload","iden\#
-            tifier":7,"clientExpectsToSend":-1},"progress":{"sent":0,"received":0,"expectedToSend":-1,"expectedT\#
-            oReceive":-1}},"lastError":{"text":"It took too long.","domain":"NSURLErrorDomain","url":"https://ex\#
-            ample.org/","code":-1001},"state":"backingOff"}],"identifier":"a"}]}
+            {"number":5,"content":[{"isAttached":true,"program":"/bin/program","transfers":[{"earliestBeginDate"\#
+            :-978307190,"clientExpectsToReceive":-1,"uploadFile":"/file/ü","taskDescription":"one \"two\"","crea\#
+            ted":-978307195,"request":{"fields":{"pairs":[]},"allowsConstrainedAccess":true,"allowsExpensiveAcce\#
+            ss":true,"allowsCellularAccess":true,"method":"GET","cachePolicy":0,"handlesCookies":true,"networkSe\#
+            rviceType":0,"url":"https://example.org/a?b=c"},"priority":0.25,"kind":"upload","identifier":7,"clie\#
+            ntExpectsToSend":-1,"stage":"backingOff","standing":{"progress":{"sent":0,"received":0,"expectedToSe\#
+            nd":-1,"expectedToReceive":-1},"resumesForProgram":false,"next":0,"error":{"text":"It took too long.\#
+            ","domain":"NSURLErrorDomain","url":"https://example.org/","code":-1001}}}],"identifier":"a"}]}
             """#
         ),
         (
@@ -105,7 +101,8 @@ enum WireVersion1 {
             5+jp6uvs7e7v8PHy8/T19vf4+fr7/P3+/w==","fields":{"pairs":[["X-Field","Ã¤\#u{7f}"]]},"allowsConstrainedAcces\#
             s":true,"allowsExpensiveAccess":true,"allowsCellularAccess":true,"method":"GET","cachePolicy":0,"han\#
             dlesCookies":true,"networkServiceType":0,"url":"https://example.org/a?b=c"},"priority":0.25,"kind":"\#
-            upload","identifier":7,"clientExpectsToSend":-1}}}}
+            upload","identifier":7,"clientExpectsToSend":-1,"stage":"queued","standing":{"progress":{"sent":0,"r\#
+            eceived":0,"expectedToSend":-1,"expectedToReceive":-1},"resumesForProgram":false,"next":0}}}}}
             """#
         ),
         (
@@ -178,16 +175,17 @@ enum WireVersion1 {
         (
             49,
             #"""
-            {"attached":{"_0":{"transfers":[{"isSuspended":false,"transfer":{"earliestBeginDate":-978307190,"cli\#
-            entExpectsToReceive":-1,"uploadFile":"/file/ü","taskDescription":"one \"two\"","created":-978307195,\#
-            "request":{"body":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7P\#
-            D0+P0BBQkNERUZHSElKS0xNTk9QUVJTVFVWV1hZWltcXV5fYGFiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6e3x9fn+AgYKDhIWGh\#
-            4iJiouMjY6PkJGSk5SVlpeYmZqbnJ2en6ChoqOkpaanqKmqq6ytrq+wsbKztLW2t7i5uru8vb6/wMHCw8TFxsfIycrLzM3Oz9DR0\#
-            tPU1dbX2Nna29zd3t/g4eLj5OXm5+jp6uvs7e7v8PHy8/T19vf4+fr7/P3+/w==","fields":{"pairs":[["X-Field","Ã¤\#u{7f}"\#
-            ]]},"allowsConstrainedAccess":true,"allowsExpensiveAccess":true,"allowsCellularAccess":true,"method"\#
-            :"GET","cachePolicy":0,"handlesCookies":true,"networkServiceType":0,"url":"https://example.org/a?b=c\#
-            "},"priority":0.25,"kind":"upload","identifier":7,"clientExpectsToSend":-1},"progress":{"sent":0,"re\#
-            ceived":0,"expectedToSend":-1,"expectedToReceive":-1}}],"nextIdentifier":8}}}
+            {"attached":{"_0":{"transfers":[{"earliestBeginDate":-978307190,"clientExpectsToReceive":-1,"uploadF\#
+            ile":"/file/ü","taskDescription":"one \"two\"","created":-978307195,"request":{"body":"AAECAwQFBgcIC\#
+            QoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+P0BBQkNERUZHSElKS0xNTk9QUVJTV\#
+            FVWV1hZWltcXV5fYGFiY2RlZmdoaWprbG1ub3BxcnN0dXZ3eHl6e3x9fn+AgYKDhIWGh4iJiouMjY6PkJGSk5SVlpeYmZqbnJ2en\#
+            6ChoqOkpaanqKmqq6ytrq+wsbKztLW2t7i5uru8vb6/wMHCw8TFxsfIycrLzM3Oz9DR0tPU1dbX2Nna29zd3t/g4eLj5OXm5+jp6\#
+            uvs7e7v8PHy8/T19vf4+fr7/P3+/w==","fields":{"pairs":[["X-Field","Ã¤\#u{7f}"]]},"allowsConstrainedAccess":tr\#
+            ue,"allowsExpensiveAccess":true,"allowsCellularAccess":true,"method":"GET","cachePolicy":0,"handlesC\#
+            ookies":true,"networkServiceType":0,"url":"https://example.org/a?b=c"},"priority":0.25,"kind":"uploa\#
+            d","identifier":7,"clientExpectsToSend":-1,"stage":"queued","standing":{"progress":{"sent":0,"receiv\#
+            ed":0,"expectedToSend":-1,"expectedToReceive":-1},"resumesForProgram":false,"next":0}}],"nextIdentif\#
+            ier":8}}}
             """#
         ),
         (
@@ -223,12 +221,6 @@ enum WireVersion1 {
         (
             49,
             #"""
-            {"waitsForConnectivity":{"_0":7}}
-            """#
-        ),
-        (
-            49,
-            #"""
             {"willBegin":{"_0":7}}
             """#
         ),
@@ -237,7 +229,7 @@ enum WireVersion1 {
             #"""
             {"ended":{"_1":{"file":"/file","next":0,"error":{"text":"It took too long.","domain":"NSURLErrorDoma\#
             in","url":"https://example.org/","code":-1001},"progress":{"sent":0,"received":0,"expectedToSend":-1\#
-            ,"expectedToReceive":-1}},"_0":7}}
+            ,"expectedToReceive":-1},"resumesForProgram":false},"_0":7}}
             """#
         ),
         (

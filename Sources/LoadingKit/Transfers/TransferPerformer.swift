@@ -1,4 +1,5 @@
 import LoadingKitCore
+import LoadingKitPrimitives
 
 /// What performs transfers, as the daemon uses it: it also shows and controls those of all sessions, for the tool.
 package protocol TransferPerformer: BackgroundTransfers {
@@ -13,45 +14,33 @@ package protocol TransferPerformer: BackgroundTransfers {
     func observeIdleness(_ change: @escaping @Sendable (_ isIdle: Bool) -> Void)
 }
 
-/// A session for a person's eyes.
+/// A session for a person's eyes: of its transfers without the bodies and fields of requests.
 package struct SessionOverview: Codable, Sendable {
     package var identifier: String
     package var program: String
     package var isAttached: Bool
-    package var transfers: [TransferOverview]
+    package var transfers: [TransferRecord]
 
-    package init(identifier: String, program: String, isAttached: Bool, transfers: [TransferOverview]) {
+    package init(identifier: String, program: String, isAttached: Bool, transfers: [TransferRecord]) {
         self.identifier = identifier
         self.program = program
         self.isAttached = isAttached
-        self.transfers = transfers
+        self.transfers = transfers.map(\.plain)
     }
 }
 
-/// A transfer for a person's eyes.
-package struct TransferOverview: Codable, Sendable {
-    package enum State: String, Codable, Sendable {
-        case queued
-        case running
-        case suspended
-        /// It is tried again later.
-        case backingOff
-        case waitingForConnectivity
-        /// A challenge waits for the program.
-        case waitingForProgram
-        /// It is over, and the program has not taken its end.
-        case ended
-        case failed
-    }
-
-    package var snapshot: TransferSnapshot
-    package var state: State
-    /// What the last attempt has failed with.
-    package var lastError: TransferError?
-
-    package init(snapshot: TransferSnapshot, state: State, lastError: TransferError? = nil) {
-        self.snapshot = snapshot
-        self.state = state
-        self.lastError = lastError
+extension TransferRecord {
+    /// For a person's eyes: without the bodies and fields of requests.
+    var plain: TransferRecord {
+        var record = self
+        record.request.body = nil
+        record.request.fields = TransferFields(HTTPFields())
+        record.resumeData = nil
+        let (progress, error) = (standing.progress, standing.error)
+        record.standing = TransferStanding(error: error)
+        record.standing.error?.resumeData = nil
+        record.standing.error?.uploadResumeData = nil
+        record.standing.progress = progress
+        return record
     }
 }

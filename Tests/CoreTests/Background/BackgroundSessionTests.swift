@@ -9,16 +9,10 @@ import Testing
 @Suite struct BackgroundSessionTests {
     @Test func tasksOfAnEarlierRunAreThere() async throws {
         let world = BackgroundWorld()
-        var progress = TransferProgress()
-        (progress.received, progress.expectedToReceive) = (10, 100)
-        world.send(
-            .attached(
-                SessionState(
-                    nextIdentifier: 7,
-                    transfers: [
-                        TransferSnapshot(.download(3, "three"), progress: progress),
-                        TransferSnapshot(.upload(5), isSuspended: true),
-                    ])))
+        var (download, upload) = (TransferRecord.download(3, "three"), TransferRecord.upload(5))
+        (download.standing.progress.received, download.standing.progress.expectedToReceive) = (10, 100)
+        upload.stage = .suspended
+        world.send(.attached(SessionState(nextIdentifier: 7, transfers: [download, upload])))
         let tasks = await world.session.allTasks
         #expect(tasks.map(\.taskIdentifier) == [3, 5])
         #expect(tasks.map { $0 is URLSessionDownloadTask } == [true, false])
@@ -27,25 +21,25 @@ import Testing
         #expect(tasks.first?.taskDescription == "three")
         #expect(tasks.first?.countOfBytesReceived == 10)
         #expect(tasks.first?.progress.totalUnitCount == 100)
-        #expect(tasks.first?.originalRequest?.url == TransferDescription.url)
-        #expect(world.session.downloadTask(with: TransferDescription.url).taskIdentifier >= 7)
+        #expect(tasks.first?.originalRequest?.url == TransferRecord.url)
+        #expect(world.session.downloadTask(with: TransferRecord.url).taskIdentifier >= 7)
         world.finish()
     }
 
     /// What the session answers to its first event is not lost, however early that comes.
     @Test func aSessionMayBeAttachedBeforeItGoesOn() async throws {
-        var unreadable = TransferDescription.download(4)
+        var unreadable = TransferRecord.download(4)
         unreadable.request.url = ""
-        let state = SessionState(nextIdentifier: 5, transfers: [TransferSnapshot(unreadable)])
+        let state = SessionState(nextIdentifier: 5, transfers: [unreadable])
         let world = BackgroundWorld(atOnce: state)
         #expect(await world.command() == "cancel 4")
-        #expect(world.session.downloadTask(with: TransferDescription.url).taskIdentifier == 5)
+        #expect(world.session.downloadTask(with: TransferRecord.url).taskIdentifier == 5)
         world.finish()
     }
 
     @Test func aTaskIsHandedOverBeforeResumeReturns() async throws {
         let world = BackgroundWorld(attached: true)
-        var request = URLRequest(url: TransferDescription.url)
+        var request = URLRequest(url: TransferRecord.url)
         request.setValue("yes", forHTTPHeaderField: "X-Kept")
         let task = world.session.downloadTask(with: request)
         (task.taskDescription, task.priority) = ("mine", 0.75)
@@ -66,7 +60,7 @@ import Testing
     @Test func aTaskThatCannotBeHandedOverFails() async throws {
         let world = BackgroundWorld(attached: true)
         world.transfers.refuseNext(URLError(.cannotWriteToFile))
-        world.session.downloadTask(with: TransferDescription.url).resume()
+        world.session.downloadTask(with: TransferRecord.url).resume()
         #expect(await world.next() == "metrics")
         #expect(await world.next() == "completed -3003")
         let file = URL(string: "file:///etc/hostname").map { world.session.downloadTask(with: $0) }
@@ -74,7 +68,7 @@ import Testing
         #expect(await world.next() == "metrics")
         #expect(await world.next() == "completed -1002")
         let gone = URL(fileURLWithPath: "/nowhere/at/all")
-        world.session.uploadTask(with: URLRequest(url: TransferDescription.url), fromFile: gone).resume()
+        world.session.uploadTask(with: URLRequest(url: TransferRecord.url), fromFile: gone).resume()
         #expect(await world.next() == "metrics")
         #expect(await world.next() == "completed -1100")
         #expect(world.begun.count == 1)
@@ -88,8 +82,8 @@ import Testing
         #expect(await world.next() == "metrics")
         #expect(await world.next() == "completed \(URLError.Code.cannotDecodeRawData.rawValue)")
         let list: [String: Any] = [
-            "LoadingKitUploadResumeDataVersion": 1, "URL": TransferDescription.url.absoluteString, "Method": "POST",
-            "UploadResource": TransferDescription.url.absoluteString, "Body": Data("body".utf8),
+            "LoadingKitUploadResumeDataVersion": 1, "URL": TransferRecord.url.absoluteString, "Method": "POST",
+            "UploadResource": TransferRecord.url.absoluteString, "Body": Data("body".utf8),
         ]
         let data = try PropertyListSerialization.data(fromPropertyList: list, format: .binary, options: 0)
         let task = world.session.uploadTask(withResumeData: data)
@@ -104,7 +98,7 @@ import Testing
     /// A part of an end is taken when the delegate's method has returned, and not before.
     @Test func eachPartOfAnEndIsTakenWhenTheDelegateHasReturned() async throws {
         let world = BackgroundWorld(attached: true)
-        let task = world.session.downloadTask(with: TransferDescription.url)
+        let task = world.session.downloadTask(with: TransferRecord.url)
         task.resume()
         let file = try world.file("content")
         let gate = world.delegate.holdNextCall()
@@ -122,10 +116,10 @@ import Testing
     }
 
     struct Redelivery: Sendable, CustomTestStringConvertible {
-        var next: TransferEnd.Part
+        var next: TransferStanding.Part
         var hasFile: Bool
         var calls: [String]
-        var taken: [TransferEnd.Part]
+        var taken: [TransferStanding.Part]
         var testDescription: String { "from \(next), file: \(hasFile)" }
     }
 
@@ -145,9 +139,9 @@ import Testing
     func anEarlierEndIsReportedFromWhereItWasLeft(_ redelivery: Redelivery) async throws {
         let world = BackgroundWorld()
         let file = redelivery.hasFile ? try world.file("body") : "/nowhere/at/all"
-        var end = TransferEnd.success(file: file)
+        var end = TransferStanding.success(file: file)
         end.next = redelivery.next
-        world.send(.attached(SessionState(nextIdentifier: 9, transfers: [TransferSnapshot(.download(4))])))
+        world.send(.attached(SessionState(nextIdentifier: 9, transfers: [.download(4)])))
         world.send(.ended(4, end))
         world.send(.deliveredEarlierEvents)
         for call in redelivery.calls { #expect(await world.next() == call) }
@@ -161,7 +155,7 @@ import Testing
     @Test func withoutEarlierEndsNothingIsReported() async throws {
         let world = BackgroundWorld(attached: true)
         world.send(.deliveredEarlierEvents)
-        let task = world.session.downloadTask(with: TransferDescription.url)
+        let task = world.session.downloadTask(with: TransferRecord.url)
         task.resume()
         world.send(.ended(task.taskIdentifier, .failure(.timedOut)))
         world.send(.deliveredEarlierEvents)
@@ -173,7 +167,7 @@ import Testing
     @Test func theBodyOfAnUploadsResponseComesInOnePiece() async throws {
         let world = BackgroundWorld(attached: true)
         let body = URL(fileURLWithPath: try world.file("what is sent"))
-        let task = world.session.uploadTask(with: URLRequest(url: TransferDescription.url), fromFile: body)
+        let task = world.session.uploadTask(with: URLRequest(url: TransferRecord.url), fromFile: body)
         task.resume()
         #expect(world.begun.first?.uploadFile == body.path)
         #expect(world.transfers.descriptorContents == ["what is sent"])
@@ -190,7 +184,7 @@ import Testing
 
     @Test func whatTheProgramDoesToATaskIsPassedOn() async throws {
         let world = BackgroundWorld(attached: true)
-        let task = world.session.downloadTask(with: TransferDescription.url)
+        let task = world.session.downloadTask(with: TransferRecord.url)
         task.resume()
         task.suspend()
         #expect(await world.command() == "suspend 1")
@@ -201,7 +195,7 @@ import Testing
         // What performs transfers was started anew.
         task.suspend()
         #expect(await world.command() == "suspend 1")
-        world.send(.attached(SessionState(nextIdentifier: 2, transfers: [TransferSnapshot(.download(1))])))
+        world.send(.attached(SessionState(nextIdentifier: 2, transfers: [.download(1)])))
         #expect(await world.command() == "suspend 1")
         task.cancel()
         #expect(await world.command() == "cancel 1")
@@ -213,11 +207,11 @@ import Testing
 
     @Test func resumeDataComesFromWhatPerformsTheTransfer() async throws {
         let world = BackgroundWorld(attached: true)
-        let task = world.session.downloadTask(with: TransferDescription.url)
+        let task = world.session.downloadTask(with: TransferRecord.url)
         task.resume()
         async let data = task.cancelByProducingResumeData()
         #expect(await world.command() == "cancel 1 for data")
-        var end = TransferEnd.failure(.cancelled)
+        var end = TransferStanding.failure(.cancelled)
         end.error?.resumeData = Data("rest".utf8)
         world.send(.ended(1, end))
         #expect(await data == Data("rest".utf8))
@@ -226,7 +220,7 @@ import Testing
 
     @Test func progressIsReported() async throws {
         let world = BackgroundWorld(attached: true)
-        let task = world.session.downloadTask(with: TransferDescription.url)
+        let task = world.session.downloadTask(with: TransferRecord.url)
         task.resume()
         for received in [10, 10, 30] as [Int64] {
             var progress = TransferProgress()
@@ -237,8 +231,6 @@ import Testing
         #expect(await world.next() == "wrote 20 30 of 50")
         world.send(.didResume(1, offset: 20, expected: 50))
         #expect(await world.next() == "resumed 20 of 50")
-        // As on Apple's systems, of which nothing is told in the background.
-        world.send(.waitsForConnectivity(1))
         world.send(.ended(1, .failure(.timedOut)))
         #expect(await world.next() == "metrics")
         world.finish()
@@ -249,7 +241,7 @@ import Testing
         var progress = TransferProgress()
         progress.received = 5
         world.transfers.sayEarly(.progress(1, progress))
-        world.session.downloadTask(with: TransferDescription.url).resume()
+        world.session.downloadTask(with: TransferRecord.url).resume()
         #expect(await world.next() == "wrote 5 5 of -1")
         world.finish()
     }
@@ -264,7 +256,7 @@ import Testing
     ) async throws {
         let world = BackgroundWorld(attached: true)
         world.delegate.beginning.withLock { $0 = disposition }
-        world.session.downloadTask(with: TransferDescription.url).resume()
+        world.session.downloadTask(with: TransferRecord.url).resume()
         world.send(.willBegin(1))
         #expect(await world.command() == command)
         world.finish()
@@ -272,7 +264,7 @@ import Testing
 
     @Test func aChallengeReachesTheDelegate() async throws {
         let world = BackgroundWorld(attached: true)
-        world.session.downloadTask(with: TransferDescription.url).resume()
+        world.session.downloadTask(with: TransferRecord.url).resume()
         let space = URLProtectionSpace(
             host: "127.0.0.1", port: 80, protocol: "http", realm: "here", authenticationMethod: nil)
         let challenge = URLAuthenticationChallenge(
@@ -288,7 +280,7 @@ import Testing
     @Test func aSessionEndsAfterItsTasks() async throws {
         let world = BackgroundWorld()
         world.session.finishTasksAndInvalidate()
-        world.send(.attached(SessionState(nextIdentifier: 9, transfers: [TransferSnapshot(.download(4))])))
+        world.send(.attached(SessionState(nextIdentifier: 9, transfers: [.download(4)])))
         world.send(.ended(4, .success(file: try world.file("content"))))
         for call in ["finished content", "metrics", "completed", "invalid"] { #expect(await world.next() == call) }
         #expect(await world.command() == "end")
@@ -299,7 +291,7 @@ import Testing
     @Test func aCancelledSessionCancelsWhatItFinds() async throws {
         let world = BackgroundWorld()
         world.session.invalidateAndCancel()
-        world.send(.attached(SessionState(nextIdentifier: 9, transfers: [TransferSnapshot(.download(4))])))
+        world.send(.attached(SessionState(nextIdentifier: 9, transfers: [.download(4)])))
         #expect(await world.command() == "cancel 4")
         world.send(.ended(4, .failure(.cancelled)))
         #expect(await world.next() == "metrics")
@@ -311,14 +303,14 @@ import Testing
         let world = BackgroundWorld()
         world.send(.detached(TransferError(.backgroundSessionInUseByAnotherProcess, "it is in use")))
         #expect(await world.next() == "invalid -996")
-        let task = world.session.downloadTask(with: TransferDescription.url)
+        let task = world.session.downloadTask(with: TransferRecord.url)
         task.resume()
         #expect(world.begun.isEmpty)
     }
 
     @Test func aSessionThatLosesItsTransfersEndsWithAnError() async throws {
         let world = BackgroundWorld(attached: true)
-        world.session.downloadTask(with: TransferDescription.url).resume()
+        world.session.downloadTask(with: TransferRecord.url).resume()
         world.send(.detached(TransferError(.backgroundSessionWasDisconnected, "it is gone")))
         #expect(await world.next() == "metrics")
         #expect(await world.next() == "completed -997")
@@ -328,7 +320,7 @@ import Testing
     /// No task stays `running` without a callback: one of a session that is over has no delegate but its own.
     @Test(arguments: [false, true]) func aTaskOfASessionThatIsOverEnds(_ isRefused: Bool) async throws {
         let world = BackgroundWorld(attached: !isRefused)
-        let task = world.session.downloadTask(with: TransferDescription.url)
+        let task = world.session.downloadTask(with: TransferRecord.url)
         let own = BackgroundDelegate()
         var calls = own.calls.makeAsyncIterator()
         task.delegate = own
@@ -339,7 +331,7 @@ import Testing
         }
         while let call = await calls.next(), !call.hasPrefix("completed") {}
         #expect(await world.next()?.hasPrefix("invalid") == true)
-        let late = world.session.downloadTask(with: TransferDescription.url)
+        let late = world.session.downloadTask(with: TransferRecord.url)
         late.delegate = own
         late.resume()
         while let call = await calls.next(), !call.hasPrefix("completed") {}

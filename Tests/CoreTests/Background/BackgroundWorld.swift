@@ -50,11 +50,11 @@ final class BackgroundWorld: @unchecked Sendable {  // used by one test's task
     /// The next command but those that begin transfers and take their ends.
     func command() async -> String? { await commands.next() }
 
-    var begun: [TransferDescription] { transfers.begun.withLock { $0 } }
-    var taken: [TransferEnd.Part] { transfers.taken.withLock { $0 } }
+    var begun: [TransferRecord] { transfers.begun.withLock { $0 } }
+    var taken: [TransferStanding.Part] { transfers.taken.withLock { $0 } }
 
     /// Waits until so many parts were taken.
-    func takenParts(_ count: Int) async -> [TransferEnd.Part] {
+    func takenParts(_ count: Int) async -> [TransferStanding.Part] {
         for await parts in transfers.takes where parts.count >= count { return parts }
         return []
     }
@@ -79,12 +79,12 @@ final class BackgroundWorld: @unchecked Sendable {  // used by one test's task
 final class StandInTransfers: BackgroundTransfers {
     /// What a session finds that is attached before it goes on.
     let stateAtOnce = Guarded<SessionState?>(nil)
-    let begun = Guarded<[TransferDescription]>([])
-    let taken = Guarded<[TransferEnd.Part]>([])
+    let begun = Guarded<[TransferRecord]>([])
+    let taken = Guarded<[TransferStanding.Part]>([])
     let log: AsyncStream<String>
-    let takes: AsyncStream<[TransferEnd.Part]>
+    let takes: AsyncStream<[TransferStanding.Part]>
     private let logInput: AsyncStream<String>.Continuation
-    private let takeInput: AsyncStream<[TransferEnd.Part]>.Continuation
+    private let takeInput: AsyncStream<[TransferStanding.Part]>.Continuation
     private let refusal = Guarded<(any Error)?>(nil)
     private let early = Guarded<TransferEvent?>(nil)
     private let contents = Guarded<[String]>([])
@@ -275,17 +275,17 @@ final class BackgroundDelegate: NSObject, URLSessionDownloadDelegate, URLSession
     }
 }
 
-extension TransferDescription {
+extension TransferRecord {
     static let url = URL(string: "http://127.0.0.1/one") ?? URL(fileURLWithPath: "/")
 
-    static func download(_ identifier: Int, _ text: String? = nil) -> TransferDescription {
+    static func download(_ identifier: Int, _ text: String? = nil) -> TransferRecord {
         make(identifier, .download, text)
     }
 
-    static func upload(_ identifier: Int) -> TransferDescription { make(identifier, .upload, nil) }
+    static func upload(_ identifier: Int) -> TransferRecord { make(identifier, .upload, nil) }
 
-    private static func make(_ identifier: Int, _ kind: Kind, _ text: String?) -> TransferDescription {
-        var transfer = TransferDescription(
+    private static func make(_ identifier: Int, _ kind: Kind, _ text: String?) -> TransferRecord {
+        var transfer = TransferRecord(
             identifier: identifier, kind: kind, request: TransferRequest(URLRequest(url: url)) ?? .empty)
         transfer.taskDescription = text
         return transfer
@@ -301,21 +301,19 @@ extension TransferRequest {
     }
 }
 
-extension TransferEnd {
-    static func success(file: String) -> TransferEnd {
+extension TransferStanding {
+    static func success(file: String) -> TransferStanding {
         let response = HTTPURLResponse(
-            url: TransferDescription.url, statusCode: 200, httpVersion: nil, headerFields: nil)
+            url: TransferRecord.url, statusCode: 200, httpVersion: nil, headerFields: nil)
         let now = Date()
         let metrics = URLSessionTaskMetrics(
             transactionMetrics: [], taskInterval: DateInterval(start: now, duration: 1), redirectCount: 0)
-        return TransferEnd(
-            error: nil, response: response.flatMap { TransferResponse($0) }, progress: TransferProgress(), file: file,
-            metrics: TransferMetrics(metrics))
+        var end = TransferStanding(response: response.flatMap { TransferResponse($0) }, file: file)
+        end.metrics = TransferMetrics(metrics)
+        return end
     }
 
-    static func failure(_ code: URLError.Code) -> TransferEnd {
-        TransferEnd(
-            error: TransferError(code, "it failed"), response: nil, progress: TransferProgress(), file: nil,
-            metrics: nil)
+    static func failure(_ code: URLError.Code) -> TransferStanding {
+        TransferStanding(error: TransferError(code, "it failed"))
     }
 }

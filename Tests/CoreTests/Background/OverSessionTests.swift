@@ -10,7 +10,7 @@ import Testing
         case data, upload, download, webSocket, stream
 
         func task(_ session: URLSession) -> URLSessionTask {
-            let url = TransferDescription.url
+            let url = TransferRecord.url
             return switch self {
             case .data: session.dataTask(with: url)
             case .upload: session.uploadTask(with: URLRequest(url: url), from: Data())
@@ -40,7 +40,7 @@ import Testing
     @Test(arguments: Kind.allCases) func aTaskWithAHandlerEnds(_ kind: Kind) async throws {
         let session = URLSession(configuration: URLSessionConfiguration())
         session.invalidateAndCancel()
-        let url = TransferDescription.url
+        let url = TransferRecord.url
         let error: (any Error)? = await withCheckedContinuation {
             (continuation: CheckedContinuation<(any Error)?, Never>) in
             switch kind {

@@ -16,7 +16,7 @@ import Testing
                 let session = AttachedSession(DaemonTransfers(fixture.access()), fixture.session("a"))
                 let found = await session.state(1)?.transfers
                 #expect(found?.count == round - 1)
-                if round == 2 { #expect(found?.first?.transfer.request.body == body) }
+                if round == 2 { #expect(found?.first?.request.body == body) }
                 guard round == 1 else { continue }
                 var transfer = fixture.transfer(1)
                 transfer.request.body = body
@@ -41,7 +41,7 @@ import Testing
             let transfers = (1...count).map { number in
                 var transfer = WireSamples.transfer
                 transfer.identifier = number
-                return TransferSnapshot(transfer)
+                return transfer
             }
             server.performer.send(.attached(SessionState(nextIdentifier: count + 1, transfers: transfers)))
             for number in 1...count { server.performer.send(.ended(number, WireSamples.end)) }

@@ -23,36 +23,42 @@
             return JournaledSession(number: number, description: description)
         }
 
-        private func transfer(_ identifier: Int, session: Int64 = 1) throws -> JournaledTransfer {
+        private func row(_ identifier: Int, session: Int64 = 1) -> TransferRow {
+            TransferRow(
+                TransferKey(session: session, identifier: identifier), priority: 0.75, earliestBeginDate: asOf,
+                asOf: asOf)
+        }
+
+        private func begin(_ identifier: Int, session: Int64 = 1) throws -> JournalChange {
             var request = URLRequest(url: try #require(URL(string: "http://secret.example/\(identifier)")))
             request.setValue("secret-word", forHTTPHeaderField: "Authorization")
-            let description = TransferDescription(
-                identifier: identifier, kind: .download, request: try #require(TransferRequest(request)),
-                priority: 0.75,
-                earliestBeginDate: asOf)
-            return JournaledTransfer(
-                summary: TransferSummary(description, session: session, asOf: asOf), description: description,
-                standing: TransferStanding())
+            let record = TransferRecord(
+                identifier: identifier, kind: .download, request: try #require(TransferRequest(request)))
+            return .begin(row(identifier, session: session), record)
+        }
+
+        private func end(_ identifier: Int, number: Int64, _ standing: TransferStanding) -> [JournalChange] {
+            var row = row(identifier)
+            row.endNumber = number
+            return [.row(row), .standing(row.key, standing)]
         }
 
         @Test("what was committed is there again")
         func roundTrip() throws {
             let first = try journal()
             let key = TransferKey(session: 1, identifier: 2)
-            #expect(try first.load().sessions.isEmpty && first.transfer(key) == nil && first.end(of: key) == nil)
-            var changed = try transfer(3).summary
+            #expect(try first.load().sessions.isEmpty && first.transfer(key) == nil)
+            var changed = row(3)
             (changed.isSuspended, changed.waitsForProgram, changed.elapsed) = (true, true, 5)
             var standing = TransferStanding()
             standing.part = PartRecord(resumeData: Data("r".utf8), bootIdentifier: "b")
             standing.progress.received = 7
-            let end = TransferEnd(
-                error: TransferError(.timedOut, "late"), response: nil, progress: standing.progress, file: "/f",
-                metrics: nil)
-            try first.commit([
-                .session(try session(1)), .begin(try transfer(2)), .begin(try transfer(3)), .begin(try transfer(4)),
-                .summary(changed), .standing(changed.key, standing), .end(key, number: 9, end),
-                .forget(TransferKey(session: 1, identifier: 4)),
-            ])
+            let error = TransferError(.timedOut, "late")
+            try first.commit(
+                [
+                    .session(try session(1)), try begin(2), try begin(3), try begin(4), .row(changed),
+                    .standing(changed.key, standing), .forget(TransferKey(session: 1, identifier: 4)),
+                ] + end(2, number: 9, TransferStanding(error: error, file: "/f")))
             let second = try journal()
             let contents = try second.load()
             #expect(contents.sessions.map(\.description) == [try session(1).description])
@@ -60,16 +66,43 @@
             #expect(contents.transfers.map(\.endNumber) == [9, nil])
             #expect(contents.transfers.last == changed && contents.transfers.first?.earliestBeginDate == asOf)
             let all = try second.transfers(of: 1)
-            #expect(all.map(\.description.identifier) == [2, 3] && all.last?.standing.part == standing.part)
-            #expect(all.first?.description.request.url == "http://secret.example/2")
-            #expect(try second.end(of: key)?.error == end.error && second.end(of: changed.key) == nil)
+            #expect(all.map(\.identifier) == [2, 3] && all.map(\.stage) == [.failed, .suspended])
+            #expect(all.last?.standing.part == standing.part)
+            #expect(all.first?.request.url == "http://secret.example/2")
+            #expect(all.first?.standing.error == error && all.first?.standing.next == .content)
+            var taken = row(2)
+            (taken.endNumber, taken.next) = (9, .metrics)
+            try second.commit([.row(taken)])
+            #expect(try second.transfer(key)?.standing.next == .metrics)
             try second.commit([.forgetSession(1)])
             #expect(try second.load().transfers.isEmpty && second.transfers(of: 1).isEmpty)
         }
 
+        @Test("of a journal of the first form the rows are there, and no contents")
+        func firstForm() throws {
+            let old = try journal()
+            try old.commit([.session(try session(1)), try begin(1)])
+            try old.database.write { connection in
+                try connection.execute(
+                    """
+                    DROP TABLE content;
+                    CREATE TABLE content (
+                        session INTEGER NOT NULL, identifier INTEGER NOT NULL, description BLOB NOT NULL,
+                        standing BLOB NOT NULL, ending BLOB, PRIMARY KEY (session, identifier)
+                    );
+                    INSERT INTO content VALUES (1, 1, x'00', x'00', NULL);
+                    ALTER TABLE transfer DROP COLUMN next;
+                    PRAGMA user_version = 1;
+                    """)
+            }
+            let journal = try journal()
+            #expect(try journal.load().transfers == [row(1)])
+            #expect(try journal.transfers(of: 1).isEmpty)
+        }
+
         @Test("nothing of a request can be read in the files, which are their user's alone")
         func secrecy() throws {
-            try journal().commit([.session(try session(1, "secret-session")), .begin(try transfer(1))])
+            try journal().commit([.session(try session(1, "secret-session")), try begin(1)])
             for name in try FileManager.default.contentsOfDirectory(atPath: folder.file("state").path) {
                 let file = folder.file("state").appendingPathComponent(name)
                 let bytes = try Data(contentsOf: file)
@@ -93,20 +126,20 @@
 
         @Test("a damaged file is put aside, and the next one serves")
         func damage() throws {
-            try journal().commit([.session(try session(1)), .begin(try transfer(1))])
+            try journal().commit([.session(try session(1)), try begin(1)])
             let file = folder.file("state").appendingPathComponent("Transfers.sqlite")
             for suffix in ["-wal", "-shm"] { try? FileManager.default.removeItem(atPath: file.path + suffix) }
             try Data(repeating: 0x41, count: 5000).write(to: file)
             let second = try journal()
             #expect(try second.load().transfers.isEmpty)
-            try second.commit([.session(try session(1)), .begin(try transfer(1))])
+            try second.commit([.session(try session(1)), try begin(1)])
             #expect(try second.load().transfers.count == 1)
             #expect(FileManager.default.fileExists(atPath: file.path + ".damaged"))
         }
 
         @Test("without its key a session cannot be read, and is left out")
         func lostKey() throws {
-            try journal().commit([.session(try session(1)), .begin(try transfer(1))])
+            try journal().commit([.session(try session(1)), try begin(1)])
             try FileManager.default.removeItem(at: folder.file("state").appendingPathComponent("Transfers.key"))
             let contents = try journal().load()
             #expect(contents.sessions.isEmpty && contents.transfers.isEmpty)
@@ -114,7 +147,7 @@
 
         @Test("without its key a session's number is not given to another one")
         func numberOfLostSession() throws {
-            try journal().commit([.session(try session(7)), .begin(try transfer(1))])
+            try journal().commit([.session(try session(7)), try begin(1)])
             try FileManager.default.removeItem(at: folder.file("state").appendingPathComponent("Transfers.key"))
             let contents = try journal().load()
             #expect(contents.sessions.isEmpty)
@@ -124,27 +157,30 @@
         @Test("an end that is damaged is an end with an error, and the others are as they were")
         func damagedEnd() throws {
             let journal = try journal()
-            try journal.commit([.session(try session(1)), .begin(try transfer(1)), .begin(try transfer(2))])
-            let end = TransferEnd(error: nil, response: nil, progress: TransferProgress(), file: "/f", metrics: nil)
-            try journal.commit([.end(try transfer(1).summary.key, number: 1, end)])
-            try journal.commit([.end(try transfer(2).summary.key, number: 2, end)])
+            try journal.commit([.session(try session(1)), try begin(1), try begin(2)])
+            let standing = TransferStanding(file: "/f")
+            try journal.commit(end(1, number: 1, standing) + end(2, number: 2, standing))
             try journal.database.write { connection in
-                try connection.run("UPDATE content SET ending = x'00112233' WHERE identifier = 1")
+                try connection.run("UPDATE content SET standing = x'00112233' WHERE identifier = 1")
             }
-            let damaged = try #require(try journal.end(of: try transfer(1).summary.key))
-            #expect(damaged.file == nil && damaged.error?.code == URLError.cannotOpenFile.rawValue)
-            #expect(try journal.end(of: try transfer(2).summary.key)?.file == "/f")
+            let found = try journal.transfers(of: 1).map(\.standing)
+            #expect(found.first?.file == nil && found.first?.error?.code == URLError.cannotOpenFile.rawValue)
+            #expect(found.last?.file == "/f" && found.last?.error == nil)
         }
 
         @Test("a contents that was put into another row is not taken for its own")
         func swapped() throws {
             let journal = try journal()
-            try journal.commit([.session(try session(1)), .begin(try transfer(1)), .begin(try transfer(2))])
+            try journal.commit([.session(try session(1)), try begin(1), try begin(2)])
             try journal.database.write { connection in
                 try connection.run(
-                    "UPDATE content SET description = (SELECT description FROM content WHERE identifier = 2)")
+                    "UPDATE content SET record = (SELECT record FROM content WHERE identifier = 2)")
             }
-            #expect(try journal.transfers(of: 1).map(\.description.identifier) == [2])
+            #expect(try journal.transfers(of: 1).map(\.identifier) == [2])
         }
+    }
+
+    extension TransferJournal {
+        fileprivate func transfers(of session: Int64) throws -> [TransferRecord] { try transfers(of: session) { $0 } }
     }
 #endif

@@ -87,8 +87,8 @@ struct TransferValueTests {
     func messages() throws {
         let url = try #require(URL(string: "http://h.example/"))
         let request = try #require(TransferRequest(URLRequest(url: url)))
-        let transfer = TransferDescription(
-            identifier: 1, kind: .upload, request: request, uploadFile: "/f", priority: 0.25)
+        var transfer = TransferRecord(identifier: 1, kind: .upload, request: request)
+        (transfer.uploadFile, transfer.priority, transfer.stage) = ("/f", 0.25, .suspended)
         let commands: [TransferCommand] = [
             .begin(transfer), .suspend(1), .resume(2), .cancel(3, producingResumeData: true),
             .change(4, priority: 0.5, taskDescription: nil), .take(5, .metrics), .answerBeginning(6, nil),
@@ -96,11 +96,11 @@ struct TransferValueTests {
             .endSession, .reset,
         ]
         for command in commands { #expect("\(try again(command))" == "\(command)") }
-        let end = TransferEnd(error: nil, response: nil, progress: TransferProgress(), file: nil, metrics: nil)
+        let end = TransferStanding()
         let events: [TransferEvent] = [
-            .attached(SessionState(nextIdentifier: 2, transfers: [TransferSnapshot(transfer, isSuspended: true)])),
+            .attached(SessionState(nextIdentifier: 2, transfers: [transfer])),
             .detached(TransferError(.cancelled, "c")), .progress(1, TransferProgress()),
-            .didResume(1, offset: 2, expected: 3), .redirected(1, request), .waitsForConnectivity(1), .willBegin(2),
+            .didResume(1, offset: 2, expected: 3), .redirected(1, request), .willBegin(2),
             .ended(3, end), .deliveredEarlierEvents,
         ]
         for event in events { #expect("\(try again(event))" == "\(event)") }

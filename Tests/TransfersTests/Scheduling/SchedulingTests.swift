@@ -50,21 +50,6 @@ struct SchedulingTests {
         #expect(!queue.hasWaiting(1))
     }
 
-    @Test("each transfer has one time in a table")
-    func timeTable() {
-        var table = TimeTable<Int>()
-        table.set(5, for: key(1, 1))
-        table.set(3, for: key(1, 2))
-        table.set(1, for: key(1, 1))
-        table.set(2, for: key(1, 3))
-        table.remove(key(1, 3))
-        #expect(table.next == 1)
-        #expect(table.popDue(3) == key(1, 1))
-        #expect(table.popDue(2) == nil)
-        #expect(table.popDue(3) == key(1, 2))
-        #expect(table.next == nil)
-    }
-
     @Test("pauses double up to five minutes, and any part of them is taken")
     func pauses() {
         #expect((1...11).map { RetryPause.seconds(after: $0, 1) } == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300])

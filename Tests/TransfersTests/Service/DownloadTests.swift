@@ -11,7 +11,7 @@ import Testing
 #if Persistence
     @Suite("Downloads of the service")
     struct DownloadTests {
-        private func data(_ end: TransferEnd) throws -> Data {
+        private func data(_ end: TransferStanding) throws -> Data {
             try Data(contentsOf: URL(fileURLWithPath: try #require(end.file)))
         }
 
@@ -98,7 +98,7 @@ import Testing
                     await harness.pauses.count(reaches: count + 1)
                     harness.pass(pause - 1)
                     let overview = await service.overviewNow()
-                    #expect(overview.first?.transfers.first?.state == .backingOff)
+                    #expect(overview.first?.transfers.first?.stage == .backingOff)
                     harness.pass(1)
                 }
                 await harness.pauses.count(reaches: 7)
@@ -138,7 +138,7 @@ import Testing
                 let second = try harness.start()
                 defer { second.stop() }
                 let program = TestProgram(second, try harness.description())
-                #expect(try await program.attached().transfers.map(\.transfer.identifier) == [1])
+                #expect(try await program.attached().transfers.map(\.identifier) == [1])
                 #expect(try data(try await program.end(of: 1)) == server.content)
                 // Nothing was put on the disk before the process ended: another start of the system may have anything there.
                 #expect(server.ranges == [nil, sameBoot ? "bytes=400000-" : nil])
@@ -237,7 +237,7 @@ import Testing
                 try await program.download(1, server.url)
                 await harness.pauses.count(reaches: 1)
                 let overview = await service.overviewNow()
-                #expect(overview.first?.transfers.first?.lastError?.text?.contains("disk is full") ?? false)
+                #expect(overview.first?.transfers.first?.standing.error?.text?.contains("disk is full") ?? false)
                 service.loop.attach(nil)
                 harness.pass(1)
                 #expect(try data(try await program.end(of: 1)) == server.content)
@@ -255,7 +255,7 @@ import Testing
                 #expect(try Data(contentsOf: free) == server.content)
                 #expect(second.error?.code == URLError.cannotMoveFile.rawValue)
                 #expect(try Data(contentsOf: taken) == Data("mine".utf8))
-                #expect(await service.overviewNow().first?.transfers.map(\.snapshot.transfer.identifier) == [2])
+                #expect(await service.overviewNow().first?.transfers.map(\.identifier) == [2])
                 try await program.takeAll(2)
             }
         }

@@ -30,7 +30,7 @@ import Testing
                 defer { next.stop() }
                 let second = TestProgram(next, try harness.description())
                 let state = try await second.attached()
-                #expect(state.nextIdentifier == 4 && state.transfers.map(\.transfer.identifier) == [1, 2, 3])
+                #expect(state.nextIdentifier == 4 && state.transfers.map(\.identifier) == [1, 2, 3])
                 let events = await second.events.contents { $0.last?.name == "deliveredEarlierEvents" }
                 #expect(events.compactMap(\.endedTransfer) == [2, 1, 3])
                 #expect(try await second.end(of: 1).next == .metrics)
@@ -90,7 +90,7 @@ import Testing
                     try await program.download(identifier, server.url) { $0.earliestBeginDate = date }
                 }
                 harness.pass(3599)
-                #expect(await service.overviewNow().first?.transfers.allSatisfy { $0.state == .queued } ?? false)
+                #expect(await service.overviewNow().first?.transfers.allSatisfy { $0.stage == .queued } ?? false)
                 #expect(!program.events.snapshot.contains { $0.name == "willBegin" })
                 harness.pass(60)
                 await _ = program.events.contents { $0.count { $0.name == "willBegin" } == 3 }
@@ -121,7 +121,7 @@ import Testing
                 let second = try harness.start()
                 defer { second.stop() }
                 let again = TestProgram(second, try harness.description())
-                #expect(try await again.attached().transfers.map(\.isSuspended) == [true])
+                #expect(try await again.attached().transfers.map(\.stage) == [.suspended])
                 #expect(server.server.requests.count == 0)
                 try await again.perform(.resume(1))
                 #expect(try await again.end(of: 1).error == nil)
@@ -160,7 +160,7 @@ import Testing
                 _ = try await program.challenge(1)
                 program.channel.detach()
                 #expect(await harness.launches.count(reaches: 1) == [["/bin/program", "x", "s"]])
-                #expect(await service.overviewNow().first?.transfers.first?.state == .waitingForProgram)
+                #expect(await service.overviewNow().first?.transfers.first?.stage == .waitingForProgram)
                 let again = TestProgram(service, description)
                 let (_, number, _) = try await again.challenge(1)
                 try await again.perform(.answerChallenge(1, challenge: number, Self.answer))
@@ -195,12 +195,12 @@ import Testing
                 try await program.download(1, server.url())
                 _ = try await program.challenge(1)
                 program.channel.detach()
-                #expect(await first.overviewNow().first?.transfers.first?.state == .waitingForProgram)
+                #expect(await first.overviewNow().first?.transfers.first?.stage == .waitingForProgram)
                 first.stop()
                 harness.pass(80_000)
                 let second = try harness.start()
                 defer { second.stop() }
-                #expect(await second.overviewNow().first?.transfers.first?.state == .waitingForProgram)
+                #expect(await second.overviewNow().first?.transfers.first?.stage == .waitingForProgram)
                 harness.pass(6_400)
                 let again = TestProgram(second, try harness.description())
                 #expect(try await again.end(of: 1).error?.code == URLError.userAuthenticationRequired.rawValue)
@@ -269,7 +269,7 @@ import Testing
         }
 
         private static func ended(_ count: Int, _ service: TransferService) async -> Bool {
-            while await service.overviewNow().first?.transfers.count(where: { $0.state == .ended }) != count {
+            while await service.overviewNow().first?.transfers.count(where: { $0.stage == .ended }) != count {
                 await Task.yield()
             }
             return true
@@ -287,7 +287,7 @@ import Testing
                 let program = TestProgram(service, try harness.description { $0.isDiscretionary = true })
                 try await program.download(1, server.url)
                 harness.pass(29)
-                #expect(await service.overviewNow().first?.transfers.first?.state == .queued)
+                #expect(await service.overviewNow().first?.transfers.first?.stage == .queued)
                 #expect(harness.conditionLooks.count == 0)
                 harness.pass(1)
                 await harness.conditionLooks.count(reaches: 1)
@@ -328,24 +328,21 @@ import Testing
             try await withTimeout {
                 let (harness, server) = (try ServiceHarness(), try RangeServer(count: 10))
                 defer { server.stop() }
-                var record = JournaledSession(number: .max, description: try harness.description("high"))
-                record.nextIdentifier = .max
+                var session = JournaledSession(number: .max, description: try harness.description("high"))
+                session.nextIdentifier = .max
                 let request = URLRequest(url: try #require(URL(string: server.url)))
-                let description = TransferDescription(
+                var record = TransferRecord(
                     identifier: .max, kind: .download, request: try #require(TransferRequest(request)))
-                let transfer = JournaledTransfer(
-                    summary: TransferSummary(description, session: .max, asOf: harness.wall.value),
-                    description: description, standing: TransferStanding())
-                let end = TransferEnd(
-                    error: nil, response: nil, progress: TransferProgress(), file: nil, metrics: nil)
-                var ended = description
-                ended.identifier = 1
-                let over = JournaledTransfer(
-                    summary: TransferSummary(ended, session: .max, asOf: harness.wall.value), description: ended,
-                    standing: TransferStanding())
-                try harness.journal.commit([
-                    .session(record), .begin(transfer), .begin(over), .end(over.summary.key, number: .max, end),
-                ])
+                func row() -> TransferRow {
+                    TransferRow(
+                        TransferKey(session: .max, identifier: record.identifier), priority: 0.5,
+                        earliestBeginDate: nil, asOf: harness.wall.value)
+                }
+                try harness.journal.commit([.session(session), .begin(row(), record)])
+                record.identifier = 1
+                var over = row()
+                over.endNumber = .max
+                try harness.journal.commit([.begin(over, record)])
                 let service = try harness.start()
                 defer { service.stop() }
                 let high = TestProgram(service, try harness.description("high"))

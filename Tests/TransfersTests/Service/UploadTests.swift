@@ -183,7 +183,7 @@ import Testing
                 let descriptor = open(file.path, O_RDONLY)
                 try FileManager.default.removeItem(at: file)
                 let url = try #require(URL(string: server.url()))
-                var transfer = TransferDescription(
+                var transfer = TransferRecord(
                     identifier: 1, kind: .upload, request: try #require(TransferRequest(URLRequest(url: url))))
                 transfer.request.method = "POST"
                 transfer.uploadFile = file.path

@@ -115,13 +115,13 @@ final class TestProgram: Sendable {
     }
 
     func download(
-        _ identifier: Int, _ url: String, _ change: (inout TransferDescription) -> Void = { _ in }
+        _ identifier: Int, _ url: String, _ change: (inout TransferRecord) -> Void = { _ in }
     ) async throws {
         try await begin(identifier, .download, url, change)
     }
 
     func upload(
-        _ identifier: Int, _ file: String, to url: String, _ change: (inout TransferDescription) -> Void = { _ in }
+        _ identifier: Int, _ file: String, to url: String, _ change: (inout TransferRecord) -> Void = { _ in }
     ) async throws {
         try await begin(identifier, .upload, url) { transfer in
             transfer.uploadFile = file
@@ -131,26 +131,28 @@ final class TestProgram: Sendable {
     }
 
     private func begin(
-        _ identifier: Int, _ kind: TransferDescription.Kind, _ url: String,
-        _ change: (inout TransferDescription) -> Void
+        _ identifier: Int, _ kind: TransferRecord.Kind, _ url: String,
+        _ change: (inout TransferRecord) -> Void
     ) async throws {
         guard let url = URL(string: url), let request = TransferRequest(URLRequest(url: url)) else {
             throw URLError(.badURL)
         }
-        var transfer = TransferDescription(identifier: identifier, kind: kind, request: request)
+        var transfer = TransferRecord(identifier: identifier, kind: kind, request: request)
         change(&transfer)
         try await perform(.begin(transfer))
     }
 
     /// The end of a transfer, once it has come.
-    func end(of identifier: Int) async throws -> TransferEnd {
+    func end(of identifier: Int) async throws -> TransferStanding {
         let found = await events.contents { $0.contains { $0.endedTransfer == identifier } }
         for case .ended(identifier, let end) in found { return end }
         throw CancellationError()
     }
 
     func takeAll(_ identifier: Int) async throws {
-        for part in [TransferEnd.Part.content, .metrics, .completion] { try await perform(.take(identifier, part)) }
+        for part in [TransferStanding.Part.content, .metrics, .completion] {
+            try await perform(.take(identifier, part))
+        }
     }
 
     /// The challenges that it was asked, once there are so many.

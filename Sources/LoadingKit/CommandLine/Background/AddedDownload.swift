@@ -34,7 +34,9 @@ struct AddedDownload: Sendable {
         destination = file.path
     }
 
-    func transfer(_ identifier: Int) -> TransferDescription {
-        TransferDescription(identifier: identifier, kind: .download, request: request, destination: destination)
+    func transfer(_ identifier: Int) -> TransferRecord {
+        var transfer = TransferRecord(identifier: identifier, kind: .download, request: request)
+        transfer.destination = destination
+        return transfer
     }
 }

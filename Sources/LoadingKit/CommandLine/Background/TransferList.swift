@@ -39,17 +39,16 @@ struct TransferList: Encodable {
 }
 
 extension TransferList.Entry {
-    init(_ session: SessionOverview, _ transfer: TransferOverview) {
-        let description = transfer.snapshot.transfer
-        let progress = transfer.snapshot.progress
+    init(_ session: SessionOverview, _ transfer: TransferRecord) {
+        let progress = transfer.standing.progress
         self.init(
-            transfer: TransferName(session: session.identifier, number: description.identifier).description,
-            session: session.identifier, number: description.identifier, program: session.program,
-            isAttached: session.isAttached, kind: description.kind.rawValue, state: transfer.state.rawValue,
-            url: CacheKey.withoutCredentials(description.request.url), destination: description.destination,
-            description: description.taskDescription, created: description.created, sent: progress.sent,
+            transfer: TransferName(session: session.identifier, number: transfer.identifier).description,
+            session: session.identifier, number: transfer.identifier, program: session.program,
+            isAttached: session.isAttached, kind: transfer.kind.rawValue, state: transfer.stage.rawValue,
+            url: CacheKey.withoutCredentials(transfer.request.url), destination: transfer.destination,
+            description: transfer.taskDescription, created: transfer.created, sent: progress.sent,
             expectedToSend: progress.expectedToSend >= 0 ? progress.expectedToSend : nil, received: progress.received,
             expectedToReceive: progress.expectedToReceive >= 0 ? progress.expectedToReceive : nil,
-            error: transfer.lastError.flatMap { $0.text ?? $0.reason })
+            error: transfer.standing.error.flatMap { $0.text ?? $0.reason })
     }
 }

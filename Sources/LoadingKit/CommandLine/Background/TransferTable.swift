@@ -46,21 +46,20 @@ struct TransferTable {
 
     private static func line(_ text: String, _ width: Int) -> String { String(text.prefix(max(width, 0))) + "\n" }
 
-    private static func row(_ session: String, _ transfer: TransferOverview) -> Row {
-        let description = transfer.snapshot.transfer
-        let amount = TransferAmount(transfer.snapshot)
-        let url = CacheKey.withoutCredentials(description.request.url)
-        let what = description.destination.map { "\(url) → \($0)" } ?? url
-        let error = transfer.lastError.flatMap { $0.text ?? $0.reason }
+    private static func row(_ session: String, _ transfer: TransferRecord) -> Row {
+        let amount = TransferAmount(transfer)
+        let url = CacheKey.withoutCredentials(transfer.request.url)
+        let what = transfer.destination.map { "\(url) → \($0)" } ?? url
+        let error = transfer.standing.error.flatMap { $0.text ?? $0.reason }
         return Row(
-            name: PlainText.line(TransferName(session: session, number: description.identifier).description),
-            state: word(transfer.state), done: amount.percent.map { "\($0) %" } ?? "-",
+            name: PlainText.line(TransferName(session: session, number: transfer.identifier).description),
+            state: word(transfer.stage), done: amount.percent.map { "\($0) %" } ?? "-",
             size: Amount.bytes(amount.expected ?? amount.done),
             place: PlainText.line(error.map { "\(what): \($0)" } ?? what))
     }
 
-    private static func word(_ state: TransferOverview.State) -> String {
-        switch state {
+    private static func word(_ stage: TransferRecord.Stage) -> String {
+        switch stage {
         case .queued: "queued"
         case .running: "running"
         case .suspended: "paused"
@@ -87,9 +86,9 @@ struct TransferAmount {
     /// Nil where it is not known.
     let expected: Int64?
 
-    init(_ snapshot: TransferSnapshot) {
-        let progress = snapshot.progress
-        switch snapshot.transfer.kind {
+    init(_ transfer: TransferRecord) {
+        let progress = transfer.standing.progress
+        switch transfer.kind {
         case .download: (done, expected) = (progress.received, Self.known(progress.expectedToReceive))
         case .upload: (done, expected) = (progress.sent, Self.known(progress.expectedToSend))
         }

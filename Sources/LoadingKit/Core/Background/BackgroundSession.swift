@@ -88,7 +88,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         // The session has ended the task then.
         guard attachment.isSuccess else { return }
         do {
-            let transfer = try TransferDescription(task)
+            let transfer = try TransferRecord(task)
             let file = try UploadDescriptor(transfer)
             try channel?.perform(.begin(transfer), descriptors: file.descriptors)
             loop.execute { self.didBegin(task.taskIdentifier) }
@@ -102,7 +102,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         task.engine = nil
         register(task)
         do {
-            channel?.send(.begin(try TransferDescription(task)), descriptors: []) { [weak self] error in
+            channel?.send(.begin(try TransferRecord(task)), descriptors: []) { [weak self] error in
                 guard let self else { return }
                 loop.execute {
                     if let error {
@@ -191,8 +191,6 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
             runners[identifier]?.didResume(at: offset, expected: expected)
         case .response(let identifier, let response): runners[identifier]?.didReceive(response)
         case .redirected(let identifier, let request): runners[identifier]?.didRedirect(to: request)
-        // Transfers wait in any case, of which Apple's systems tell the delegate nothing. Earlier versions of the daemon do.
-        case .waitsForConnectivity: break
         case .willBegin(let identifier): runners[identifier]?.willBegin()
         case .challenge(let identifier, let number, let challenge):
             runners[identifier]?.didReceive(challenge, number)
@@ -208,12 +206,12 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         case .detached, .closed: return
         }
         phase = .attached(deliversEarlierEnds: false)
-        endLostTasks(but: Set(state.transfers.map(\.transfer.identifier)))
-        for snapshot in state.transfers {
-            if let runner = runners[snapshot.transfer.identifier] {
-                runner.didAttachAgain(isSuspended: snapshot.isSuspended)
+        endLostTasks(but: Set(state.transfers.map(\.identifier)))
+        for record in state.transfers {
+            if let runner = runners[record.identifier] {
+                runner.didAttachAgain(isSuspended: record.stage == .suspended)
             } else {
-                restore(snapshot)
+                restore(record)
             }
         }
         for work in waiting { work() }
@@ -227,20 +225,20 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         }
     }
 
-    private func restore(_ snapshot: TransferSnapshot) {
-        let identifier = snapshot.transfer.identifier
-        guard let core, let session, let task = URLSessionTask.restored(snapshot, in: session) else {
+    private func restore(_ record: TransferRecord) {
+        let identifier = record.identifier
+        guard let core, let session, let task = URLSessionTask.restored(record, in: session) else {
             return send(.cancel(identifier, producingResumeData: false))
         }
         let runner = BackgroundTaskRunner(task, session, self, core)
         runners[identifier] = runner
         task.engine = runner
         core.adopt(task)
-        runner.didBegin(isSuspended: snapshot.isSuspended)
+        runner.didBegin(isSuspended: record.stage == .suspended)
     }
 
     /// An end without a task is of one whose request cannot be read.
-    private func deliver(_ end: TransferEnd, of identifier: Int) {
+    private func deliver(_ end: TransferStanding, of identifier: Int) {
         if let runner = runners[identifier] { runner.didEnd(end) } else { send(.take(identifier, .completion)) }
     }
 
@@ -304,7 +302,7 @@ private struct UploadDescriptor: ~Copyable {
     let descriptors: [Int32]
 
     /// Throws where there is a file that cannot be opened.
-    init(_ transfer: TransferDescription) throws {
+    init(_ transfer: TransferRecord) throws {
         guard let path = transfer.uploadFile else {
             descriptors = []
             return

@@ -171,17 +171,16 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     /// The transfer cannot be performed: nothing of it is in the journal, or can be reached.
     func end(with error: any Error) {
-        let end = TransferEnd(
-            error: TransferError(URLError(error, url: task.currentRequest?.url)), response: nil,
-            progress: task.transferProgress, file: nil, metrics: nil)
+        var end = TransferStanding(error: TransferError(URLError(error, url: task.currentRequest?.url)))
+        end.progress = task.transferProgress
         report(end, takes: false)
     }
 
     /// The transfer is over. Each part of that is taken when the delegate has returned from it, so that a program that ends
     /// meanwhile is given it again.
-    func didEnd(_ end: TransferEnd) { report(end, takes: true) }
+    func didEnd(_ end: TransferStanding) { report(end, takes: true) }
 
-    private func report(_ end: TransferEnd, takes: Bool) {
+    private func report(_ end: TransferStanding, takes: Bool) {
         switch stage {
         case .beginning, .begun: stage = .ended
         case .ended: return

@@ -3,7 +3,7 @@ import Foundation
 /// What a background session says to what performs its transfers.
 package enum TransferCommand: Codable, Sendable {
     /// A transfer that is kept in the journal when the command was performed, and begins then.
-    case begin(TransferDescription)
+    case begin(TransferRecord)
     case suspend(Int)
     case resume(Int)
     /// The transfer ends with `URLError.cancelled`; with resume data in the error where that is asked for and can be had.
@@ -11,7 +11,7 @@ package enum TransferCommand: Codable, Sendable {
     /// What the program may change of a task that was begun.
     case change(Int, priority: Float, taskDescription: String?)
     /// The program has taken a part of a transfer's end. With the last part the transfer is over.
-    case take(Int, TransferEnd.Part)
+    case take(Int, TransferStanding.Part)
     /// The answer to a ``TransferEvent/willBegin(_:)``: what to load, or nil to cancel.
     case answerBeginning(Int, TransferRequest?)
     /// The answer to a ``TransferEvent/challenge(_:_:_:)``.
@@ -34,11 +34,10 @@ package enum TransferEvent: Codable, Sendable {
     case response(Int, TransferResponse)
     /// The transfer was redirected, and loads this now.
     case redirected(Int, TransferRequest)
-    case waitsForConnectivity(Int)
     /// The transfer's date has come; it begins when that is answered.
     case willBegin(Int)
     case challenge(Int, challenge: Int, TransferChallenge)
-    case ended(Int, TransferEnd)
+    case ended(Int, TransferStanding)
     /// All ends that there were when the session was attached were given out.
     case deliveredEarlierEvents
 }
@@ -48,9 +47,9 @@ package struct SessionState: Codable, Sendable {
     /// Higher than that of any transfer that the session ever had.
     package var nextIdentifier: Int
     /// Those that are not over, or not yet taken, in the order of their identifiers.
-    package var transfers: [TransferSnapshot]
+    package var transfers: [TransferRecord]
 
-    package init(nextIdentifier: Int, transfers: [TransferSnapshot]) {
+    package init(nextIdentifier: Int, transfers: [TransferRecord]) {
         self.nextIdentifier = nextIdentifier
         self.transfers = transfers
     }

@@ -3,26 +3,25 @@ import LoadingKitTransport
 
 extension URLSessionTask {
     /// A task of a background session that an earlier run of the program has made; nil where its request cannot be read.
-    static func restored(_ snapshot: TransferSnapshot, in session: URLSession) -> URLSessionTask? {
-        let transfer = snapshot.transfer
-        guard let request = transfer.request.request else { return nil }
-        let identifier = transfer.identifier
+    static func restored(_ record: TransferRecord, in session: URLSession) -> URLSessionTask? {
+        guard let request = record.request.request else { return nil }
+        let identifier = record.identifier
         let task: URLSessionTask =
-            switch transfer.kind {
+            switch record.kind {
             case .download: URLSessionDownloadTask(session, request, identifier: identifier, consumer: nil)
             case .upload: URLSessionUploadTask(session, request, identifier: identifier, consumer: nil)
             }
         task.shared.withLock { shared in
-            shared.lifecycle = TaskLifecycle(begunAs: snapshot.isSuspended ? .suspended : .running)
-            shared.currentRequest = snapshot.currentRequest?.request ?? request
-            shared.response = snapshot.response?.response
-            shared.taskDescription = transfer.taskDescription
-            shared.priority = transfer.priority
-            shared.earliestBeginDate = transfer.earliestBeginDate
-            shared.clientExpectsToSend = transfer.clientExpectsToSend
-            shared.clientExpectsToReceive = transfer.clientExpectsToReceive
+            shared.lifecycle = TaskLifecycle(begunAs: record.stage == .suspended ? .suspended : .running)
+            shared.currentRequest = record.standing.currentRequest?.request ?? request
+            shared.response = record.standing.response?.response
+            shared.taskDescription = record.taskDescription
+            shared.priority = record.priority
+            shared.earliestBeginDate = record.earliestBeginDate
+            shared.clientExpectsToSend = record.clientExpectsToSend
+            shared.clientExpectsToReceive = record.clientExpectsToReceive
         }
-        task.take(snapshot.progress)
+        task.take(record.standing.progress)
         return task
     }
 
@@ -45,7 +44,7 @@ extension URLSessionTask {
         updateProgress()
     }
 
-    func take(_ end: TransferEnd) {
+    func take(_ end: TransferStanding) {
         take(end.progress)
         shared.withLock { shared in
             if let response = end.response?.response { shared.response = response }
@@ -54,7 +53,7 @@ extension URLSessionTask {
     }
 }
 
-extension TransferDescription {
+extension TransferRecord {
     /// What a task that is resumed for the first time is handed over with.
     init(_ task: URLSessionTask) throws {
         try task.checkCanBegin()
@@ -80,11 +79,14 @@ extension TransferDescription {
             throw URLError(LoadFailure(.requestBodyStreamExhausted, text), url: url)
         }
         let resumption = (task as? URLSessionDownloadTask)?.resumption
-        self.init(
-            identifier: task.taskIdentifier, kind: kind, request: request, uploadFile: original.bodyFile?.url.path,
-            resumeData: try upload?.resumeData ?? resumption?.get().encoded, created: task.created,
-            taskDescription: shared.taskDescription,
-            priority: shared.priority, earliestBeginDate: shared.earliestBeginDate,
-            clientExpectsToSend: shared.clientExpectsToSend, clientExpectsToReceive: shared.clientExpectsToReceive)
+        self.init(identifier: task.taskIdentifier, kind: kind, request: request)
+        uploadFile = original.bodyFile?.url.path
+        resumeData = try upload?.resumeData ?? resumption?.get().encoded
+        created = task.created
+        taskDescription = shared.taskDescription
+        priority = shared.priority
+        earliestBeginDate = shared.earliestBeginDate
+        clientExpectsToSend = shared.clientExpectsToSend
+        clientExpectsToReceive = shared.clientExpectsToReceive
     }
 }

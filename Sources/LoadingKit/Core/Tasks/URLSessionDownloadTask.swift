@@ -56,7 +56,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
         }
     }
 
-    override var transferKind: TransferDescription.Kind? { .download }
+    override var transferKind: TransferRecord.Kind? { .download }
 
     override func makeSink(_ consumer: TaskConsumer, _ core: SessionCore) -> any TaskSink {
         guard case .file(let recipient) = consumer else { return super.makeSink(consumer, core) }

@@ -109,7 +109,7 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
     var hasBodyBesideRequest: Bool { false }
 
     /// What a background session hands over; nil for a task that runs in the program.
-    var transferKind: TransferDescription.Kind? { nil }
+    var transferKind: TransferRecord.Kind? { nil }
 
     /// Gives the consumer to what runs the load.
     func takeConsumer() -> TaskConsumer? {

@@ -52,7 +52,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
 
     override var hasBodyBesideRequest: Bool { true }
 
-    override var transferKind: TransferDescription.Kind? { .upload }
+    override var transferKind: TransferRecord.Kind? { .upload }
 
     override var requestsBodyStream: Bool { bodyIsDelegatesStream }
 

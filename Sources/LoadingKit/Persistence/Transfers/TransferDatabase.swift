@@ -21,8 +21,21 @@
                 session INTEGER NOT NULL, identifier INTEGER NOT NULL, description BLOB NOT NULL, standing BLOB NOT NULL,
                 ending BLOB, PRIMARY KEY (session, identifier)
             );
+            """,
+            // What is in the contents has another form: transfers that were begun before cannot be read, which their programs
+            // are told.
             """
+            ALTER TABLE transfer ADD COLUMN next INTEGER NOT NULL DEFAULT 0;
+            DROP TABLE content;
+            CREATE TABLE content (
+                session INTEGER NOT NULL, identifier INTEGER NOT NULL, record BLOB NOT NULL, standing BLOB NOT NULL,
+                PRIMARY KEY (session, identifier)
+            );
+            """,
         ])
+
+        private static let columns =
+            "session, identifier, priority, earliestBegin, isSuspended, waitsForProgram, elapsed, asOf, endNumber, next"
 
         let database: StoreDatabase
         private let sealing: TransferSealing
@@ -54,12 +67,9 @@
                     return session
                 }
                 let known = Set(sessions.map(\.number))
-                let transfers = try connection.rows(
-                    """
-                    SELECT session, identifier, priority, earliestBegin, isSuspended, waitsForProgram, elapsed, asOf, endNumber
-                    FROM transfer
-                    """
-                ) { row in TransferSummary(row).flatMap { known.contains($0.key.session) ? $0 : nil } }
+                let transfers = try connection.rows("SELECT \(Self.columns) FROM transfer") { row in
+                    TransferRow(row).flatMap { known.contains($0.key.session) ? $0 : nil }
+                }
                 var contents = JournalContents(sessions: sessions, transfers: transfers)
                 contents.highestSession = try connection.first(Int64.self, "SELECT max(number) FROM session") ?? 0
                 return (contents, unreadable)
@@ -72,58 +82,45 @@
             return contents
         }
 
-        package func transfer(_ key: TransferKey) throws -> JournaledTransfer? {
-            try transfers("transfer.session = ? AND transfer.identifier = ?", [key.session, key.identifier]) { $0 }
-                .first
+        package func transfer(_ key: TransferKey) throws -> TransferRecord? {
+            try transfers("session = ? AND identifier = ?", [key.session, key.identifier]) { $0 }.first
         }
 
-        package func transfers<Value: Sendable>(
-            of session: Int64, _ transform: (JournaledTransfer) throws -> Value
-        ) throws -> [Value] {
-            try transfers("transfer.session = ? ORDER BY transfer.identifier", [session], transform)
+        package func transfers(
+            of session: Int64, _ transform: (TransferRecord) -> TransferRecord
+        ) throws -> [TransferRecord] {
+            try transfers("session = ? ORDER BY identifier", [session], transform)
         }
 
         /// - Parameter condition: One of the texts above.
-        private func transfers<Value: Sendable>(
-            _ condition: String, _ values: [any SQLiteValue & Sendable],
-            _ transform: (JournaledTransfer) throws -> Value
-        ) throws -> [Value] {
-            let sealing = sealing
-            return try database.read { connection in
+        private func transfers(
+            _ condition: String, _ values: [any SQLiteValue & Sendable], _ transform: (TransferRecord) -> TransferRecord
+        ) throws -> [TransferRecord] {
+            try database.read { connection in
                 try connection.rows(
                     """
-                    SELECT session, identifier, priority, earliestBegin, isSuspended, waitsForProgram, elapsed, asOf, endNumber,
-                        description, standing
-                    FROM transfer JOIN content USING (session, identifier) WHERE \(condition)
+                    SELECT \(Self.columns), record, standing FROM transfer JOIN content USING (session, identifier)
+                    WHERE \(condition)
                     """, values
                 ) { row in
-                    guard let summary = TransferSummary(row), let description = row.value(9, Data.self),
-                        let standing = row.value(10, Data.self),
-                        let description = try? sealing.open(
-                            TransferDescription.self, description, .description(summary.key)),
-                        let standing = try? sealing.open(TransferStanding.self, standing, .standing(summary.key))
+                    guard let summary = TransferRow(row), let sealed = row.value(10, Data.self),
+                        var record = try? sealing.open(TransferRecord.self, sealed, .record(summary.key))
                     else { return nil }
-                    return try transform(
-                        JournaledTransfer(summary: summary, description: description, standing: standing))
+                    do {
+                        guard let sealed = row.value(11, Data.self) else { return nil }
+                        record.standing = try sealing.open(TransferStanding.self, sealed, .standing(summary.key))
+                    } catch  where summary.endNumber != nil {
+                        // The others of the session can be told.
+                        let text = "what the journal of background sessions has of the transfer's end cannot be read"
+                        record.standing = TransferStanding(error: TransferError(.cannotOpenFile, "\(text): \(error)"))
+                    } catch {
+                        return nil
+                    }
+                    record.standing.next = summary.next
+                    record.stage = summary.stage(record.standing)
+                    return transform(record)
                 }
             } ?? []
-        }
-
-        package func end(of key: TransferKey) throws -> TransferEnd? {
-            let sealed = try database.read { connection in
-                try connection.first(
-                    Data.self, "SELECT ending FROM content WHERE session = ? AND identifier = ?",
-                    [key.session, key.identifier])
-            }
-            do {
-                return try sealed?.flatMap { try sealing.open(TransferEnd.self, $0, .end(key)) }
-            } catch let error where error is DecodingError || StoreFailure.isWrongKey(error) {
-                // The others of the session can be told.
-                let text = "what the journal of background sessions has of the transfer's end cannot be read: \(error)"
-                return TransferEnd(
-                    error: TransferError(.cannotOpenFile, text), response: nil, progress: TransferProgress(), file: nil,
-                    metrics: nil)
-            }
         }
 
         package func commit(_ changes: [JournalChange]) throws {
@@ -141,20 +138,27 @@
         }
     }
 
-    extension TransferSummary {
-        /// From the columns in the order of the table.
+    extension TransferRow {
+        /// From the columns in their order.
         fileprivate init?(_ row: SQLiteRow) {
             guard let session = row.value(0, Int64.self), let identifier = row.value(1, Int.self),
                 let priority = row.value(2, Double.self), let asOf = row.value(7, Double.self)
             else { return nil }
             self.init(
-                key: TransferKey(session: session, identifier: identifier), priority: Float(priority),
+                TransferKey(session: session, identifier: identifier), priority: Float(priority),
                 earliestBeginDate: row.value(3, Double.self).map { Date(timeIntervalSinceReferenceDate: $0) },
                 asOf: Date(timeIntervalSinceReferenceDate: asOf))
             isSuspended = row.value(4) ?? false
             waitsForProgram = row.value(5) ?? false
             elapsed = row.value(6) ?? 0
             endNumber = row.value(8)
+            next = row.value(9, Int.self).flatMap { TransferStanding.Part(rawValue: $0) } ?? .content
+        }
+
+        /// As the row says, without a service.
+        fileprivate func stage(_ standing: TransferStanding) -> TransferRecord.Stage {
+            if endNumber != nil { return standing.error == nil ? .ended : .failed }
+            return isSuspended ? .suspended : waitsForProgram ? .waitingForProgram : .queued
         }
     }
 #endif

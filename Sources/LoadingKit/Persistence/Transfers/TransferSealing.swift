@@ -8,17 +8,15 @@
         /// What is encrypted: a row's contents cannot be put into another place.
         enum Place {
             case session(Int64)
-            case description(TransferKey)
+            case record(TransferKey)
             case standing(TransferKey)
-            case end(TransferKey)
 
             fileprivate var context: Data {
                 let text =
                     switch self {
                     case .session(let number): "session \(number)"
-                    case .description(let key): "description \(key.session) \(key.identifier)"
+                    case .record(let key): "record \(key.session) \(key.identifier)"
                     case .standing(let key): "standing \(key.session) \(key.identifier)"
-                    case .end(let key): "end \(key.session) \(key.identifier)"
                     }
                 return Data(text.utf8)
             }
@@ -67,17 +65,32 @@
                 return ["session WHERE number = ?", "transfer WHERE session = ?", "content WHERE session = ?"].map {
                     Statement(text: "DELETE FROM " + $0, values: [number])
                 }
-            case .begin(let transfer): return try statements(beginning: transfer)
-            case .summary(let summary): return [statement(updating: summary)]
+            case .begin(let row, let record):
+                let (key, asked) = (row.key, record.asked)
+                return [
+                    Statement(
+                        text: "INSERT OR REPLACE INTO transfer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                        values: [key.session, key.identifier] + values(of: row)),
+                    Statement(
+                        text: "INSERT OR REPLACE INTO content VALUES (?, ?, ?, ?)",
+                        values: [
+                            key.session, key.identifier, try seal(asked, .record(key)),
+                            try seal(record.standing, .standing(key)),
+                        ]),
+                ]
+            case .row(let row):
+                return [
+                    Statement(
+                        text: """
+                            UPDATE transfer SET priority = ?, earliestBegin = ?, isSuspended = ?, waitsForProgram = ?,
+                                elapsed = ?, asOf = ?, endNumber = ?, next = ? WHERE session = ? AND identifier = ?
+                            """,
+                        values: values(of: row) + [row.key.session, row.key.identifier])
+                ]
+            case .record(let key, let record):
+                return [update("record", try seal(record.asked, .record(key)), key)]
             case .standing(let key, let standing):
                 return [update("standing", try seal(standing, .standing(key)), key)]
-            case .description(let key, let description):
-                return [update("description", try seal(description, .description(key)), key)]
-            case .end(let key, let number, let end):
-                let numbered = Statement(
-                    text: "UPDATE transfer SET endNumber = ? WHERE session = ? AND identifier = ?",
-                    values: [number, key.session, key.identifier])
-                return [numbered, update("ending", try seal(end, .end(key)), key)]
             case .forget(let key):
                 return ["transfer", "content"].map {
                     Statement(
@@ -94,36 +107,22 @@
                 values: [sealed, key.session, key.identifier])
         }
 
-        private func statements(beginning transfer: JournaledTransfer) throws -> [Statement] {
-            let (summary, key) = (transfer.summary, transfer.summary.key)
-            return [
-                Statement(
-                    text: "INSERT OR REPLACE INTO transfer VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                    values: [key.session, key.identifier] + values(of: summary) + [summary.endNumber]),
-                Statement(
-                    text: "INSERT OR REPLACE INTO content VALUES (?, ?, ?, ?, NULL)",
-                    values: [
-                        key.session, key.identifier, try seal(transfer.description, .description(key)),
-                        try seal(transfer.standing, .standing(key)),
-                    ]),
-            ]
-        }
-
-        private func statement(updating summary: TransferSummary) -> Statement {
-            Statement(
-                text: """
-                    UPDATE transfer SET priority = ?, earliestBegin = ?, isSuspended = ?, waitsForProgram = ?, elapsed = ?,
-                        asOf = ? WHERE session = ? AND identifier = ?
-                    """,
-                values: values(of: summary) + [summary.key.session, summary.key.identifier])
-        }
-
-        private func values(of summary: TransferSummary) -> [(any SQLiteValue & Sendable)?] {
+        /// But for what says which row it is.
+        private func values(of row: TransferRow) -> [(any SQLiteValue & Sendable)?] {
             [
-                Double(summary.priority), summary.earliestBeginDate?.timeIntervalSinceReferenceDate,
-                summary.isSuspended, summary.waitsForProgram, summary.elapsed,
-                summary.asOf.timeIntervalSinceReferenceDate,
+                Double(row.priority), row.earliestBeginDate?.timeIntervalSinceReferenceDate, row.isSuspended,
+                row.waitsForProgram, row.elapsed, row.asOf.timeIntervalSinceReferenceDate, row.endNumber,
+                row.next.rawValue,
             ]
+        }
+    }
+
+    extension TransferRecord {
+        /// Without what has become of it, which has a column of its own.
+        fileprivate var asked: TransferRecord {
+            var record = self
+            record.standing = TransferStanding()
+            return record
         }
     }
 #endif

@@ -24,7 +24,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
     private var state = State.idle
     private var unanswered = UnansweredCommands()
     /// Of the ``TransferEvent/attached(_:)`` to come.
-    private var snapshots: [TransferSnapshot] = []
+    private var snapshots: [TransferRecord] = []
     private var losses = 0
     /// What the daemon has said before the last connection ended.
     private var farewell: String?

@@ -12,7 +12,7 @@ extension DaemonControl {
     ///
     /// - Parameter make: Makes the transfer, of which it is given the identifier.
     package func add(
-        to session: SessionDescription, _ make: @escaping @Sendable (Int) -> TransferDescription
+        to session: SessionDescription, _ make: @escaping @Sendable (Int) -> TransferRecord
     ) async throws -> Int {
         for _ in 1..<Self.maximumTries {
             do {
@@ -26,7 +26,7 @@ extension DaemonControl {
     }
 
     private func addOnce(
-        to session: SessionDescription, _ make: @escaping @Sendable (Int) -> TransferDescription
+        to session: SessionDescription, _ make: @escaping @Sendable (Int) -> TransferRecord
     ) async throws -> Int {
         let addition = Addition()
         let channel = transfers.makeChannel(for: session) { addition.didReceive($0) }
@@ -47,7 +47,7 @@ private final class Addition: Sendable {
 
     /// Attaches the channel's session, and gives the transfer's identifier when it is in the journal.
     func add(
-        by channel: any TransferChannel, _ make: @escaping @Sendable (Int) -> TransferDescription
+        by channel: any TransferChannel, _ make: @escaping @Sendable (Int) -> TransferRecord
     ) async throws -> Int {
         try await withCheckedThrowingContinuation { continuation in
             let start = Start(
@@ -67,7 +67,7 @@ private final class Addition: Sendable {
         switch event {
         case .attached(let state): takeStart()?.begin(state.nextIdentifier)
         case .detached(let error): takeStart()?.fail(error.error)
-        case .progress, .didResume, .response, .redirected, .waitsForConnectivity, .willBegin, .challenge, .ended,
+        case .progress, .didResume, .response, .redirected, .willBegin, .challenge, .ended,
             .deliveredEarlierEvents:
             break
         }

@@ -153,7 +153,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         case .detached:
             send(.event(event))
             close()
-        case .progress, .didResume, .response, .redirected, .waitsForConnectivity, .willBegin, .challenge, .ended,
+        case .progress, .didResume, .response, .redirected, .willBegin, .challenge, .ended,
             .deliveredEarlierEvents:
             send(.event(event))
         }

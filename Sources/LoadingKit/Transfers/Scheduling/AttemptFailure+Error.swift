@@ -8,6 +8,13 @@ extension AttemptFailure {
         self = code.map(Self.passes) ?? false ? .broken(error) : .final(error)
     }
 
+    /// An error of the transfer's files.
+    init(of error: any Error, _ url: URL?) {
+        let failure = error as? PartFailure
+        let error = TransferError(URLError(failure?.failure ?? error, url: url))
+        self = failure?.isLackOfRoom ?? false ? .noRoom(error) : .final(error)
+    }
+
     private static func passes(_ code: URLError.Code) -> Bool {
         switch code {
         case .timedOut, .cannotFindHost, .cannotConnectToHost, .networkConnectionLost, .dnsLookupFailed,

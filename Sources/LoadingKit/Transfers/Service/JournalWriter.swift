@@ -15,19 +15,12 @@ final class JournalWriter {
         let completion: (((any Error)?) -> Void)?
 
         /// Whether it fails rather than being tried again.
-        var isBeginning: Bool {
-            switch change {
-            case .begin: true
-            case .session, .forgetSession, .summary, .standing, .description, .end, .forget, nil: false
-            }
-        }
+        var isBeginning: Bool { if case .begin = change { true } else { false } }
     }
 
     private let journal: any TransferJournal
     private let loop: EventLoop
     private var pending: [Pending] = []
-    /// The transfers that these concern.
-    private var pendingKeys: Set<TransferKey> = []
     private var isScheduled = false
     private var retry: LoopTimer?
 
@@ -38,7 +31,6 @@ final class JournalWriter {
 
     /// - Parameter completion: Called later, on the loop, when the change is in the journal; with an error where it will not be.
     func add(_ change: JournalChange, _ completion: (((any Error)?) -> Void)? = nil) {
-        if let key = change.key { pendingKeys.insert(key) }
         append(Pending(change: change, completion: completion))
     }
 
@@ -62,7 +54,6 @@ final class JournalWriter {
         guard !pending.isEmpty else { return }
         let batch = pending
         pending = []
-        pendingKeys = []
         do {
             try journal.commit(batch.compactMap(\.change))
             retry?.cancel()
@@ -70,7 +61,6 @@ final class JournalWriter {
             finish(batch, nil)
         } catch {
             pending = Self.withoutReplaced(batch.filter { !$0.isBeginning })
-            pendingKeys = Set(pending.compactMap { $0.change?.key })
             finish(batch.filter(\.isBeginning), error)
             tryAgainLater()
         }
@@ -105,21 +95,16 @@ final class JournalWriter {
 
     // MARK: Reading, behind what was to be written
 
-    func transfer(_ key: TransferKey) throws -> JournaledTransfer? {
-        if pendingKeys.contains(key) { flush() }
+    func transfer(_ key: TransferKey) throws -> TransferRecord? {
+        if pending.contains(where: { $0.change?.transfer == key }) { flush() }
         return try journal.transfer(key)
     }
 
-    func transfers<Value: Sendable>(
-        of session: Int64, _ transform: (JournaledTransfer) throws -> Value
-    ) throws -> [Value] {
+    func transfers(
+        of session: Int64, _ transform: (TransferRecord) -> TransferRecord
+    ) throws -> [TransferRecord] {
         flush()
         return try journal.transfers(of: session, transform)
-    }
-
-    func end(of key: TransferKey) throws -> TransferEnd? {
-        if pendingKeys.contains(key) { flush() }
-        return try journal.end(of: key)
     }
 }
 
@@ -127,29 +112,28 @@ extension JournalChange {
     /// What a change writes whole.
     fileprivate enum Row: Hashable {
         case session(Int64)
-        case summary(TransferKey)
+        case row(TransferKey)
+        case record(TransferKey)
         case standing(TransferKey)
-        case description(TransferKey)
     }
 
     /// Nil for a change that none of its kind replaces.
     fileprivate var replacedRow: Row? {
         switch self {
         case .session(let session): .session(session.number)
-        case .summary(let summary): .summary(summary.key)
+        case .row(let row): .row(row.key)
+        case .record(let key, _): .record(key)
         case .standing(let key, _): .standing(key)
-        case .description(let key, _): .description(key)
-        case .forgetSession, .begin, .end, .forget: nil
+        case .forgetSession, .begin, .forget: nil
         }
     }
 
     /// The transfer that it concerns; nil where it concerns a session.
-    fileprivate var key: TransferKey? {
+    fileprivate var transfer: TransferKey? {
         switch self {
         case .session, .forgetSession: nil
-        case .begin(let transfer): transfer.summary.key
-        case .summary(let summary): summary.key
-        case .standing(let key, _), .description(let key, _), .end(let key, _, _), .forget(let key): key
+        case .begin(let row, _), .row(let row): row.key
+        case .record(let key, _), .standing(let key, _), .forget(let key): key
         }
     }
 }

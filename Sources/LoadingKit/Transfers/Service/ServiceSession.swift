@@ -3,8 +3,7 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A background session in the service: its settings, who is attached, and where its transfers stand. Confined to the
-/// service's loop.
+/// A background session in the service: its settings, who is attached, and its transfers. Confined to the service's loop.
 final class ServiceSession: @unchecked Sendable {  // confined, as said above
     var record: JournaledSession
     /// Those of the description, but for the stores.
@@ -16,30 +15,14 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     /// Made when there is something to load.
     var urlSession: URLSession?
     private(set) var folder: PartFolder
-    var transfers: [Int: Entry] = [:]
-    /// Transfers that have ended, and are not taken, with the number of their end.
-    var ended: [Int: Int64] = [:]
-    var live: [Int: LiveTransfer] = [:]
-    /// What the journal has of transfers that are about to be attempted, so that it is not read back.
-    private var kept: [Int: JournaledTransfer] = [:]
-    /// The files of uploads that came as descriptors.
-    var uploads: [Int: UploadFile] = [:]
-    /// How far the part files of transfers were written that are not under way now.
-    var positions: [Int: PartFile.Position] = [:]
+    /// Those that are not over.
+    var transfers: [Int: ServiceTransfer] = [:]
+    /// Those that have ended, and are not taken.
+    var ended: [Int: TransferRow] = [:]
     var launching = LaunchPolicy()
     var launchTimer: LoopTimer?
     /// Whether the session was looked at whether its transfers may start, which are at the system's discretion.
     var discretionTimer: LoopTimer?
-
-    /// A transfer that is not over.
-    struct Entry {
-        var summary: TransferSummary
-        var state: TransferState
-        var clock: ResourceClock
-        var isWaitingForConnectivity = false
-        /// Until when a challenge waits for the program; nil while none does.
-        var challengeDeadline: MonotonicTime?
-    }
 
     init(_ record: JournaledSession, in folder: String) throws {
         self.record = record
@@ -52,9 +35,7 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     /// transfer is left.
     func update(_ description: SessionDescription, in folder: String) throws {
         var description = description
-        if !transfers.isEmpty || !ended.isEmpty {
-            description.keep("backgroundDownloadFolder", of: record.description)
-        }
+        if hasTransfers { description.keep("backgroundDownloadFolder", of: record.description) }
         let settings = try description.settings
         self.folder = try PartFolder(for: description, chosen: settings.backgroundDownloadFolder?.path, in: folder)
         self.settings = settings
@@ -63,27 +44,20 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
 
     /// Whether somebody is attached.
     var isWanted: Bool { client != nil }
+    var hasTransfers: Bool { !transfers.isEmpty || !ended.isEmpty }
     var number: Int64 { record.number }
     var description: SessionDescription { record.description }
 
-    // MARK: What is kept of a transfer
+    func key(_ identifier: Int) -> TransferKey { TransferKey(session: number, identifier: identifier) }
 
-    /// So many, and no long bodies: all is in the journal.
+    /// A session with more transfers keeps no records in memory and no files open but those of attempts: all is in the journal.
     private static let mostKept = 256
     private static let longestBody = 64 << 10
 
-    func keep(_ transfer: JournaledTransfer) {
-        let identifier = transfer.description.identifier
-        kept[identifier] = nil
-        guard kept.count < Self.mostKept, transfer.description.request.body?.count ?? 0 <= Self.longestBody else {
-            return
-        }
-        kept[identifier] = transfer
+    /// Lets go of what is not needed of a transfer while no attempt is under way.
+    func economize(_ transfer: ServiceTransfer) {
+        let areFew = transfers.count <= Self.mostKept
+        if !areFew || transfer.record?.request.body?.count ?? 0 > Self.longestBody { transfer.record = nil }
+        if !areFew { transfer.upload = nil }
     }
-
-    func keptTransfer(_ identifier: Int) -> JournaledTransfer? { kept[identifier] }
-
-    func forgetKept(_ identifier: Int) { kept[identifier] = nil }
-
-    func key(_ identifier: Int) -> TransferKey { TransferKey(session: number, identifier: identifier) }
 }

@@ -4,7 +4,7 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// One attempt of a transfer: the delegate of the task that loads, and what the body is put into, which is the part file. It
-/// reports all else to the service's event loop, in order.
+/// reports all else to the service's event loop, in order. What is marked so is used there alone.
 final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unchecked Sendable {  // as the fields say
     enum Event: Sendable {
         /// The attempt goes on when the answer is called.
@@ -43,14 +43,32 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     /// Whether the server has said that there is nothing behind what is there. Used on the delegate queue.
     private var isComplete = false
 
+    // MARK: On the service's loop
+
+    var task: URLSessionTask?
+    /// What a later attempt may go on from.
+    var resumeData: ResumeData?
+    /// Whether it goes on with an upload that an earlier one has begun.
+    let wentOn: Bool
+    var isWaitingForConnectivity = false
+    /// Challenges that wait for the program's answers, by number.
+    var challenges: [Int: (challenge: URLAuthenticationChallenge, answer: ChallengeAnswer)] = [:]
+    var lastChallenge = 0
+    var throttle = ProgressThrottle()
+    /// Puts what was written on the disk, a while after it was written.
+    var synchronizing: LoopTimer?
+    var isSynchronizing = false
+
     /// - Parameter report: Called with the events, on the delegate queue; with progress on a thread for files as well.
     init(
         _ file: PartFile, of url: URL?, resuming: (data: ResumeData, offset: Int64)?, progress: TransferProgress,
-        report: @escaping @Sendable (Event) -> Void
+        wentOn: Bool, report: @escaping @Sendable (Event) -> Void
     ) {
         self.file = file
         self.url = url
         self.resuming = resuming
+        resumeData = resuming?.data
+        self.wentOn = wentOn
         counts = Guarded(Counts(progress: progress))
         self.report = report
     }
@@ -75,6 +93,17 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
             return !counts.isReported
         }
         if isNews { report(.progress) }
+    }
+
+    /// Nothing that still comes is heard. Waits for what is just being written. On the service's loop.
+    func stop() {
+        synchronizing?.cancel()
+        synchronizing = nil
+        file.close()
+        task?.cancel()
+        task = nil
+        for open in challenges.values { open.answer(.cancelAuthenticationChallenge, nil) }
+        challenges = [:]
     }
 
     private func keep(_ failure: AttemptFailure) { self.failure.withLock { if $0 == nil { $0 = failure } } }
@@ -218,5 +247,16 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
             report(.uploadIsAt(nil))
         }
         report(.ended(failure.withLock { $0 } ?? error.map { AttemptFailure(TransferError($0)) }))
+    }
+}
+
+extension TransferAttempt.Event {
+    /// The attempt is over: its questions are answered in the negative.
+    func dismiss() {
+        switch self {
+        case .response(_, _, let answer): answer(.cancel)
+        case .challenge(_, let answer): answer(.cancelAuthenticationChallenge, nil)
+        case .redirected, .waitsForConnectivity, .uploadIsAt, .progress, .metrics, .ended: break
+        }
     }
 }

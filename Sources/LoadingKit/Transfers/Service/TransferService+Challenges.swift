@@ -5,36 +5,30 @@ import LoadingKitCore
 extension TransferService {
     func didReceive(
         _ challenge: URLAuthenticationChallenge, _ answer: @escaping TransferAttempt.ChallengeAnswer,
-        _ live: LiveTransfer,
-        _ session: ServiceSession
+        _ attempt: TransferAttempt, _ transfer: ServiceTransfer
     ) {
-        guard let client = session.client else { return answerAlone(challenge, answer, live, session) }
-        live.lastChallenge += 1
-        let number = live.lastChallenge
-        live.challenges[number] = LiveTransfer.OpenChallenge(challenge: challenge, answer: answer)
-        client.receive(.challenge(live.key.identifier, challenge: number, TransferChallenge(challenge)))
-    }
-
-    /// The program is not there. A server is trusted by the usual rules, unless the program has rules of its own; a credential
-    /// that only the program has is waited for.
-    private func answerAlone(
-        _ challenge: URLAuthenticationChallenge, _ answer: TransferAttempt.ChallengeAnswer, _ live: LiveTransfer,
-        _ session: ServiceSession
-    ) {
-        guard isForProgram(challenge, session) else { return answer(.performDefaultHandling, nil) }
-        input(live.key.identifier, session) { $0.needProgram() }
+        if let client = transfer.session.client {
+            attempt.lastChallenge += 1
+            let number = attempt.lastChallenge
+            attempt.challenges[number] = (challenge, answer)
+            return client.receive(.challenge(transfer.identifier, challenge: number, TransferChallenge(challenge)))
+        }
+        // The program is not there. A server is trusted by the usual rules, unless the program has rules of its own; a
+        // credential that only the program has is waited for.
+        guard isForProgram(challenge, transfer.session) else { return answer(.performDefaultHandling, nil) }
+        input(transfer) { $0.needProgram() }
         answer(.cancelAuthenticationChallenge, nil)
         checkIdleness()
     }
 
     /// Whether a transfer has challenges that only the program can answer, which has gone. The others are answered.
-    func hasChallengesForProgram(_ identifier: Int, _ session: ServiceSession) -> Bool {
-        guard let live = session.live[identifier] else { return false }
-        for (number, open) in live.challenges where !isForProgram(open.challenge, session) {
-            live.challenges[number] = nil
+    func hasChallengesForProgram(_ transfer: ServiceTransfer) -> Bool {
+        guard let attempt = transfer.attempt else { return false }
+        for (number, open) in attempt.challenges where !isForProgram(open.challenge, transfer.session) {
+            attempt.challenges[number] = nil
             open.answer(.performDefaultHandling, nil)
         }
-        return !live.challenges.isEmpty
+        return !attempt.challenges.isEmpty
     }
 
     private func isForProgram(_ challenge: URLAuthenticationChallenge, _ session: ServiceSession) -> Bool {
@@ -42,8 +36,9 @@ extension TransferService {
             || session.record.answersServerTrust
     }
 
-    func answerChallenge(_ identifier: Int, _ number: Int, _ reply: ChallengeReply, _ session: ServiceSession) {
-        guard let open = session.live[identifier]?.challenges.removeValue(forKey: number) else { return }
+    func answerChallenge(_ transfer: ServiceTransfer, _ number: Int, _ reply: ChallengeReply) {
+        guard let open = transfer.attempt?.challenges.removeValue(forKey: number) else { return }
+        let session = transfer.session
         let disposition = URLSession.AuthChallengeDisposition(rawValue: reply.disposition) ?? .performDefaultHandling
         let space = open.challenge.protectionSpace
         if space.authenticationMethod == NSURLAuthenticationMethodServerTrust, disposition != .performDefaultHandling,

@@ -25,28 +25,39 @@ extension TransferService {
         _ command: TransferCommand, _ upload: UploadFile?, _ session: ServiceSession, _ completion: @escaping Completion
     ) {
         switch command {
-        case .begin(let transfer): return begin(transfer, upload, session, completion)
+        case .begin(let record): return begin(record, upload, session, completion)
         case .take(let identifier, let part): return take(identifier, part, session, completion)
-        case .cancel(let identifier, true): return cancelForResumeData(identifier, session, completion)
-        case .suspend(let identifier):
-            let canContinue = session.live[identifier]?.standing.part != nil
-            input(identifier, session) { $0.suspend(canContinue: canContinue) }
-        case .resume(let identifier): input(identifier, session) { $0.resume() }
-        case .cancel(let identifier, false): input(identifier, session) { $0.cancel(.cancelled) }
-        case .change(let identifier, let priority, let text): change(identifier, priority, text, session)
-        case .answerBeginning(let identifier, let request): answerBeginning(identifier, request, session)
-        case .answerChallenge(let identifier, let number, let reply):
-            answerChallenge(identifier, number, reply, session)
         // Without the journal, which may be full for long: the session's identifier is free.
         case .endSession:
             end(session)
             return completion(nil)
         case .reset:
             do { try urlSession(of: session).reset {} } catch { return completion(error) }
+        case .cancel(let identifier, true):
+            if let transfer = session.transfers[identifier] { return cancelForResumeData(transfer, completion) }
+        case .suspend, .resume, .cancel, .change, .answerBeginning, .answerChallenge:
+            if let transfer = command.transfer.flatMap({ session.transfers[$0] }) { perform(command, transfer) }
         }
         checkIdleness()
         // When it is in the journal.
         journal.afterCommit { completion($0) }
+    }
+
+    private func perform(_ command: TransferCommand, _ transfer: ServiceTransfer) {
+        switch command {
+        case .suspend:
+            let canContinue = transfer.attemptNumber != nil && transfer.hasPart
+            input(transfer) { $0.suspend(canContinue: canContinue) }
+        case .resume: input(transfer) { $0.resume() }
+        case .cancel: input(transfer) { $0.cancel(.cancelled) }
+        case .change(_, let priority, let text): change(transfer, priority, text)
+        case .answerBeginning(_, let request):
+            guard transfer.state.phase == .asking else { return }
+            if let request { rewrite(transfer) { $0.request = request } }
+            input(transfer) { $0.programDidAnswer(mayBegin: request != nil, .cancelled) }
+        case .answerChallenge(_, let number, let reply): answerChallenge(transfer, number, reply)
+        case .begin, .take, .endSession, .reset: break
+        }
     }
 
     private func end(_ session: ServiceSession) {
@@ -58,141 +69,131 @@ extension TransferService {
     // MARK: Beginning
 
     private func begin(
-        _ transfer: TransferDescription, _ upload: UploadFile?, _ session: ServiceSession,
-        _ completion: @escaping Completion
+        _ asked: TransferRecord, _ upload: UploadFile?, _ session: ServiceSession, _ completion: @escaping Completion
     ) {
-        let identifier = transfer.identifier
+        let identifier = asked.identifier
         // Sent again, as what had performed it was gone.
         guard session.transfers[identifier] == nil, session.ended[identifier] == nil else { return completion(nil) }
-        let size = transfer.request.body?.count ?? 0
+        let size = asked.request.body?.count ?? 0
         guard size <= Self.longestBody else {
             let text =
                 "the request's body of \(size) bytes is longer than a background session keeps (\(Self.longestBody)): "
             return completion(
-                TransferError(.dataLengthExceedsMaximum, text + "send a file", url: transfer.request.url).error)
+                TransferError(.dataLengthExceedsMaximum, text + "send a file", url: asked.request.url).error)
         }
         session.record.didUse(identifier)
-        if let upload = upload ?? transfer.uploadFile.map({ UploadFile(path: $0) }) {
-            session.uploads[identifier] = upload
-        }
-        guard let data = transfer.resumeData, transfer.kind == .download else {
-            return begin(transfer, part: nil, session, completion)
-        }
-        let (folder, boot, loop) = (session.folder, environment.bootIdentifier, loop)
-        BlockingPool.shared.run {
-            let part = Result { try ResumedPart.take(data, folder, identifier, boot) }
-            loop.execute { [weak self] in
-                guard let self, let session = sessions[session.number] else {
-                    let text = "the session has ended"
-                    return completion(TransferError(.cancelled, text).error)
-                }
-                switch part {
-                case .success(let part): begin(transfer, part: part, session, completion)
-                case .failure(let error):
-                    forgetUnkept(identifier, session)
-                    completion(error)
+        var record = asked
+        record.resumeData = nil
+        // Where the file cannot be read the attempt says so.
+        record.standing.uploadFile = try? (upload ?? record.uploadFile.map { UploadFile(path: $0) })?.state()
+        switch (asked.kind, asked.resumeData) {
+        case (_, nil): keep(record, upload, session, completion)
+        case (.upload, let data?):
+            do {
+                let resumed = try data.resumedUpload
+                try record.standing.uploadFile?.check(resumed.body)
+                record.standing.uploadResource = resumed.resource
+                keep(record, upload, session, completion)
+            } catch {
+                completion(TransferError(error).error)
+            }
+        case (.download, let data?):
+            let (folder, boot, loop) = (session.folder, environment.bootIdentifier, loop)
+            BlockingPool.shared.run { [record] in
+                let part = Result { try ResumedPart.take(data, folder, identifier, boot) }
+                loop.execute { [weak self] in
+                    guard let self, let session = sessions[session.number] else {
+                        return completion(TransferError(.cancelled, "the session has ended").error)
+                    }
+                    do {
+                        var record = record
+                        record.standing.part = try part.get()
+                        record.standing.resumesForProgram = record.standing.part != nil
+                        record.standing.progress.received = record.standing.part?.count ?? 0
+                        keep(record, upload, session, completion)
+                    } catch {
+                        removePart(identifier, session)
+                        completion(TransferError(error).error)
+                    }
                 }
             }
         }
     }
 
-    private func begin(
-        _ transfer: TransferDescription, part: PartRecord?, _ session: ServiceSession,
-        _ completion: @escaping Completion
+    private func keep(
+        _ record: TransferRecord, _ upload: UploadFile?, _ session: ServiceSession, _ completion: @escaping Completion
     ) {
-        let wall = environment.wallClock.now
-        var kept = transfer
-        kept.resumeData = nil
-        var standing = TransferStanding()
-        standing.part = part
-        standing.resumesForProgram = part != nil
-        standing.progress.received = part?.count ?? 0
-        // Where it cannot be read the attempt says so.
-        standing.uploadFile = try? session.uploads[transfer.identifier]?.state()
-        if transfer.kind == .upload, let data = transfer.resumeData {
-            do {
-                let upload = try data.resumedUpload
-                try standing.uploadFile?.check(upload.body)
-                standing.uploadResource = upload.resource
-            } catch {
-                forgetUnkept(transfer.identifier, session)
-                return completion(error)
-            }
-        }
-        if session.uploads.count > Self.openUploads { session.uploads[transfer.identifier] = nil }
-        let summary = TransferSummary(transfer, session: session.number, asOf: wall)
-        let content = JournaledTransfer(summary: summary, description: kept, standing: standing)
-        journal.add(.begin(content)) {
-            [weak self, weak session] error in
+        let row = TransferRow(
+            session.key(record.identifier), priority: record.priority, earliestBeginDate: record.earliestBeginDate,
+            asOf: environment.wallClock.now)
+        journal.add(.begin(row, record)) { [weak self, weak session] error in
             completion(error)
             guard let self, let session else { return }
-            guard error == nil else { return forgetUnkept(transfer.identifier, session) }
-            session.keep(content)
-            add(summary, to: session, loop.now, environment.wallClock.now)
-            scheduleAlarm()
+            guard error == nil else { return removePart(record.identifier, session) }
+            add(row, to: session, record, upload)
             checkIdleness()
         }
     }
 
-    /// The transfer is not in the journal: its files are not needed.
-    private func forgetUnkept(_ identifier: Int, _ session: ServiceSession) {
-        session.uploads[identifier] = nil
+    /// The file is not needed: the transfer is not in the journal, or is over.
+    func removePart(_ identifier: Int, _ session: ServiceSession) {
         let path = session.folder.path(of: identifier)
         BlockingPool.shared.run { _ = SystemCalls.unlink(path) }
     }
 
-    /// So many files are kept open; others are found by their paths.
-    private static let openUploads = 256
-
     // MARK: Changes
 
-    private func change(_ identifier: Int, _ priority: Float, _ text: String?, _ session: ServiceSession) {
-        guard session.transfers[identifier] != nil else { return }
-        let key = session.key(identifier)
-        session.transfers[identifier]?.summary.priority = priority
-        queue.change(key, priority: priority)
-        session.live[identifier]?.task?.priority = priority
-        if let entry = session.transfers[identifier] { journal.add(.summary(entry.summary)) }
-        rewrite(identifier, session) { description in
-            description.priority = priority
-            description.taskDescription = text
+    private func change(_ transfer: ServiceTransfer, _ priority: Float, _ text: String?) {
+        transfer.row.priority = priority
+        queue.change(transfer.key, priority: priority)
+        transfer.attempt?.task?.priority = priority
+        journal.add(.row(transfer.row))
+        rewrite(transfer) { record in
+            record.priority = priority
+            record.taskDescription = text
         }
     }
 
-    private func rewrite(_ identifier: Int, _ session: ServiceSession, _ body: (inout TransferDescription) -> Void) {
-        guard var content = content(of: identifier, session) else { return }
-        body(&content.description)
-        if let live = session.live[identifier] { live.description = content.description } else { session.keep(content) }
-        journal.add(.description(session.key(identifier), content.description))
-    }
-
-    private func answerBeginning(_ identifier: Int, _ request: TransferRequest?, _ session: ServiceSession) {
-        guard session.transfers[identifier]?.state.phase == .asking else { return }
-        if let request { rewrite(identifier, session) { $0.request = request } }
-        input(identifier, session) { $0.programDidAnswer(mayBegin: request != nil, .cancelled) }
+    private func rewrite(_ transfer: ServiceTransfer, _ body: (inout TransferRecord) -> Void) {
+        guard var record = record(of: transfer) else { return }
+        body(&record)
+        transfer.record = record
+        journal.add(.record(transfer.key, record))
     }
 
     // MARK: Cancelling with resume data
 
-    private func cancelForResumeData(_ identifier: Int, _ session: ServiceSession, _ completion: @escaping Completion) {
-        input(identifier, session) { $0.stopForResumeData() }
-        let position = session.positions.removeValue(forKey: identifier)?.count
-        guard session.transfers[identifier] != nil, let transfer = content(of: identifier, session),
-            let part = transfer.standing.part, transfer.description.kind == .download
-        else {
-            input(identifier, session) { $0.cancel(.cancelled) }
+    private func cancelForResumeData(_ transfer: ServiceTransfer, _ completion: @escaping Completion) {
+        input(transfer) { $0.stopForResumeData() }
+        guard let record = record(of: transfer), let part = record.standing.part, record.kind == .download else {
+            input(transfer) { $0.cancel(.cancelled) }
             return journal.afterCommit { completion($0) }
         }
-        let (path, loop) = (session.folder.path(of: identifier), loop)
-        BlockingPool.shared.run {
-            let data = ResumedPart.handOver(path, part, count: position ?? part.count)
-            loop.execute { [weak self, weak session] in
-                guard let self, let session else { return completion(nil) }
+        let (path, count) = (transfer.session.folder.path(of: transfer.identifier), transfer.position?.count)
+        transfer.position = nil
+        BlockingPool.shared.run { [loop] in
+            let data = ResumedPart.handOver(path, part, count: count ?? part.count)
+            loop.execute { [weak self] in
+                guard let self else { return completion(nil) }
                 var error = TransferError.cancelled
                 error.resumeData = data
-                input(identifier, session) { $0.cancel(error) }
+                input(transfer) { $0.cancel(error) }
                 journal.afterCommit { completion($0) }
             }
+        }
+    }
+}
+
+extension TransferCommand {
+    /// The transfer that it concerns; nil where it concerns all.
+    var transfer: Int? {
+        switch self {
+        case .begin(let transfer): transfer.identifier
+        case .suspend(let identifier), .resume(let identifier), .cancel(let identifier, _),
+            .change(let identifier, _, _), .take(let identifier, _), .answerBeginning(let identifier, _),
+            .answerChallenge(let identifier, _, _):
+            identifier
+        case .endSession, .reset: nil
         }
     }
 }

@@ -44,45 +44,41 @@ extension TransferService {
             known.urlSession?.finishTasksAndInvalidate()
             known.urlSession = nil
             if !known.settings.isDiscretionary { endDiscretion(known) }
-            for identifier in known.transfers.keys { setExpiry(known.key(identifier), known) }
+            for transfer in known.transfers.values { setAlarm(transfer) }
         }
         known.record.isEnding = false
         return known
-    }
-
-    private func refuse(_ channel: ServiceChannel, _ session: ServiceSession, _ error: any Error) {
-        channel.receive(.detached(TransferError(error)))
-        forgetIfOver(session)
     }
 
     /// Tells an attached session what there is, and what happened meanwhile.
     private func greet(_ channel: ServiceChannel, _ session: ServiceSession) {
         session.launchTimer?.cancel()
         session.launchTimer = nil
-        let state: SessionState
-        let ends: [(Int, TransferEnd)]
+        let records: [TransferRecord]
+        var ends: [Int: TransferStanding] = [:]
         do {
-            ends = try session.ended.sorted { $0.value < $1.value }.compactMap { identifier, _ in
-                try journal.end(of: session.key(identifier)).map { (identifier, $0) }
-            }
-            let endsByIdentifier = Dictionary(ends) { first, _ in first }
             // One by one: there may be very many.
-            let transfers = try journal.transfers(of: session.number) { transfer in
-                overview(of: transfer, session, endsByIdentifier).snapshot
+            records = try journal.transfers(of: session.number) { record in
+                if record.stage.isOver { ends[record.identifier] = record.standing }
+                return session.transfers[record.identifier]?.told(record) ?? record
             }
-            state = SessionState(nextIdentifier: session.record.nextIdentifier, transfers: transfers)
         } catch {
-            return refuse(channel, session, error)
+            channel.receive(.detached(TransferError(error)))
+            return forgetIfOver(session)
         }
         session.client = channel
-        session.untold = Set(session.ended.keys).subtracting(ends.map(\.0))
-        channel.receive(.attached(state))
-        for (identifier, end) in ends { channel.receive(.ended(identifier, end)) }
+        session.untold = Set(session.ended.keys).intersection(records.map(\.identifier)).subtracting(ends.keys)
+        channel.receive(.attached(SessionState(nextIdentifier: session.record.nextIdentifier, transfers: records)))
+        for (identifier, _) in session.ended.sorted(by: { $0.value.endNumber ?? 0 < $1.value.endNumber ?? 0 })
+        where !session.untold.contains(identifier) {
+            let text = "the transfer's entry in the journal cannot be read"
+            let unreadable = TransferStanding(error: TransferError(.cannotOpenFile, text))
+            channel.receive(.ended(identifier, ends[identifier] ?? unreadable))
+        }
         channel.receive(.deliveredEarlierEvents)
-        for (identifier, entry) in session.transfers where entry.state.phase == .needsProgram {
-            input(identifier, session) { $0.programDidAttach() }
-            session.transfers[identifier]?.challengeDeadline = nil
-            setExpiry(session.key(identifier), session)
+        for transfer in session.transfers.values where transfer.state.phase == .needsProgram {
+            transfer.times.challengeDeadline = nil
+            input(transfer) { $0.programDidAttach() }
         }
         checkIdleness()
     }
@@ -91,9 +87,9 @@ extension TransferService {
         guard let session = session(of: channel) else { return }
         session.client = nil
         session.untold = []
-        for (identifier, entry) in session.transfers where entry.state.phase == .asking || entry.state.isLive {
-            let isChallenged = hasChallengesForProgram(identifier, session)
-            input(identifier, session) { $0.programDidDetach(isChallenged: isChallenged) }
+        for transfer in session.transfers.values where transfer.state.phase == .asking || transfer.state.isLive {
+            let isChallenged = hasChallengesForProgram(transfer)
+            input(transfer) { $0.programDidDetach(isChallenged: isChallenged) }
         }
         launchIfNeeded(session)
         forgetIfOver(session)
@@ -102,7 +98,7 @@ extension TransferService {
 
     /// No program is attached, and all ends were taken.
     func forgetIfOver(_ session: ServiceSession) {
-        guard session.transfers.isEmpty, session.ended.isEmpty else { return }
+        guard !session.hasTransfers else { return }
         if !session.isWanted || session.record.isEnding {
             session.urlSession?.finishTasksAndInvalidate()
             session.urlSession = nil
@@ -122,13 +118,10 @@ extension TransferService {
 
     package func overview(_ completion: @escaping @Sendable ([SessionOverview]) -> Void) {
         loop.execute { [self] in
-            let overviews = sessions.values.compactMap { session -> SessionOverview? in
-                guard !session.transfers.isEmpty || !session.ended.isEmpty else { return nil }
-                var ends: [Int: TransferEnd] = [:]
-                for identifier in session.ended.keys {
-                    ends[identifier] = try? journal.end(of: session.key(identifier))
+            let overviews = sessions.values.filter(\.hasTransfers).map { session in
+                let transfers = try? journal.transfers(of: session.number) { record in
+                    (session.transfers[record.identifier]?.told(record) ?? record).plain
                 }
-                let transfers = try? journal.transfers(of: session.number) { overview(of: $0, session, ends) }
                 return SessionOverview(
                     identifier: session.description.identifier, program: session.description.program,
                     isAttached: session.client != nil, transfers: transfers ?? [])
@@ -159,52 +152,6 @@ extension TransferService {
                 return take(number, .completion, owner) { completion($0) }
             }
             perform(command, nil, owner, completion)
-        }
-    }
-
-    private func overview(
-        of transfer: JournaledTransfer, _ session: ServiceSession, _ ends: [Int: TransferEnd]
-    ) -> TransferOverview {
-        let identifier = transfer.description.identifier
-        guard let entry = session.transfers[identifier] else {
-            let end = ends[identifier]
-            let snapshot = TransferSnapshot(
-                transfer.description, progress: end?.progress ?? transfer.standing.progress,
-                currentRequest: end?.currentRequest, response: end?.response)
-            return TransferOverview(
-                snapshot: snapshot, state: end?.error == nil ? .ended : .failed, lastError: end?.error)
-        }
-        let live = session.live[identifier] ?? LiveTransfer(transfer)
-        return TransferOverview(
-            snapshot: live.snapshot(isSuspended: entry.state.isSuspended), state: entry.shownState,
-            lastError: live.standing.lastError)
-    }
-}
-
-extension TransferCommand {
-    /// The transfer that it concerns; nil where it concerns all.
-    fileprivate var transfer: Int? {
-        switch self {
-        case .begin(let transfer): transfer.identifier
-        case .suspend(let identifier), .resume(let identifier), .cancel(let identifier, _),
-            .change(let identifier, _, _),
-            .take(let identifier, _), .answerBeginning(let identifier, _), .answerChallenge(let identifier, _, _):
-            identifier
-        case .endSession, .reset: nil
-        }
-    }
-}
-
-extension ServiceSession.Entry {
-    fileprivate var shownState: TransferOverview.State {
-        switch state.phase {
-        case .over: .ended
-        case _ where state.isSuspended: .suspended
-        case .delayed, .asking, .queued: .queued
-        case .running: isWaitingForConnectivity ? .waitingForConnectivity : .running
-        case .completing: .running
-        case .backingOff: .backingOff
-        case .needsProgram: .waitingForProgram
         }
     }
 }

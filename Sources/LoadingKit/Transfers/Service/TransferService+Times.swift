@@ -10,61 +10,51 @@ extension TransferService {
     /// The time of day is looked at so often while a date is waited for, in seconds: it may be set.
     private static let longestLook = 60.0
 
-    func setExpiry(_ key: TransferKey, _ session: ServiceSession) {
-        guard let entry = session.transfers[key.identifier] else { return }
-        var expiry = entry.clock.expiry(session.settings.timeoutIntervalForResource)
-        if let deadline = entry.challengeDeadline { expiry = min(expiry, deadline) }
-        if expiry == .distantFuture { expirations.remove(key) } else { expirations.set(expiry, for: key) }
-        scheduleAlarm()
-    }
-
-    func setChallengeDeadline(_ key: TransferKey, _ session: ServiceSession, after seconds: TimeInterval) {
-        session.transfers[key.identifier]?.challengeDeadline = loop.now.advanced(bySeconds: seconds)
-        setExpiry(key, session)
-    }
-
-    func removeTimes(_ key: TransferKey) {
-        expirations.remove(key)
-        pauses.remove(key)
-        dates.remove(key)
-    }
-
-    func scheduleAlarm() {
-        var next = min(expirations.next ?? .distantFuture, pauses.next ?? .distantFuture)
-        if let date = dates.next {
+    /// Has a transfer looked at when the next thing of it is due.
+    func setAlarm(_ transfer: ServiceTransfer) {
+        transfer.alarm?.cancel()
+        transfer.alarm = nil
+        guard transfer.state.phase != .over else { return }
+        var next = min(expiry(transfer), transfer.times.pauseEnd ?? .distantFuture)
+        if transfer.state.phase == .delayed, let date = transfer.row.earliestBeginDate {
             let seconds = date.timeIntervalSince(environment.wallClock.now)
             next = min(next, loop.now.advanced(bySeconds: min(max(seconds, 0), Self.longestLook)))
         }
-        alarm?.cancel()
-        alarm = next == .distantFuture ? nil : loop.schedule(at: next) { [weak self] in self?.alarmDidRing() }
+        guard next != .distantFuture else { return }
+        transfer.alarm = loop.schedule(at: next) { [weak self, weak transfer] in
+            if let self, let transfer { alarmDidRing(transfer) }
+        }
     }
 
-    private func alarmDidRing() {
-        alarm = nil
-        while let key = expirations.popDue(loop.now) { didExpire(key) }
-        while let key = pauses.popDue(loop.now) {
-            if let session = sessions[key.session] { input(key.identifier, session) { $0.pauseDidEnd() } }
+    private func expiry(_ transfer: ServiceTransfer) -> MonotonicTime {
+        min(
+            transfer.clock.expiry(transfer.session.settings.timeoutIntervalForResource),
+            transfer.times.challengeDeadline ?? .distantFuture)
+    }
+
+    private func alarmDidRing(_ transfer: ServiceTransfer) {
+        let (now, session) = (loop.now, transfer.session)
+        if expiry(transfer) <= now {
+            let isChallenged = transfer.state.phase == .needsProgram
+            let seconds = session.settings.timeoutIntervalForResource
+            let error =
+                isChallenged
+                ? TransferError(
+                    .userAuthenticationRequired,
+                    "the server asks for a credential, and the program that has it has not come back in time")
+                : TransferError(
+                    .timedOut, "the transfer took more than \(seconds) seconds (timeoutIntervalForResource)")
+            input(transfer) { $0.timeDidExpire(error) }
+        } else if let end = transfer.times.pauseEnd, end <= now {
+            transfer.times.pauseEnd = nil
+            input(transfer) { $0.pauseDidEnd() }
+        } else if let date = transfer.row.earliestBeginDate, date <= environment.wallClock.now {
+            let isAttached = session.isWanted
+            input(transfer) { $0.dateDidCome(isAttached: isAttached) }
+        } else {
+            setAlarm(transfer)
         }
-        while let key = dates.popDue(environment.wallClock.now) {
-            guard let session = sessions[key.session] else { continue }
-            let isAttached = session.client != nil
-            input(key.identifier, session) { $0.dateDidCome(isAttached: isAttached) }
-        }
-        scheduleAlarm()
         checkIdleness()
-    }
-
-    private func didExpire(_ key: TransferKey) {
-        guard let session = sessions[key.session], let entry = session.transfers[key.identifier] else { return }
-        if entry.state.phase == .needsProgram {
-            let text = "the server asks for a credential, and the program that has it has not come back in time"
-            return input(key.identifier, session) {
-                $0.timeDidExpire(TransferError(.userAuthenticationRequired, text))
-            }
-        }
-        let seconds = session.settings.timeoutIntervalForResource
-        let text = "the transfer took more than \(seconds) seconds (timeoutIntervalForResource)"
-        input(key.identifier, session) { $0.timeDidExpire(TransferError(.timedOut, text)) }
     }
 
     // MARK: Discretion
@@ -92,9 +82,8 @@ extension TransferService {
             [weak self, weak session] in
             guard let self, let session else { return }
             session.discretionTimer = nil
-            guard queue.hasWaiting(session.number) || !session.live.isEmpty else {
-                return queue.hold(session.number, false)
-            }
+            let isBusy = session.transfers.values.contains { $0.attemptNumber != nil }
+            guard isBusy || queue.hasWaiting(session.number) else { return queue.hold(session.number, false) }
             queue.hold(session.number, !environment.conditions.areGoodForDiscretionaryWork)
             look(at: session, after: Self.pauseBetweenLooks)
             scheduleStarts()

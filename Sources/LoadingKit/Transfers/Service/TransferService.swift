@@ -36,13 +36,10 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     let journal: JournalWriter
     var sessions: [Int64: ServiceSession] = [:]
     var queue = TransferQueue()
-    var expirations = TimeTable<MonotonicTime>()
-    var pauses = TimeTable<MonotonicTime>()
-    var dates = TimeTable<Date>()
-    var alarm: LoopTimer?
     /// Transfers that are not over, and wait neither for the program nor to be resumed.
     var busyCount = 0
     var lastEnd: Int64 = 0
+    var lastAttempt: UInt64 = 0
     private var lastSession: Int64 = 0
     private var isStartScheduled = false
     private var idlenessObserver: (@Sendable (Bool) -> Void)?
@@ -74,12 +71,16 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     /// Ends what is under way, as if the process ended. What is there goes on in another service.
     package func stop() {
         loop.execute { [self] in
-            alarm?.cancel()
             for session in sessions.values {
                 session.client = nil
                 session.launchTimer?.cancel()
                 session.discretionTimer?.cancel()
-                for live in session.live.values { live.stop() }
+                for transfer in session.transfers.values {
+                    transfer.alarm?.cancel()
+                    transfer.stopAttempt()
+                }
+                // They hold the session.
+                session.transfers = [:]
                 session.urlSession?.invalidateAndCancel()
             }
             sessions = [:]
@@ -91,16 +92,14 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     private func takeUp(_ contents: JournalContents) {
         lastSession = contents.highestSession
         for record in contents.sessions { _ = try? add(record) }
-        let (now, wall) = (loop.now, environment.wallClock.now)
-        for summary in contents.transfers {
-            guard let session = sessions[summary.key.session] else { continue }
-            let identifier = summary.key.identifier
-            session.record.didUse(identifier)
-            if let number = summary.endNumber {
-                session.ended[identifier] = number
+        for row in contents.transfers {
+            guard let session = sessions[row.key.session] else { continue }
+            session.record.didUse(row.key.identifier)
+            if let number = row.endNumber {
+                session.ended[row.key.identifier] = row
                 lastEnd = max(lastEnd, number)
             } else {
-                add(summary, to: session, now, wall)
+                add(row, to: session)
             }
         }
         for session in sessions.values {
@@ -108,7 +107,6 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
             launchIfNeeded(session)
             forgetIfOver(session)
         }
-        scheduleAlarm()
         scheduleStarts()
     }
 
@@ -141,74 +139,74 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
 
     // MARK: Inputs to a transfer's state
 
-    func add(_ summary: TransferSummary, to session: ServiceSession, _ now: MonotonicTime, _ wall: Date) {
-        guard session.transfers[summary.key.identifier] == nil else { return }
-        let begin = summary.earliestBeginDate
+    func add(
+        _ row: TransferRow, to session: ServiceSession, _ record: TransferRecord? = nil, _ upload: UploadFile? = nil
+    ) {
+        guard session.transfers[row.key.identifier] == nil else { return }
+        let (now, wall) = (loop.now, environment.wallClock.now)
         let state = TransferState(
-            isDelayed: begin.map { $0 > wall } ?? false, isSuspended: summary.isSuspended,
-            needsProgram: summary.waitsForProgram)
+            isDelayed: row.earliestBeginDate.map { $0 > wall } ?? false, isSuspended: row.isSuspended,
+            needsProgram: row.waitsForProgram)
         // Its date may have come while no process ran.
-        let asOf = max(summary.asOf, begin ?? .distantPast)
-        let clock = ResourceClock(elapsed: summary.elapsed, asOf: asOf, wall: wall, now: now, runs: state.isTimed)
-        session.transfers[summary.key.identifier] = ServiceSession.Entry(summary: summary, state: state, clock: clock)
+        let asOf = max(row.asOf, row.earliestBeginDate ?? .distantPast)
+        let clock = ResourceClock(elapsed: row.elapsed, asOf: asOf, wall: wall, now: now, runs: state.isTimed)
+        let transfer = ServiceTransfer(row, state, clock, in: session)
+        session.transfers[row.key.identifier] = transfer
+        (transfer.record, transfer.upload) = (record, upload)
+        session.economize(transfer)
         if state.isBusy { busyCount += 1 }
-        if summary.waitsForProgram {
-            let waited = min(max(wall.timeIntervalSince(summary.asOf), 0), Self.longestChallenge)
-            setChallengeDeadline(summary.key, session, after: Self.longestChallenge - waited)
-        } else {
-            setExpiry(summary.key, session)
+        if row.waitsForProgram {
+            let waited = min(max(wall.timeIntervalSince(row.asOf), 0), Self.longestChallenge)
+            transfer.times.challengeDeadline = now.advanced(bySeconds: Self.longestChallenge - waited)
         }
-        if state.phase == .delayed, let begin { dates.set(begin, for: summary.key) }
-        if state.mayStart { perform(.enqueue, summary.key.identifier, session) }
+        setAlarm(transfer)
+        if state.mayStart { perform(.enqueue, transfer) }
     }
 
     /// Gives a transfer's state an input, and does what it says.
-    func input(_ identifier: Int, _ session: ServiceSession, _ body: (inout TransferState) -> [TransferState.Action]) {
-        guard var state = session.transfers[identifier]?.state else { return }
-        let (wasBusy, wasTimed) = (state.isBusy, state.isTimed)
+    func input(_ transfer: ServiceTransfer, _ body: (inout TransferState) -> [TransferState.Action]) {
+        var state = transfer.state
+        let wasBusy = state.isBusy
         let actions = body(&state)
-        session.transfers[identifier]?.state = state
-        session.transfers[identifier]?.clock.setRuns(state.isTimed, loop.now)
+        transfer.state = state
+        transfer.clock.setRuns(state.isTimed, loop.now)
         busyCount += (state.isBusy ? 1 : 0) - (wasBusy ? 1 : 0)
-        for action in actions { perform(action, identifier, session) }
-        if state.isTimed != wasTimed { setExpiry(session.key(identifier), session) }
+        for action in actions { perform(action, transfer) }
+        setAlarm(transfer)
+        if transfer.attemptNumber == nil { transfer.session.economize(transfer) }
     }
 
-    private func perform(_ action: TransferState.Action, _ identifier: Int, _ session: ServiceSession) {
-        let key = session.key(identifier)
+    private func perform(_ action: TransferState.Action, _ transfer: ServiceTransfer) {
+        let session = transfer.session
         switch action {
         case .enqueue:
-            queue.insert(key, priority: session.transfers[identifier]?.summary.priority ?? 0.5)
+            queue.insert(transfer.key, priority: transfer.row.priority)
             holdIfDiscretionary(session)
             scheduleStarts()
-        case .dequeue: queue.remove(key)
-        case .startAttempt: startAttempt(identifier, session)
-        case .stopAttempt: stopAttempt(identifier, session)
-        case .suspendAttempt: session.live[identifier]?.task?.suspend()
-        case .resumeAttempt: session.live[identifier]?.task?.resume()
-        case .askProgram: session.client?.receive(.willBegin(identifier))
-        case .pause(let seconds):
-            pauses.set(loop.now.advanced(bySeconds: seconds), for: key)
-            scheduleAlarm()
-        case .endPause: pauses.remove(key)
-        case .complete: complete(identifier, session)
-        case .end(let error): end(identifier, session, error)
-        case .note: note(identifier, session)
+        case .dequeue: queue.remove(transfer.key)
+        case .startAttempt: startAttempt(transfer)
+        case .stopAttempt: stopAttempt(transfer)
+        case .suspendAttempt: transfer.attempt?.task?.suspend()
+        case .resumeAttempt: transfer.attempt?.task?.resume()
+        case .askProgram: session.client?.receive(.willBegin(transfer.identifier))
+        case .pause(let seconds): transfer.times.pauseEnd = loop.now.advanced(bySeconds: seconds)
+        case .endPause: transfer.times.pauseEnd = nil
+        case .complete: complete(transfer)
+        case .end(let error): end(transfer, error)
+        case .note: note(transfer)
         case .callProgram:
-            setChallengeDeadline(key, session, after: Self.longestChallenge)
+            transfer.times.challengeDeadline = loop.now.advanced(bySeconds: Self.longestChallenge)
             launchIfNeeded(session)
         }
     }
 
     /// Keeps in the journal where a transfer stands.
-    private func note(_ identifier: Int, _ session: ServiceSession) {
-        guard var entry = session.transfers[identifier] else { return }
-        entry.summary.isSuspended = entry.state.isSuspended
-        entry.summary.waitsForProgram = entry.state.phase == .needsProgram
-        entry.summary.elapsed = entry.clock.elapsed(loop.now)
-        entry.summary.asOf = environment.wallClock.now
-        session.transfers[identifier] = entry
-        journal.add(.summary(entry.summary))
+    private func note(_ transfer: ServiceTransfer) {
+        transfer.row.isSuspended = transfer.state.isSuspended
+        transfer.row.waitsForProgram = transfer.state.phase == .needsProgram
+        transfer.row.elapsed = transfer.clock.elapsed(loop.now)
+        transfer.row.asOf = environment.wallClock.now
+        journal.add(.row(transfer.row))
     }
 
     // MARK: Starting in turn
@@ -219,12 +217,11 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         loop.executeLater { [self] in
             isStartScheduled = false
             while let key = queue.popNext() {
-                guard let session = sessions[key.session], session.transfers[key.identifier]?.state.mayStart ?? false
-                else {
+                guard let transfer = sessions[key.session]?.transfers[key.identifier], transfer.state.mayStart else {
                     queue.didStop(key)
                     continue
                 }
-                input(key.identifier, session) { $0.turnDidCome() }
+                input(transfer) { $0.turnDidCome() }
             }
             checkIdleness()
         }

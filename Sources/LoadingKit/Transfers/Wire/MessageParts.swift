@@ -6,10 +6,10 @@ import LoadingKitPrimitives
 ///
 /// A transfer that cannot be written, or is too long for a message, is left out.
 struct SnapshotParts {
-    private let snapshots: [TransferSnapshot]
+    private let snapshots: [TransferRecord]
     private var index = 0
 
-    init(_ snapshots: [TransferSnapshot]) { self.snapshots = snapshots }
+    init(_ snapshots: [TransferRecord]) { self.snapshots = snapshots }
 
     mutating func next() -> MessageFrame? {
         guard index < snapshots.count else { return nil }
@@ -42,7 +42,7 @@ struct EventParts {
     }
 }
 
-/// All sessions for a person's eyes, as messages with some transfers each: without the bodies and fields of requests.
+/// All sessions for a person's eyes, as messages with some transfers each.
 struct OverviewParts {
     private static let transfersInPart = 100
 
@@ -70,7 +70,7 @@ struct OverviewParts {
             }
             var part = sessions[index]
             let rest = part.transfers.dropFirst(start)
-            part.transfers = rest.prefix(Self.transfersInPart).map(Self.plain)
+            part.transfers = Array(rest.prefix(Self.transfersInPart))
             let isLast = rest.count <= Self.transfersInPart
             place = isLast ? .session(index + 1, transfer: 0) : .session(index, transfer: start + Self.transfersInPart)
             return (try? MessageFrame(.overview(number: number, [part]))) ?? next()
@@ -90,16 +90,5 @@ struct OverviewParts {
                 sessions.append(session)
             }
         }
-    }
-
-    private static func plain(_ transfer: TransferOverview) -> TransferOverview {
-        var transfer = transfer
-        transfer.snapshot.transfer.request.body = nil
-        transfer.snapshot.transfer.request.fields = TransferFields(HTTPFields())
-        transfer.snapshot.transfer.resumeData = nil
-        transfer.snapshot.currentRequest = nil
-        transfer.snapshot.response = nil
-        transfer.lastError?.resumeData = nil
-        return transfer
     }
 }

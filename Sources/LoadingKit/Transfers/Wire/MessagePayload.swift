@@ -103,7 +103,7 @@ enum MessagePayload {
                 return .unknown(kind: kind.rawValue, number: nil)
             }
             return .message(.event(event))
-        case .snapshots: return .message(.snapshots(try decoder.decode([TransferSnapshot].self, from: payload)))
+        case .snapshots: return .message(.snapshots(try decoder.decode([TransferRecord].self, from: payload)))
         case .overview:
             let answer = try decoder.decode(Numbered<[SessionOverview]>.self, from: payload)
             return .message(.overview(number: answer.number, answer.content ?? []))

@@ -20,7 +20,7 @@ package enum TransferMessage: Sendable {
     case performed(number: UInt64, error: TransferError?)
     case event(TransferEvent)
     /// Some of the transfers of the ``TransferEvent/attached(_:)`` that follows.
-    case snapshots([TransferSnapshot])
+    case snapshots([TransferRecord])
     /// Some of the sessions. One with many transfers comes in parts, which have the same identifier.
     case overview(number: UInt64, [SessionOverview])
     case overviewEnd(number: UInt64)

@@ -1,0 +1,79 @@
+import Foundation
+import LoadingKitCore
+import LoadingKitPrimitives
+import LoadingKitTransport
+
+/// A transfer that is not over, in the service: where it stands, and its attempt while there is one. Confined to the
+/// service's loop.
+final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
+    /// What is due of it at some time, by the monotonic clock.
+    struct Times {
+        /// When the next attempt may be made.
+        var pauseEnd: MonotonicTime?
+        /// Until when a challenge waits for the program.
+        var challengeDeadline: MonotonicTime?
+    }
+
+    let session: ServiceSession
+    var row: TransferRow
+    var state: TransferState
+    var clock: ResourceClock
+    var times = Times()
+    /// Rings when the first of them has come.
+    var alarm: LoopTimer?
+    /// What the journal has of it, while an attempt is under way; and else where it costs little, so that it is not read back.
+    var record: TransferRecord?
+    /// The file of an upload, where it came as a descriptor.
+    var upload: UploadFile?
+    /// How far the part file was written, while no attempt is under way.
+    var position: PartFile.Position?
+    /// Which attempt is under way, of all that the service has made; nil while none is.
+    var attemptNumber: UInt64?
+    /// Nil until the part file is open.
+    var attempt: TransferAttempt?
+    /// Whether the download is at its destination.
+    var isPlaced = false
+
+    init(_ row: TransferRow, _ state: TransferState, _ clock: ResourceClock, in session: ServiceSession) {
+        self.row = row
+        self.state = state
+        self.clock = clock
+        self.session = session
+    }
+
+    var key: TransferKey { row.key }
+    var identifier: Int { row.key.identifier }
+    /// For errors.
+    var url: URL? { record?.request.request?.url }
+    /// Whether a later attempt can go on from what is in the part file.
+    var hasPart: Bool { record?.standing.part != nil }
+
+    /// As it is now.
+    ///
+    /// - Parameter kept: What the journal has of it.
+    func told(_ kept: TransferRecord) -> TransferRecord {
+        var record = record ?? kept
+        if let attempt { record.standing.progress = attempt.progress }
+        record.stage =
+            switch state.phase {
+            case .over: .ended
+            case _ where state.isSuspended: .suspended
+            case .delayed, .asking, .queued: .queued
+            case .running: attempt?.isWaitingForConnectivity ?? false ? .waitingForConnectivity : .running
+            case .completing: .running
+            case .backingOff: .backingOff
+            case .needsProgram: .waitingForProgram
+            }
+        return record
+    }
+
+    /// The attempt is over; nothing that still comes from it is heard.
+    func stopAttempt() {
+        attemptNumber = nil
+        guard let attempt else { return }
+        record?.standing.progress = attempt.progress
+        attempt.stop()
+        if hasPart { position = attempt.file.position }
+        self.attempt = nil
+    }
+}
