@@ -300,7 +300,8 @@ let package = Package(
             swiftSettings: settings),
         // The daemon with transfers that are none, which the tests start and kill.
         .executableTarget(
-            name: "DaemonProbe", dependencies: ["LoadingKitTransfers", "LoadingKitCore", "LoadingKitPrimitives"],
+            name: "DaemonProbe",
+            dependencies: ["LoadingKitTransfers", "LoadingKitTransport", "LoadingKitCore", "LoadingKitPrimitives"],
             path: "Tests/DaemonProbe", swiftSettings: settings),
         tests(
             "TransfersTests",

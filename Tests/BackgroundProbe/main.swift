@@ -7,6 +7,8 @@ import LoadingKit
 //
 //     get NAME URL          begun NAME          when resume() has returned
 //     put NAME URL FILE     wrote NAME          some progress
+//     cancel NAME           data NAME BASE64    what the upload can be resumed from; nothing where there is nothing
+//     again NAME BASE64     begun NAME          an upload that is resumed
 //     renew COUNT           renewed COUNT       a session was made anew so often in didBecomeInvalidWithError
 //     finish                end NAME CODE       the error's code; 0 for none
 //                           all events          urlSessionDidFinishEvents
@@ -127,6 +129,7 @@ let session = URLSession(
 session.getAllTasks { tasks in
     say("tasks " + tasks.map { $0.taskDescription ?? "" }.joined(separator: " "))
 }
+var uploads: [String: URLSessionUploadTask] = [:]
 while let line = readLine() {
     let words = line.split(separator: " ").map(String.init)
     switch words.first {
@@ -141,6 +144,16 @@ while let line = readLine() {
         var request = URLRequest(url: url)
         request.httpMethod = "PUT"
         let task = session.uploadTask(with: request, fromFile: URL(fileURLWithPath: words[3]))
+        task.taskDescription = words[1]
+        uploads[words[1]] = task
+        task.resume()
+        say("begun \(words[1])")
+    case "cancel":
+        guard words.count == 2 else { continue }
+        uploads[words[1]]?.cancel { say("data \(words[1]) \($0?.base64EncodedString() ?? "")") }
+    case "again":
+        guard words.count == 3, let data = Data(base64Encoded: words[2]) else { continue }
+        let task = session.uploadTask(withResumeData: data)
         task.taskDescription = words[1]
         task.resume()
         say("begun \(words[1])")

@@ -2,6 +2,7 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransfers
+import LoadingKitTransport
 
 /// Performs no transfer, and keeps each that was begun in a file. A transfer with a file says how much it could read of it.
 final class KeptTransfers: TransferPerformer {
@@ -89,12 +90,12 @@ final class KeptTransfers: TransferPerformer {
 
     /// In order. A transfer with the method PAUSE is kept, and no answer is given: the process is killed before.
     fileprivate func perform(
-        _ command: TransferCommand, _ session: String, _ descriptors: [Int32],
+        _ command: TransferCommand, _ session: String, _ descriptors: [OwnedDescriptor],
         _ receive: @escaping @Sendable (TransferEvent) -> Void, _ completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         let read = descriptors.map { descriptor in
             var bytes = [UInt8](repeating: 0, count: 1024)
-            return pread(descriptor, &bytes, bytes.count, 0)
+            return pread(descriptor.number, &bytes, bytes.count, 0)
         }
         queue.async { [self] in
             switch command {
@@ -149,7 +150,8 @@ private final class KeptChannel: TransferChannel {
     }
 
     func send(
-        _ command: TransferCommand, descriptors: [Int32], completion: @escaping @Sendable ((any Error)?) -> Void
+        _ command: TransferCommand, descriptors: [OwnedDescriptor],
+        completion: @escaping @Sendable ((any Error)?) -> Void
     ) { transfers.perform(command, session, descriptors, receive, completion) }
 
     func detach() {

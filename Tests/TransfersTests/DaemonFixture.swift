@@ -120,7 +120,7 @@ final class AttachedSession: Sendable {
     }
 
     /// Sends a command; gives the error, when it was performed.
-    func perform(_ command: TransferCommand, descriptors: [Int32] = []) async -> (any Error)? {
+    func perform(_ command: TransferCommand, descriptors: [OwnedDescriptor] = []) async -> (any Error)? {
         await withCheckedContinuation { continuation in
             channel.send(command, descriptors: descriptors) { continuation.resume(returning: $0) }
         }

@@ -97,7 +97,7 @@ import Testing
             await server.untilItServes()
             let program = try PlainProgram(server.place)
             #expect(try program.greet() != nil)
-            program.write(try MessageFrame(kind: 500, payload: Array(#"{"number":8}"#.utf8)).bytes)
+            program.write(try MessageFrame(payload: Array(#"{"explode":{"number":8}}"#.utf8)).bytes)
             #expect(program.readOne()?.contains("performed(number: 8, error: Optional(") == true)
             program.write(try MessageFrame(.overviewRequest(number: 9)).bytes)
             #expect(program.readOne()?.contains("overviewEnd(number: 9)") == true)

@@ -38,7 +38,7 @@ import Testing
             try await ends.start()
             _ = ends.write(Array("GET / HTTP/1.1\r\n\r\n".utf8))
             await ends.owner.events.wait(for: 1)
-            #expect(ends.owner.end == .misunderstood(.noHello(kind: 0x2F20)))
+            #expect(ends.owner.end == .misunderstood(.messageTooLong(0x4745_5420)))
         }
     }
 

@@ -181,7 +181,8 @@ final class HeldTransfers: TransferPerformer, TransferChannel {
     }
 
     func send(
-        _ command: TransferCommand, descriptors: [Int32], completion: @escaping @Sendable ((any Error)?) -> Void
+        _ command: TransferCommand, descriptors: [OwnedDescriptor],
+        completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
         let isHeld = state.withLock { state in
             if state.isHolding { state.held.append(completion) }

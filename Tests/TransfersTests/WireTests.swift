@@ -49,34 +49,37 @@ import Testing
     // MARK: Limits
 
     @Test func theFirstMessageIsAGreeting() throws {
-        for kind in MessageKind.allCases where kind != .hello && kind != .goodbye {
-            let header = WireFrames.header(length: 2, kind: kind.rawValue)
-            #expect(WireReading(header).error == .noHello(kind: kind.rawValue))
+        for message in WireSamples.messages {
+            let reading = WireReading(try MessageFrame(message).bytes)
+            switch message {
+            case .hello, .goodbye: #expect(reading.error == nil && reading.messages.count == 1)
+            case _: #expect(reading.error == .noHello && reading.messages.isEmpty)
+            }
         }
-        #expect(WireReading(Array("GET / HTTP/1.1\r\n\r\n".utf8)).error == .noHello(kind: 0x2F20))
+        let unknown = try MessageFrame(payload: Array(#"{"explode":{}}"#.utf8))
+        #expect(WireReading(unknown.bytes).error == .noHello)
+        #expect(WireReading(Array("GET / HTTP/1.1\r\n\r\n".utf8)).error == .messageTooLong(0x4745_5420))
     }
 
-    @Test(arguments: MessageKind.allCases)
-    func aMessageThatIsTooLongIsRefusedByItsHeader(_ kind: MessageKind) throws {
-        let limit = WireFrames.limit(of: kind)
-        let longest = WireReading(WireFrames.header(length: limit, kind: kind.rawValue), afterHello: true)
+    @Test(arguments: [(false, 64 << 10), (true, 88 << 20)])
+    func aMessageThatIsTooLongIsRefusedByItsHeader(_ afterHello: Bool, _ limit: Int) throws {
+        let longest = WireReading(WireFrames.header(length: limit), afterHello: afterHello)
         #expect(longest == WireReading())
-        let longer = WireReading(WireFrames.header(length: limit + 1, kind: kind.rawValue), afterHello: true)
-        #expect(longer.error == .messageTooLong(kind: kind.rawValue, length: limit + 1))
-        #expect(throws: WireError.messageTooLong(kind: kind.rawValue, length: limit + 1)) {
-            try MessageFrame(kind: kind.rawValue, payload: repeatElement(32, count: limit + 1))
-        }
+        let longer = WireReading(WireFrames.header(length: limit + 1), afterHello: afterHello)
+        #expect(longer.error == .messageTooLong(limit + 1))
     }
 
-    @Test func aMessageOfAnUnknownKindHasALimit() {
-        let reading = WireReading(WireFrames.header(length: .max >> 33, kind: 999), afterHello: true)
-        #expect(reading.error == .messageTooLong(kind: 999, length: .max >> 33))
+    @Test func aMessageThatIsTooLongIsNotWritten() throws {
+        let limit = WireLimits.message
+        #expect(throws: WireError.messageTooLong(limit + 1)) {
+            try MessageFrame(payload: repeatElement(32, count: limit + 1))
+        }
     }
 
     @Test func descriptorsHaveALimit() {
         let limit = WireLimits.descriptors
-        #expect(WireReading(WireFrames.header(length: 2, kind: 17, descriptors: limit), afterHello: true).error == nil)
-        let more = WireReading(WireFrames.header(length: 2, kind: 17, descriptors: limit + 1), afterHello: true)
+        #expect(WireReading(WireFrames.header(length: 2, descriptors: limit), afterHello: true).error == nil)
+        let more = WireReading(WireFrames.header(length: 2, descriptors: limit + 1), afterHello: true)
         #expect(more.error == .tooManyDescriptors(limit + 1))
         #expect(throws: WireError.tooManyDescriptors(limit + 1)) {
             try MessageFrame(.overviewEnd(number: 1), descriptorCount: limit + 1)
@@ -86,8 +89,8 @@ import Testing
     @Test func aReaderThatHasFailedStaysSo() throws {
         var reader = MessageReader()
         var reading = WireReading()
-        reading.read(WireFrames.header(length: 2, kind: 17)[...], &reader)
-        #expect(reading.error == .noHello(kind: 17))
+        reading.read(try MessageFrame(.overviewEnd(number: 1)).bytes[...], &reader)
+        #expect(reading.error == .noHello)
         let messages = reading.messages
         reading.read(try MessageFrame(WireSamples.messages[0]).bytes[...], &reader)
         #expect(reading.messages == messages)
@@ -133,16 +136,7 @@ import Testing
 
 /// Frames that a writer does not make.
 enum WireFrames {
-    static func header(length: Int, kind: UInt16, descriptors: Int = 0) -> [UInt8] {
-        withUnsafeBytes(of: UInt32(length).bigEndian) { Array($0) }
-            + [UInt8(kind >> 8), UInt8(kind & 0xFF), UInt8(descriptors >> 8), UInt8(descriptors & 0xFF)]
-    }
-
-    static func limit(of kind: MessageKind) -> Int {
-        switch kind {
-        case .hello, .goodbye, .performed, .overviewRequest, .overviewEnd: 64 << 10
-        case .command, .control, .snapshots: 88 << 20
-        case .attach, .event, .overview: 16 << 20
-        }
+    static func header(length: Int, descriptors: Int = 0) -> [UInt8] {
+        [length, descriptors].flatMap { number in withUnsafeBytes(of: UInt32(number).bigEndian) { Array($0) } }
     }
 }

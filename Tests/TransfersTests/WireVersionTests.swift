@@ -25,69 +25,64 @@ import Testing
 
     /// What a build of version 1 has sent is read in the same way by each later one.
     @Test func messagesOfVersion1AreRead() throws {
-        let recorded = WireVersion1.messages
-        #expect(Set(recorded.map(\.kind)) == Set(MessageKind.allCases.map(\.rawValue)))
-        for (message, record) in zip(WireSamples.messages, recorded) {
-            let frame = try MessageFrame(kind: record.kind, payload: Array(record.json.utf8))
-            let reading = WireReading(frame.bytes, afterHello: true)
+        for (message, json) in zip(WireSamples.messages, WireVersion1.messages) {
+            let reading = WireReading(try MessageFrame(payload: Array(json.utf8)).bytes, afterHello: true)
             #expect(reading.messages == ["0: \(ReceivedMessage.message(message))"])
         }
-        #expect(recorded.count == WireSamples.messages.count)
+        #expect(WireVersion1.messages.count == WireSamples.messages.count)
     }
 
     // MARK: A later version's messages
 
-    @Test func aKindOfALaterVersionIsPassedOver() throws {
+    @Test func aMessageOfALaterVersionIsPassedOver() throws {
+        let payloads = [#"{"explode":{"x":[1,2]}}"#, #"{"explode":{"number":12,"x":[]}}"#]
         let bytes =
-            try MessageFrame(kind: 999, payload: Array("[1,2]".utf8)).bytes
-            + MessageFrame(kind: 998, payload: Array(#"{"number":12,"x":[]}"#.utf8)).bytes
-            + MessageFrame(kind: 997, payload: [0xFF, 0xFE]).bytes + MessageFrame(.overviewEnd(number: 3)).bytes
+            try payloads.flatMap { try MessageFrame(payload: Array($0.utf8)).bytes }
+            + MessageFrame(.overviewEnd(number: 3)).bytes
         let reading = WireReading(bytes, afterHello: true)
         #expect(reading.error == nil)
         #expect(
             reading.messages == [
-                "0: \(ReceivedMessage.unknown(kind: 999, number: nil))",
-                "0: \(ReceivedMessage.unknown(kind: 998, number: 12))",
-                "0: \(ReceivedMessage.unknown(kind: 997, number: nil))",
+                "0: \(ReceivedMessage.unknown(number: nil))", "0: \(ReceivedMessage.unknown(number: 12))",
                 "0: \(ReceivedMessage.message(.overviewEnd(number: 3)))",
             ])
     }
 
-    @Test func aCommandOfALaterVersionKeepsItsNumber() throws {
-        for kind in [MessageKind.command, .control] {
-            let json = #"{"number":5,"session":"s","content":{"explode":{"_0":1}}}"#
-            let frame = try MessageFrame(kind: kind.rawValue, payload: Array(json.utf8))
-            let reading = WireReading(frame.bytes, afterHello: true)
-            #expect(reading.messages == ["0: \(ReceivedMessage.unknown(kind: kind.rawValue, number: 5))"])
-        }
+    @Test(arguments: [
+        #"{"command":{"number":5,"_1":{"explode":{"_0":1}}}}"#,
+        #"{"control":{"number":5,"session":"s","_2":{"explode":{"_0":1}}}}"#,
+    ])
+    func aCommandOfALaterVersionKeepsItsNumber(_ json: String) throws {
+        let reading = WireReading(try MessageFrame(payload: Array(json.utf8)).bytes, afterHello: true)
+        #expect(reading.messages == ["0: \(ReceivedMessage.unknown(number: 5))"])
     }
 
     @Test func anEventOfALaterVersionIsPassedOver() throws {
-        let frame = try MessageFrame(kind: MessageKind.event.rawValue, payload: Array(#"{"sang":{"_0":1}}"#.utf8))
+        let frame = try MessageFrame(payload: Array(#"{"event":{"_0":{"sang":{"_0":1}}}}"#.utf8))
         let reading = WireReading(frame.bytes, afterHello: true)
-        #expect(
-            reading.messages == ["0: \(ReceivedMessage.unknown(kind: MessageKind.event.rawValue, number: nil))"])
+        #expect(reading.messages == ["0: \(ReceivedMessage.unknown(number: nil))"])
     }
 
     @Test func keysOfALaterVersionArePassedOver() throws {
         let json = #"""
-            {"versions":{"lowest":1,"highest":9,"middle":5},"library":"7.0","process":1,"mood":{"is":["good"]}}
+            {"hello":{"_0":{"versions":{"lowest":1,"highest":9,"middle":5},"library":"7.0","process":1,"mood":["good"]}}}
             """#
-        let frame = try MessageFrame(kind: MessageKind.hello.rawValue, payload: Array(json.utf8))
+        let frame = try MessageFrame(payload: Array(json.utf8))
         let hello = TransferMessage.Hello(versions: WireVersion(lowest: 1, highest: 9), library: "7.0", process: 1)
         #expect(WireReading(frame.bytes).messages == ["0: \(ReceivedMessage.message(.hello(hello)))"])
     }
 
-    @Test func aMessageThatIsNoneIsMalformed() throws {
-        for kind in MessageKind.allCases {
-            let frame = try MessageFrame(kind: kind.rawValue, payload: Array("{\"number\":".utf8))
-            #expect(WireReading(frame.bytes, afterHello: true).error == .malformed(kind: kind.rawValue))
-        }
+    @Test(arguments: [
+        "", "{", "[1,2]", "7", #"{"number":"#, #"{"a":{},"b":{}}"#, #"{"a":{"number":"b"}}"#, #"{"a":1}"#,
+    ])
+    func aMessageThatIsNoneIsMalformed(_ text: String) throws {
+        let frame = try MessageFrame(payload: Array(text.utf8))
+        #expect(WireReading(frame.bytes, afterHello: true).error == .malformed)
+        #expect(WireReading(try MessageFrame(payload: [0xFF, 0xFE]).bytes, afterHello: true).error == .malformed)
     }
 
     @Test func deeplyNestedMessagesAreRefused() throws {
         let json = String(repeating: "[", count: 30_000)
-        let frame = try MessageFrame(kind: MessageKind.hello.rawValue, payload: Array(json.utf8))
-        #expect(WireReading(frame.bytes).error == .malformed(kind: MessageKind.hello.rawValue))
+        #expect(WireReading(try MessageFrame(payload: Array(json.utf8)).bytes).error == .malformed)
     }
 }

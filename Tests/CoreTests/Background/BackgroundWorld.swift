@@ -2,6 +2,7 @@ import Dispatch
 import Foundation
 import Glibc
 import LoadingKitPrimitives
+import LoadingKitTransport
 import TestSupport
 
 @testable import LoadingKitCore
@@ -122,11 +123,11 @@ final class StandInTransfers: BackgroundTransfers {
         return Channel(self)
     }
 
-    fileprivate func perform(_ command: TransferCommand, _ descriptors: [Int32]) throws {
+    fileprivate func perform(_ command: TransferCommand, _ descriptors: [OwnedDescriptor]) throws {
         switch command {
         case .begin(let transfer):
             begun.withLock { $0.append(transfer) }
-            contents.withLock { $0 += descriptors.map(Self.content) }
+            contents.withLock { $0 += descriptors.map { Self.content($0.number) } }
             let error = refusal.withLock { refusal in
                 defer { refusal = nil }
                 return refusal
@@ -170,7 +171,8 @@ final class StandInTransfers: BackgroundTransfers {
         func attach() { if let state = transfers.stateAtOnce.withLock({ $0 }) { transfers.send(.attached(state)) } }
 
         func send(
-            _ command: TransferCommand, descriptors: [Int32], completion: @escaping @Sendable ((any Error)?) -> Void
+            _ command: TransferCommand, descriptors: [OwnedDescriptor],
+            completion: @escaping @Sendable ((any Error)?) -> Void
         ) {
             do {
                 try transfers.perform(command, descriptors)

@@ -97,16 +97,6 @@ struct SchedulingTests {
         #expect(clock.elapsed(at(300)) == 8 && clock.expiry(20) == .distantFuture)
     }
 
-    @Test("progress is told ten times a second")
-    func throttle() {
-        var throttle = ProgressThrottle()
-        #expect(throttle.didProgress(at(1)) == .report)
-        #expect(throttle.didProgress(at(1.05)) == .wait(until: at(1.1)))
-        #expect(throttle.didProgress(at(1.07)) == .waiting)
-        throttle.waitDidEnd(at(1.1))
-        #expect(throttle.didProgress(at(1.3)) == .report)
-    }
-
     @Test("which errors pass by themselves")
     func errors() {
         func passes(_ error: any Error) -> Bool {

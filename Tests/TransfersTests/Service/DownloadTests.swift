@@ -33,6 +33,16 @@ import Testing
             }
         }
 
+        @Test("progress is told ten times a second at most")
+        func progress() async throws {
+            try await withProgram(count: 20_000_000) { _, server, _, program in
+                try await program.download(1, server.url)
+                _ = try await program.end(of: 1)
+                // By a clock that stands still.
+                #expect(program.events.snapshot.count { $0.name == "progress" } == 1)
+            }
+        }
+
         @Test("what breaks off goes on where it was, by ranges")
         func ranges() async throws {
             try await withProgram() { harness, server, _, program in

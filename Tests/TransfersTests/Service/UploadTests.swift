@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -180,7 +181,7 @@ import Testing
                 let service = try harness.start()
                 defer { service.stop() }
                 let program = TestProgram(service, try harness.description())
-                let descriptor = open(file.path, O_RDONLY)
+                let descriptor = OwnedDescriptor(open(file.path, O_RDONLY))
                 try FileManager.default.removeItem(at: file)
                 let url = try #require(URL(string: server.url()))
                 var transfer = TransferRecord(
@@ -188,7 +189,6 @@ import Testing
                 transfer.request.method = "POST"
                 transfer.uploadFile = file.path
                 try await program.perform(.begin(transfer), descriptors: [descriptor])
-                close(descriptor)
                 let end = try await program.end(of: 1)
                 #expect(end.error == nil)
                 #expect(try Data(contentsOf: URL(fileURLWithPath: try #require(end.file))) == Data("1000".utf8))

@@ -11,16 +11,6 @@ import TestSupport
 
 /// A folder with a journal, a clock that the test moves, and the services that work there one after the other.
 final class ServiceHarness: Sendable {
-    private struct Conditions: SystemConditions {
-        let areGood: Box<Bool>
-        let looks: Recorder<Bool>
-
-        var areGoodForDiscretionaryWork: Bool {
-            looks.append(areGood.value)
-            return areGood.value
-        }
-    }
-
     let folder: TemporaryFolder
     let time = ManualTime()
     let wall = Box(Date(timeIntervalSince1970: 1_800_000_000))
@@ -47,7 +37,10 @@ final class ServiceHarness: Sendable {
             return randomness.value
         }
         environment.launch = { [launches] in launches.append($0 + [$1.identifier]) }
-        environment.conditions = Conditions(areGood: conditionsAreGood, looks: conditionLooks)
+        environment.areConditionsGood = { [conditionsAreGood, conditionLooks] in
+            conditionLooks.append(conditionsAreGood.value)
+            return conditionsAreGood.value
+        }
         environment.bootIdentifier = boot.value
         return try TransferService(
             journal: try journal ?? self.journal, folder: folder.file("downloads"), environment)
@@ -109,9 +102,12 @@ final class TestProgram: Sendable {
         throw CancellationError()
     }
 
-    func perform(_ command: TransferCommand, descriptors: [Int32] = []) async throws {
-        let channel = channel
-        try await onThread { try channel.perform(command, descriptors: descriptors) }
+    func perform(_ command: TransferCommand, descriptors: [OwnedDescriptor] = []) async throws {
+        try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Void, any Error>) in
+            channel.send(command, descriptors: descriptors) { error in
+                continuation.resume(with: error.map { .failure($0) } ?? .success(()))
+            }
+        }
     }
 
     func download(

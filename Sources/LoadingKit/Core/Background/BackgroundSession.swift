@@ -87,33 +87,36 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         loop.execute { self.register(task) }
         // The session has ended the task then.
         guard attachment.isSuccess else { return }
-        do {
-            let transfer = try TransferRecord(task)
-            let file = try UploadDescriptor(transfer)
-            try channel?.perform(.begin(transfer), descriptors: file.descriptors)
-            loop.execute { self.didBegin(task.taskIdentifier) }
-        } catch {
-            loop.execute { self.runners[task.taskIdentifier]?.end(with: error) }
-        }
+        let done = DispatchSemaphore(value: 0)
+        handOver(task) { done.signal() }
+        done.wait()
     }
 
     /// A task that the program has run so far goes on in the background.
     func takeOver(_ task: URLSessionTask) {
         task.engine = nil
         register(task)
-        do {
-            channel?.send(.begin(try TransferRecord(task)), descriptors: []) { [weak self] error in
-                guard let self else { return }
-                loop.execute {
-                    if let error {
-                        self.runners[task.taskIdentifier]?.end(with: error)
-                    } else {
-                        self.didBegin(task.taskIdentifier)
-                    }
+        handOver(task) {}
+    }
+
+    /// - Parameter completion: Called when the task is in the journal, or has failed.
+    private func handOver(_ task: URLSessionTask, _ completion: @escaping @Sendable () -> Void) {
+        let identifier = task.taskIdentifier
+        let finish: @Sendable ((any Error)?) -> Void = { [self] error in
+            loop.execute {
+                if let error {
+                    self.runners[identifier]?.end(with: error)
+                } else {
+                    self.didBegin(identifier)
                 }
             }
+            completion()
+        }
+        do {
+            let record = try TransferRecord(task)
+            channel?.send(.begin(record), descriptors: try record.openUploadFile(), completion: finish)
         } catch {
-            runners[task.taskIdentifier]?.end(with: error)
+            finish(error)
         }
     }
 
@@ -197,15 +200,18 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
         }
     }
 
+    /// Gives what is to be done then; nil where the session is over.
+    private func leavePhase(for next: Phase) -> [() -> Void]? {
+        let before = phase
+        if case .detached = before { return nil }
+        if case .closed = before { return nil }
+        phase = next
+        return if case .attaching(let waiting) = before { waiting } else { [] }
+    }
+
     /// The session is attached; not for the first time where the daemon was started anew.
     private func didAttach(_ state: SessionState) {
-        var waiting: [() -> Void] = []
-        switch phase {
-        case .attaching(let work): waiting = work
-        case .attached: break
-        case .detached, .closed: return
-        }
-        phase = .attached(deliversEarlierEnds: false)
+        guard let waiting = leavePhase(for: .attached(deliversEarlierEnds: false)) else { return }
         endLostTasks(but: Set(state.transfers.map(\.identifier)))
         for record in state.transfers {
             if let runner = runners[record.identifier] {
@@ -251,13 +257,7 @@ final class BackgroundSession: @unchecked Sendable {  // confined to the loop, b
 
     /// Another session of that identifier is attached, or what performs transfers cannot be had.
     private func didDetach(_ error: TransferError) {
-        var waiting: [() -> Void] = []
-        switch phase {
-        case .attaching(let work): waiting = work
-        case .attached: break
-        case .detached, .closed: return
-        }
-        phase = .detached(error)
+        guard let waiting = leavePhase(for: .detached(error)) else { return }
         for work in waiting { work() }
         for runner in runners.values.sorted(by: { $0.identifier < $1.identifier }) { runner.end(with: error.error) }
         if let session { core?.invalidate(session, because: error.error) }
@@ -297,26 +297,18 @@ private final class Attachment: Sendable {
     }
 }
 
-/// The file of an upload that is handed over, open: what performs the upload need not have the right to open it.
-private struct UploadDescriptor: ~Copyable {
-    let descriptors: [Int32]
-
-    /// Throws where there is a file that cannot be opened.
-    init(_ transfer: TransferRecord) throws {
-        guard let path = transfer.uploadFile else {
-            descriptors = []
-            return
-        }
+extension TransferRecord {
+    /// The file of an upload, open: what performs the upload need not have the right to open it.
+    fileprivate func openUploadFile() throws -> [OwnedDescriptor] {
+        guard let path = uploadFile else { return [] }
         let result = SystemCalls.open(path, O_RDONLY)
         guard let descriptor = Int32(exactly: result), descriptor >= 0 else {
             let reason = SystemCalls.text(ofError: Int32(clamping: -result))
             let code: URLError.Code = result == -Int(ENOENT) ? .fileDoesNotExist : .noPermissionsToReadFile
             throw URLError(LoadFailure(code, "the file \(path) cannot be opened: \(reason)"), url: nil)
         }
-        descriptors = [descriptor]
+        return [OwnedDescriptor(descriptor)]
     }
-
-    deinit { for descriptor in descriptors { SystemCalls.close(descriptor) } }
 }
 
 extension Error where Self == URLError {

@@ -99,20 +99,24 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         return if case .begun = stage { true } else { false }
     }
 
+    private func tell(else alone: () -> Void = {}, _ call: @escaping @Sendable (TaskDelegates) -> Void) {
+        guard let delegates else { return alone() }
+        core.mailbox.post(for: task) { call(delegates) }
+    }
+
     func didProgress(_ progress: TransferProgress) {
         guard acceptEvent() else { return }
         let (sent, received) = (task.countOfBytesSent, task.countOfBytesReceived)
         task.take(progress)
-        guard let delegates else { return }
         if let download = task as? URLSessionDownloadTask {
             guard progress.received > received else { return }
-            core.mailbox.post(for: task) { [session] in
+            tell { [session] delegates in
                 delegates.didWrite(
                     progress.received &- received, session, download, total: progress.received,
                     expected: progress.expectedToReceive)
             }
         } else if progress.sent > sent {
-            core.mailbox.post(for: task) { [session, task] in
+            tell { [session, task] delegates in
                 delegates.didSend(
                     session, task, progress.sent &- sent, total: progress.sent, expected: progress.expectedToSend)
             }
@@ -123,10 +127,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         guard acceptEvent(), let download = task as? URLSessionDownloadTask else { return }
         task.receivedCount.store(offset, ordering: .relaxed)
         task.shared.withLock { $0.expectedToReceive = expected }
-        guard let delegates else { return }
-        core.mailbox.post(for: task) { [session] in
-            delegates.didResume(session, download, at: offset, expected: expected)
-        }
+        tell { [session] in $0.didResume(session, download, at: offset, expected: expected) }
     }
 
     func didReceive(_ response: TransferResponse) { if acceptEvent() { task.response = response.response } }
@@ -138,21 +139,20 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         let answer: @Sendable (URLSession.DelayedRequestDisposition, URLRequest?) -> Void = { [self] in
             answerBeginning($0, $1, of: request)
         }
-        guard let delegates else { return answer(.continueLoading, nil) }
-        core.mailbox.post(for: task) { [session, task] in delegates.willBegin(request, session, task, answer) }
+        tell(else: { answer(.continueLoading, nil) }) { [session, task] in $0.willBegin(request, session, task, answer)
+        }
     }
 
     private func answerBeginning(
         _ disposition: URLSession.DelayedRequestDisposition, _ other: URLRequest?, of request: URLRequest
     ) {
-        switch disposition {
-        case .cancel: task.cancel()
-        case .continueLoading: background.send(.answerBeginning(identifier, TransferRequest(request)))
-        case .useNewRequest:
-            let request = other ?? request
-            task.currentRequest = request
-            background.send(.answerBeginning(identifier, TransferRequest(request)))
+        if disposition == .cancel { return task.cancel() }
+        var request = request
+        if disposition == .useNewRequest, let other {
+            request = other
+            task.currentRequest = other
         }
+        background.send(.answerBeginning(identifier, TransferRequest(request)))
     }
 
     func didReceive(_ challenge: TransferChallenge, _ number: Int) {
@@ -161,8 +161,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
             let reply = ChallengeReply(disposition, credential)
             background.send(.answerChallenge(identifier, challenge: number, reply))
         }
-        guard let delegates else { return answer(.performDefaultHandling, nil) }
-        core.mailbox.post(for: task) { [session, task] in
+        tell(else: { answer(.performDefaultHandling, nil) }) { [session, task] delegates in
             delegates.didReceive(challenge.challenge(session.core.settings), session, task, answer)
         }
     }
@@ -171,9 +170,8 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
 
     /// The transfer cannot be performed: nothing of it is in the journal, or can be reached.
     func end(with error: any Error) {
-        var end = TransferStanding(error: TransferError(URLError(error, url: task.currentRequest?.url)))
-        end.progress = task.transferProgress
-        report(end, takes: false)
+        report(
+            TransferStanding(error: TransferError(URLError(error, url: task.currentRequest?.url))), takes: false)
     }
 
     /// The transfer is over. Each part of that is taken when the delegate has returned from it, so that a program that ends
@@ -186,7 +184,7 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         case .ended: return
         }
         let error = end.error?.error
-        task.take(end)
+        if takes { task.take(end) }
         _ = task.loadDidFinish(error, completes: false)
         if end.next <= .content, error == nil { reportContent(end.file) }
         task.loadDidEnd(error)

@@ -1,6 +1,5 @@
-import Dispatch
 import Foundation
-import LoadingKitPrimitives
+import LoadingKitTransport
 
 /// What performs the transfers of background sessions: the daemon, reached over a socket, or the program itself.
 package protocol BackgroundTransfers: Sendable {
@@ -20,11 +19,12 @@ package protocol TransferChannel: AnyObject, Sendable {
     /// Sends a command. What is sent from one thread arrives in order.
     ///
     /// - Parameters:
-    ///   - descriptors: Files that go with it: of a transfer that begins, the file that it sends. They stay the caller's.
+    ///   - descriptors: Files that go with it: of a transfer that begins, the file that it sends.
     ///   - completion: Called once, on any thread, when the command was performed, with the error where it could not be. A
     ///     transfer that was begun is in the journal by then, and outlives both processes. Must not block.
     func send(
-        _ command: TransferCommand, descriptors: [Int32], completion: @escaping @Sendable ((any Error)?) -> Void)
+        _ command: TransferCommand, descriptors: [OwnedDescriptor],
+        completion: @escaping @Sendable ((any Error)?) -> Void)
 
     /// Detaches the session. Its transfers go on.
     func detach()
@@ -32,16 +32,4 @@ package protocol TransferChannel: AnyObject, Sendable {
 
 extension TransferChannel {
     package func send(_ command: TransferCommand) { send(command, descriptors: []) { _ in } }
-
-    /// Sends a command, and waits until it was performed. Must not be called on a thread of the performer's.
-    package func perform(_ command: TransferCommand, descriptors: [Int32] = []) throws {
-        let result = Guarded<(any Error)?>(nil)
-        let done = DispatchSemaphore(value: 0)
-        send(command, descriptors: descriptors) { error in
-            result.withLock { $0 = error }
-            done.signal()
-        }
-        done.wait()
-        if let error = result.withLock({ $0 }) { throw error }
-    }
 }

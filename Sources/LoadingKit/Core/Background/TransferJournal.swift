@@ -31,15 +31,12 @@ package struct TransferKey: Hashable, Sendable {
 
 /// What a journal has at first.
 package struct JournalContents: Sendable {
-    package var sessions: [JournaledSession]
-    package var transfers: [TransferRow]
+    package var sessions: [JournaledSession] = []
+    package var transfers: [TransferRow] = []
     /// The highest number of a session, also of one that cannot be read: it is not given to another.
     package var highestSession: Int64 = 0
 
-    package init(sessions: [JournaledSession] = [], transfers: [TransferRow] = []) {
-        self.sessions = sessions
-        self.transfers = transfers
-    }
+    package init() {}
 }
 
 /// A background session as it is kept.

@@ -30,13 +30,14 @@ package struct TransferMetrics: Codable, Sendable {
     }
 }
 
-/// One transaction's metrics: its dates as seconds after the first of them.
+/// One transaction's metrics.
 package struct TransferTransaction: Codable, Sendable {
+    private static let pointCount = 11
+
     var request: TransferRequest
     var response: TransferResponse?
-    var firstDate: Date
-    /// By the names of ``Point``.
-    var seconds: [String: TimeInterval]
+    /// Of all points, in the order of the transaction; nil for one that was not reached.
+    var dates: [Date?]
     var counts: [Int64]
     var protocolName: String?
     var local: [String]?
@@ -44,15 +45,9 @@ package struct TransferTransaction: Codable, Sendable {
     var tls: [UInt16]?
     var isReused: Bool
     var isProxied: Bool
-    /// Nil: false.
-    var isMultipath: Bool?
+    var isMultipath: Bool
     var fetchType: Int
     var resolutionProtocol: Int
-
-    private enum Point: String, CaseIterable {
-        case fetchStart, resolveStart, resolveEnd, connectStart, tlsStart, tlsEnd, connectEnd
-        case requestStart, requestEnd, responseStart, responseEnd
-    }
 
     init?(_ metrics: URLSessionTaskTransactionMetrics) {
         // Bodies have no place in metrics.
@@ -60,11 +55,12 @@ package struct TransferTransaction: Codable, Sendable {
         request.body = nil
         self.request = request
         response = metrics.response.flatMap { TransferResponse($0) }
-        let dates = Point.allCases.map { ($0, Self.date($0, of: metrics)) }
-        let first = dates.compactMap(\.1).min() ?? Date(timeIntervalSinceReferenceDate: 0)
-        firstDate = first
-        seconds = [:]
-        for (point, date) in dates { seconds[point.rawValue] = date?.timeIntervalSince(first) }
+        dates = [
+            metrics.fetchStartDate, metrics.domainLookupStartDate, metrics.domainLookupEndDate,
+            metrics.connectStartDate, metrics.secureConnectionStartDate, metrics.secureConnectionEndDate,
+            metrics.connectEndDate, metrics.requestStartDate, metrics.requestEndDate, metrics.responseStartDate,
+            metrics.responseEndDate,
+        ]
         counts = [
             metrics.countOfRequestHeaderBytesSent, metrics.countOfRequestBodyBytesSent,
             metrics.countOfRequestBodyBytesBeforeEncoding, metrics.countOfResponseHeaderBytesReceived,
@@ -78,64 +74,40 @@ package struct TransferTransaction: Codable, Sendable {
         }
         isReused = metrics.isReusedConnection
         isProxied = metrics.isProxyConnection
-        isMultipath = metrics.isMultipath ? true : nil
+        isMultipath = metrics.isMultipath
         fetchType = metrics.resourceFetchType.rawValue
         resolutionProtocol = metrics.domainResolutionProtocol.rawValue
     }
 
-    private static func date(_ point: Point, of metrics: URLSessionTaskTransactionMetrics) -> Date? {
-        switch point {
-        case .fetchStart: metrics.fetchStartDate
-        case .resolveStart: metrics.domainLookupStartDate
-        case .resolveEnd: metrics.domainLookupEndDate
-        case .connectStart: metrics.connectStartDate
-        case .tlsStart: metrics.secureConnectionStartDate
-        case .tlsEnd: metrics.secureConnectionEndDate
-        case .connectEnd: metrics.connectEndDate
-        case .requestStart: metrics.requestStartDate
-        case .requestEnd: metrics.requestEndDate
-        case .responseStart: metrics.responseStartDate
-        case .responseEnd: metrics.responseEndDate
-        }
-    }
-
+    /// Nil where it is none.
     var metrics: URLSessionTaskTransactionMetrics? {
-        guard let request = request.request else { return nil }
-        let anchor = WallClockAnchor(date: firstDate, monotonicTime: MonotonicTime(nanoseconds: 0))
-        func time(_ point: Point) -> MonotonicTime? {
-            guard let seconds = seconds[point.rawValue], seconds.isFinite, seconds >= 0, seconds < 1e9 else {
-                return nil
-            }
-            return anchor.monotonicTime.advanced(bySeconds: seconds)
-        }
+        guard let request = request.request, dates.count == Self.pointCount, counts.count == 6 else { return nil }
+        let first = dates.compactMap { $0 }.min() ?? Date(timeIntervalSinceReferenceDate: 0)
+        let anchor = WallClockAnchor(date: first, monotonicTime: MonotonicTime(nanoseconds: 0))
+        let times = dates.map { $0.map(anchor.time(of:)) }
         var connecting = ConnectTimings()
-        (connecting.resolveStart, connecting.resolveEnd) = (time(.resolveStart), time(.resolveEnd))
-        (connecting.connectStart, connecting.connectEnd) = (time(.connectStart), time(.connectEnd))
-        (connecting.tlsStart, connecting.tlsEnd) = (time(.tlsStart), time(.tlsEnd))
-        var timings = TransactionTimings(fetchStart: time(.fetchStart))
-        (timings.requestStart, timings.requestEnd) = (time(.requestStart), time(.requestEnd))
-        (timings.responseStart, timings.responseEnd) = (time(.responseStart), time(.responseEnd))
+        (connecting.resolveStart, connecting.resolveEnd) = (times[1], times[2])
+        (connecting.connectStart, connecting.connectEnd) = (times[3], times[6])
+        (connecting.tlsStart, connecting.tlsEnd) = (times[4], times[5])
+        var timings = TransactionTimings(fetchStart: times[0])
+        (timings.requestStart, timings.requestEnd) = (times[7], times[8])
+        (timings.responseStart, timings.responseEnd) = (times[9], times[10])
+        (timings.requestHeaderBytesSent, timings.requestBodyBytesSent) = (counts[0], counts[1])
+        (timings.requestBodyBytesBeforeEncoding, timings.responseHeaderBytesReceived) = (counts[2], counts[3])
+        (timings.responseBodyBytesReceived, timings.responseBodyBytesAfterDecoding) = (counts[4], counts[5])
         timings.isReusedConnection = isReused
         if protocolName != nil || remote != nil || connecting.connectStart != nil {
             timings.connection = ConnectionMetrics(
                 connecting, local: Self.endpoint(local), remote: Self.endpoint(remote), protocolName: protocolName,
-                isProxied: isProxied, tls: Self.tlsInfo(tls), isMultipath: isMultipath ?? false)
-        }
-        if counts.count == 6 {
-            (timings.requestHeaderBytesSent, timings.requestBodyBytesSent) = (counts[0], counts[1])
-            (timings.requestBodyBytesBeforeEncoding, timings.responseHeaderBytesReceived) = (counts[2], counts[3])
-            (timings.responseBodyBytesReceived, timings.responseBodyBytesAfterDecoding) = (counts[4], counts[5])
+                isProxied: isProxied,
+                tls: tls.flatMap { $0.count == 2 ? TLSInfo(protocolVersion: $0[0], cipherSuite: $0[1]) : nil },
+                isMultipath: isMultipath)
         }
         timings.resourceFetchType = URLSessionTaskMetrics.ResourceFetchType(rawValue: fetchType) ?? .unknown
         timings.domainResolutionProtocol =
             URLSessionTaskMetrics.DomainResolutionProtocol(rawValue: resolutionProtocol) ?? .unknown
         return URLSessionTaskTransactionMetrics(
             request: request, response: response?.response, timings: timings, anchor: anchor)
-    }
-
-    private static func tlsInfo(_ numbers: [UInt16]?) -> TLSInfo? {
-        guard let numbers, numbers.count == 2 else { return nil }
-        return TLSInfo(protocolVersion: numbers[0], cipherSuite: numbers[1])
     }
 
     private static func endpoint(_ parts: [String]?) -> LoadMetrics.Endpoint? {

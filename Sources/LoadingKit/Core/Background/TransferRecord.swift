@@ -123,12 +123,12 @@ package struct UploadFileState: Codable, Hashable, Sendable {
     package var modified: Int64
     package var modifiedNanoseconds: Int64
 
-    package init(device: UInt64, number: UInt64, size: Int64, modified: Int64, modifiedNanoseconds: Int64) {
-        self.device = device
-        self.number = number
-        self.size = size
-        self.modified = modified
-        self.modifiedNanoseconds = modifiedNanoseconds
+    package init(_ status: stat) {
+        device = UInt64(status.st_dev)
+        number = UInt64(status.st_ino)
+        size = Int64(status.st_size)
+        modified = Int64(status.st_mtim.tv_sec)
+        modifiedNanoseconds = Int64(status.st_mtim.tv_nsec)
     }
 }
 

@@ -25,15 +25,6 @@ extension URLSessionTask {
         return task
     }
 
-    /// How far the transfer has come.
-    var transferProgress: TransferProgress {
-        var progress = TransferProgress()
-        (progress.sent, progress.received) = (countOfBytesSent, countOfBytesReceived)
-        progress.expectedToSend = countOfBytesExpectedToSend
-        progress.expectedToReceive = countOfBytesExpectedToReceive
-        return progress
-    }
-
     func take(_ progress: TransferProgress) {
         sentCount.store(progress.sent, ordering: .relaxed)
         receivedCount.store(progress.received, ordering: .relaxed)

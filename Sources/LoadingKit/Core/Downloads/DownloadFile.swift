@@ -6,18 +6,13 @@ import LoadingKitTransport
 final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a time: `DownloadSpool` sees to that
     private(set) var name = DownloadFolder.newName()
     private let folder: DownloadFolder
-    private var descriptor: Int32 = -1
+    private var writer = BodyFileWriter(-1)
     /// Whether resume data names it that the program may still have.
     private var isNamed = false
-    /// Room on the disk is asked for so many bytes at a time: with each write it would cost as much as the writing, and
-    /// all at once would let a server that announces much, and sends little, fill the disk.
-    private static let reservedStep: Int64 = 64 << 20
-    /// Up to where there is room already.
-    private var reserved: Int64 = 0
-    /// Whether the file system gives room ahead, as far as is known.
-    private var reserves = true
     private(set) var count: Int64 = 0
     private(set) var path: String?
+
+    private var descriptor: Int32 { writer.descriptor }
 
     init(in folder: DownloadFolder = .shared) { self.folder = folder }
 
@@ -26,7 +21,7 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
     init(resuming name: String, count: Int64, in folder: DownloadFolder = .shared) throws {
         self.folder = folder
         guard let taken = try folder.take(name) else { return }
-        (self.name, path, descriptor, isNamed) = (name, taken.path, taken.descriptor, true)
+        (self.name, path, writer, isNamed) = (name, taken.path, BodyFileWriter(taken.descriptor), true)
         let size = SystemCalls.seek(descriptor, to: 0) < 0 ? 0 : fileSize
         self.count = min(max(count, 0), size)
         try truncate()
@@ -34,7 +29,7 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
 
     deinit {
         guard descriptor >= 0 else { return }
-        giveBackRoom()
+        writer.giveBackRoom(behind: count)
         SystemCalls.close(descriptor)
         // The download that was to go on has not begun.
         if isNamed { folder.leave(name, size: count) }
@@ -46,11 +41,11 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
         for operation in operations {
             switch operation {
             case .startOver:
-                (count, reserved) = (0, 0)
+                count = 0
                 try truncate()
             case .write(let data):
-                reserve(for: data.count, expected)
-                try write(data)
+                let result = writer.write(data, at: count, expecting: expected) { count += Int64($0.count) }
+                guard result >= 0 else { throw failure(.cannotWriteToFile, "written", result) }
                 written += Int64(data.count)
             }
         }
@@ -60,7 +55,7 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
     /// All is written; makes the file where nothing was.
     func close() throws {
         try create()
-        giveBackRoom()
+        writer.giveBackRoom(behind: count)
         if isNamed { try rename() }
         let result = closeDescriptor()
         guard result >= 0 else { throw failure(.cannotCloseFile, "closed", result) }
@@ -78,7 +73,7 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
     /// Leaves the file as it is, for resume data that names it.
     func leave() {
         guard descriptor >= 0 else { return }
-        giveBackRoom()
+        writer.giveBackRoom(behind: count)
         _ = closeDescriptor()
         folder.leave(name, size: count)
     }
@@ -90,7 +85,7 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
 
     private func closeDescriptor() -> Int {
         let result = SystemCalls.close(descriptor)
-        descriptor = -1
+        writer = BodyFileWriter(-1)
         return result
     }
 
@@ -102,7 +97,7 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
         guard let descriptor = Int32(exactly: result), descriptor >= 0 else {
             throw failure(.cannotCreateFile, "made", result)
         }
-        self.descriptor = descriptor
+        writer = BodyFileWriter(descriptor)
         // Resume data may name it before it is closed.
         _ = DownloadFolder.takeLock(descriptor)
     }
@@ -114,34 +109,8 @@ final class DownloadFile: SpooledFile, @unchecked Sendable {  // one thread at a
     }
 
     private func truncate() throws {
-        let result = SystemCalls.truncate(descriptor, to: count)
+        let result = writer.truncate(to: count)
         guard result >= 0 else { throw failure(.cannotWriteToFile, "shortened", result) }
-    }
-
-    /// The file's size stays what it is. Without room ahead, writing goes on all the same.
-    private func reserve(for next: Int, _ expected: Int64) {
-        let end = count + Int64(next)
-        guard reserves, end > reserved, expected > end else { return }
-        let goal = min(expected, count + max(Self.reservedStep, Int64(next)))
-        reserves = SystemCalls.reserve(descriptor, from: count, count: goal - count) >= 0
-        if reserves { reserved = goal }
-    }
-
-    private func giveBackRoom() {
-        if reserved > count { _ = SystemCalls.truncate(descriptor, to: count) }
-        reserved = 0
-    }
-
-    private func write(_ data: Data) throws {
-        try data.withUnsafeBytes { bytes in
-            var rest = bytes[...]
-            while !rest.isEmpty {
-                let result = SystemCalls.write(descriptor, UnsafeRawBufferPointer(rebasing: rest), at: count)
-                guard result > 0 else { throw failure(.cannotWriteToFile, "written", result == 0 ? -Int(EIO) : result) }
-                rest = rest.dropFirst(result)
-                count += Int64(result)
-            }
-        }
     }
 
     private func failure(_ code: URLError.Code, _ verb: String, _ result: Int) -> LoadFailure {

@@ -4,12 +4,16 @@ import LoadingKitTransport
 
 /// A folder that its user alone may look into.
 package enum PrivateFolder {
-    /// Makes it where there is none, with those above it. Throws where something else is in its place: a symbolic link, a
-    /// folder of another user's, or one that others may look into.
-    package static func make(_ path: String) throws {
+    /// Makes it where there is none. Throws where something else is in its place: a symbolic link, a folder of another user's,
+    /// or one that others may look into.
+    ///
+    /// - Parameter makesParents: Whether those above it are made, too.
+    package static func make(_ path: String, makesParents: Bool = true) throws {
         let parent = (path as NSString).deletingLastPathComponent
-        try FileManager.default.createDirectory(
-            atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        if makesParents {
+            try FileManager.default.createDirectory(
+                atPath: parent, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        }
         let made = SystemCalls.makeDirectory(path)
         guard made == 0 || made == -Int(EEXIST) else {
             throw DownloadFailure.make(.cannotCreateFile, "the folder \(path) cannot be made", made)

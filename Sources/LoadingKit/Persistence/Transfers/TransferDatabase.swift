@@ -70,7 +70,8 @@
                 let transfers = try connection.rows("SELECT \(Self.columns) FROM transfer") { row in
                     TransferRow(row).flatMap { known.contains($0.key.session) ? $0 : nil }
                 }
-                var contents = JournalContents(sessions: sessions, transfers: transfers)
+                var contents = JournalContents()
+                (contents.sessions, contents.transfers) = (sessions, transfers)
                 contents.highestSession = try connection.first(Int64.self, "SELECT max(number) FROM session") ?? 0
                 return (contents, unreadable)
             }

@@ -13,6 +13,12 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         case ended(TransferError)
     }
 
+    private struct Unanswered: Sendable {
+        let command: TransferCommand
+        let descriptors: [OwnedDescriptor]
+        let completion: @Sendable ((any Error)?) -> Void
+    }
+
     /// So often in a row a connection may end before the daemon has performed anything.
     private static let maximumLosses = 20
     private static let longestPause = 2.0
@@ -22,9 +28,11 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
     private let loop: EventLoop
     private let receive: @Sendable (TransferEvent) -> Void
     private var state = State.idle
-    private var unanswered = UnansweredCommands()
+    /// The commands that were not yet performed, as far as it is known, by number: they are sent again to the next daemon.
+    private var unanswered: [UInt64: Unanswered] = [:]
+    private var lastNumber: UInt64 = 0
     /// Of the ``TransferEvent/attached(_:)`` to come.
-    private var snapshots: [TransferRecord] = []
+    private var transfers: [TransferRecord] = []
     private var losses = 0
     /// What the daemon has said before the last connection ended.
     private var farewell: String?
@@ -46,18 +54,10 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
     func attach() { loop.execute { self.open() } }
 
     func send(
-        _ command: TransferCommand, descriptors: [Int32], completion: @escaping @Sendable ((any Error)?) -> Void
+        _ command: TransferCommand, descriptors: [OwnedDescriptor],
+        completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        var copies: [OwnedDescriptor] = []
-        for descriptor in descriptors {
-            switch OwnedDescriptor.duplicating(descriptor) {
-            case .success(let copy): copies.append(copy)
-            case .failure(let failure):
-                let text = "The file cannot be handed to the daemon: \(failure)"
-                return completion(TransferError(.cannotOpenFile, text).error)
-            }
-        }
-        let entry = UnansweredCommands.Entry(command: command, descriptors: copies, completion: completion)
+        let entry = Unanswered(command: command, descriptors: descriptors, completion: completion)
         loop.execute { self.submit(entry) }
     }
 
@@ -74,20 +74,26 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         dial()
     }
 
-    private func submit(_ entry: UnansweredCommands.Entry) {
+    private func submit(_ entry: Unanswered) {
         if case .ended(let error) = state { return entry.completion(error.error) }
-        let number = unanswered.append(entry)
-        if case .linked(let link) = state { transmit(number, entry, link) }
+        lastNumber += 1
+        unanswered[lastNumber] = entry
+        if case .linked(let link) = state { transmit(lastNumber, entry, link) }
     }
 
-    private func transmit(_ number: UInt64, _ entry: UnansweredCommands.Entry, _ link: SocketLink) {
+    private func transmit(_ number: UInt64, _ entry: Unanswered, _ link: SocketLink) {
         do throws(WireError) {
             try link.send(.command(number: number, entry.command), entry.descriptors)
         } catch {
-            guard let entry = unanswered.remove(number) else { return }
+            guard unanswered.removeValue(forKey: number) != nil else { return }
             let text = "It cannot be sent to the daemon: \(error)"
             entry.completion(TransferError(.dataLengthExceedsMaximum, text).error)
         }
+    }
+
+    /// In the order in which they were given.
+    private var allUnanswered: [(number: UInt64, entry: Unanswered)] {
+        unanswered.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
     private func dial() {
@@ -104,7 +110,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
     }
 
     private func attach(_ link: SocketLink) {
-        snapshots = []
+        transfers = []
         farewell = nil
         state = .linked(link)
         link.owner = self
@@ -114,7 +120,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
             link.close()
             return disconnect(DaemonError("the session cannot be described: \(error)").transferError)
         }
-        for (number, entry) in unanswered.all { transmit(number, entry, link) }
+        for (number, entry) in allUnanswered { transmit(number, entry, link) }
     }
 
     /// The session is not attached any more, and is told.
@@ -132,7 +138,9 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         case .dialing(let dialer): dialer.cancel()
         case .linked(let link): link.finish()
         }
-        for entry in unanswered.removeAll() { entry.completion(error.error) }
+        let entries = allUnanswered
+        unanswered = [:]
+        for (_, entry) in entries { entry.completion(error.error) }
     }
 
     // MARK: The daemon's side
@@ -142,12 +150,11 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         switch message {
         case .performed(let number, let error):
             losses = 0
-            unanswered.remove(number)?.completion(error?.error)
-        case .snapshots(let part): snapshots += part
+            unanswered.removeValue(forKey: number)?.completion(error?.error)
+        case .transfer(let transfer): transfers.append(transfer)
         case .event(.attached(var attached)):
             deadline = nil
-            attached.transfers = snapshots + attached.transfers
-            snapshots = []
+            (attached.transfers, transfers) = (transfers, [])
             receive(.attached(attached))
         case .event(.detached(let error)): disconnect(error)
         case .event(let event): receive(event)

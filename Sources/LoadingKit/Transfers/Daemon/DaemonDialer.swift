@@ -83,17 +83,25 @@ final class DaemonDialer: SocketLinkOwner, @unchecked Sendable {  // confined to
     // MARK: Connecting
 
     private func attempt() {
-        let (loop, access) = (loop, access)
-        BlockingPool.shared.run { [self] in
-            let place = Result { () throws(DaemonError) in
-                let place = try access.place()
-                try place.prepare()
-                return place
-            }
+        block { [access] () throws(DaemonError) in
+            let place = try access.place()
+            try place.prepare()
+            return place
+        } next: { [self] place in
+            connect(place)
+        }
+    }
+
+    /// Does what may block, and goes on when it has succeeded, unless this is over by then.
+    private func block<Value: Sendable>(
+        _ work: @escaping @Sendable () throws(DaemonError) -> Value, next: @escaping @Sendable (Value) -> Void
+    ) {
+        BlockingPool.shared.run { [self, loop] in
+            let result = Result(catching: work)
             loop.execute { [self] in
                 guard !isOver else { return }
-                switch place {
-                case .success(let place): connect(place)
+                switch result {
+                case .success(let value): next(value)
                 case .failure(let error): finish(.failure(error))
                 }
             }
@@ -120,18 +128,9 @@ final class DaemonDialer: SocketLinkOwner, @unchecked Sendable {  // confined to
     }
 
     private func startDaemon() {
-        let (loop, access) = (loop, access)
-        BlockingPool.shared.run { [self] in
-            let result = Result { () throws(DaemonError) in try access.start() }
-            loop.execute { [self] in
-                guard !isOver else { return }
-                switch result {
-                case .success:
-                    lastProblem = "it was started, and does not listen; loadkit background log may say why"
-                    attemptLater()
-                case .failure(let error): finish(.failure(error))
-                }
-            }
+        block(access.start) { [self] in
+            lastProblem = "it was started, and does not listen; loadkit background log may say why"
+            attemptLater()
         }
     }
 

@@ -6,21 +6,17 @@ import LoadingKitTransport
 /// Where the daemon listens: at a socket of its own, in the place that its lock makes it the only one for, or at one that
 /// systemd has made.
 package final class DaemonEntrance: Sendable, CustomStringConvertible {
-    private enum Kind {
-        case own
-        case activated(Int32)
-    }
-
     private let place: DaemonPlace
     private let lock: ProcessLock
-    private let kind: Kind
+    /// The socket that systemd has made; nil: the daemon makes its own.
+    private let activated: Int32?
     /// Closed when the daemon listens, which the program that started it waits for.
     private let readiness: Int32?
 
-    private init(_ place: DaemonPlace, _ lock: ProcessLock, _ kind: Kind, readiness: Int32?) {
+    private init(_ place: DaemonPlace, _ lock: ProcessLock, _ activated: Int32?, readiness: Int32?) {
         self.place = place
         self.lock = lock
-        self.kind = kind
+        self.activated = activated
         self.readiness = readiness
     }
 
@@ -40,27 +36,22 @@ package final class DaemonEntrance: Sendable, CustomStringConvertible {
         } catch {
             throw DaemonError(error.description)
         }
-        let kind = activated.map { Kind.activated($0) } ?? .own
-        if case .own = kind { try place.removeSocket() }
-        return DaemonEntrance(place, lock, kind, readiness: readiness)
+        if activated == nil { try place.removeSocket() }
+        return DaemonEntrance(place, lock, activated, readiness: readiness)
     }
 
     package var description: String { place.socket }
 
     func listen(on loop: EventLoop) -> Result<LocalListener, SystemCallFailure> {
-        switch kind {
-        case .own: LocalListener.listen(at: place.socket, on: loop)
-        case .activated(let descriptor): LocalListener.adopt(descriptor, on: loop)
-        }
+        if let activated { return LocalListener.adopt(activated, on: loop) }
+        return LocalListener.listen(at: place.socket, on: loop)
     }
 
     /// Says that the daemon listens.
     func announce() { if let readiness { SystemCalls.close(readiness) } }
 
     /// A connection that is made from now on finds no listener, and starts the next daemon.
-    func leave() {
-        if case .own = kind { _ = SystemCalls.unlink(place.socket) }
-    }
+    func leave() { if activated == nil { _ = SystemCalls.unlink(place.socket) } }
 
     /// The first socket of systemd's (`sd_listen_fds`), where this process is the one that they are for.
     package static func activatedSocket(_ environment: [String: String]) -> Int32? {

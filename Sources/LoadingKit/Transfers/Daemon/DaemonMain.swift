@@ -64,7 +64,7 @@ package enum DaemonMain {
         do throws(DaemonError) {
             let variables = DaemonStage.serve.environment(environment)
             _ = try DetachedProcess.start(
-                "/proc/self/exe", name: "loadkitd", environment: variables, kept: DaemonStage.readiness)
+                "/proc/self/exe", ["loadkitd"], variables, kept: DaemonStage.readiness)
             exit(0)
         } catch {
             DaemonLog(environment).write("\(error)")

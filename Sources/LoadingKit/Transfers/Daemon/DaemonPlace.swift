@@ -1,5 +1,6 @@
 import Foundation
 import Glibc
+import LoadingKitCore
 import LoadingKitTransport
 
 /// Where programs and the daemon of a user meet: a folder that only the user may look into.
@@ -45,23 +46,10 @@ package struct DaemonPlace: Hashable, Sendable {
                 "the socket's path has more than \(limit) bytes: \(socket). XDG_RUNTIME_DIR has to be shorter")
         }
         guard !socket.utf8.contains(0) else { throw DaemonError("the socket's path has a NUL") }
-        let made = SystemCalls.makeDirectory(folder, mode: 0o700)
-        if made < 0, made != -Int(EEXIST) {
-            throw DaemonError("\(folder) cannot be made: \(SystemCalls.text(ofError: Int32(clamping: -made)))")
-        }
-        var status = stat()
-        let result = SystemCalls.lstat(folder, &status)
-        guard result >= 0 else {
-            throw DaemonError("\(folder): \(SystemCalls.text(ofError: Int32(clamping: -result)))")
-        }
-        switch status.st_mode & S_IFMT {
-        case S_IFDIR: break
-        case S_IFLNK: throw DaemonError("\(folder) is a symbolic link, and has to be a folder")
-        default: throw DaemonError("\(folder) is in the way: it has to be a folder")
-        }
-        guard status.st_uid == geteuid() else { throw DaemonError("\(folder) belongs to another user") }
-        guard status.st_mode & 0o077 == 0 else {
-            throw DaemonError("\(folder) is open to other users; its mode has to be 0700")
+        do {
+            try PrivateFolder.make(folder, makesParents: false)
+        } catch {
+            throw DaemonError("\(error)")
         }
     }
 

@@ -59,7 +59,14 @@ package struct DaemonProgram: Hashable, Sendable {
             throw DaemonError("the daemon cannot be started: \(reason)")
         }
         let reading = OwnedDescriptor(ends.reading)
-        let starter = try spawn(environment, readiness: OwnedDescriptor(ends.writing))
+        let starter: pid_t
+        do {
+            // The daemon alone holds it then.
+            let readiness = OwnedDescriptor(ends.writing)
+            starter = try DetachedProcess.start(
+                path, ["loadkitd"], DaemonStage.start.environment(environment), kept: readiness.number)
+            withExtendedLifetime(readiness) {}
+        }
         var event = pollfd(fd: reading.number, events: Int16(POLLIN), revents: 0)
         var count: Int32
         repeat { count = poll(&event, 1, time) } while count < 0 && errno == EINTR
@@ -69,11 +76,5 @@ package struct DaemonProgram: Hashable, Sendable {
             let problem = "it was started, and does not go into the background"
             throw DaemonError("\(path) is not a daemon of LoadingKit: \(problem)")
         }
-    }
-
-    /// - Parameter readiness: Closed here when this returns, so that the daemon alone holds it.
-    private func spawn(_ environment: [String: String], readiness: OwnedDescriptor) throws(DaemonError) -> pid_t {
-        try DetachedProcess.start(
-            path, name: "loadkitd", environment: DaemonStage.start.environment(environment), kept: readiness.number)
     }
 }

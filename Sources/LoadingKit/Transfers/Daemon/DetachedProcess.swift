@@ -6,10 +6,11 @@ import LoadingKitTransport
 /// blocked or ignored, and no descriptor of this process but one.
 enum DetachedProcess {
     /// - Parameters:
+    ///   - arguments: Its name first.
     ///   - kept: A descriptor that the process gets as ``DaemonStage/readiness``.
     /// - Returns: The process, which is this one's child.
     static func start(
-        _ executable: String, name: String, environment: [String: String], kept: Int32?
+        _ executable: String, _ arguments: [String], _ environment: [String: String], kept: Int32? = nil
     ) throws(DaemonError) -> pid_t {
         var actions = posix_spawn_file_actions_t()
         posix_spawn_file_actions_init(&actions)
@@ -35,7 +36,7 @@ enum DetachedProcess {
         // POSIX_SPAWN_SETSID, which Swift does not see.
         posix_spawnattr_setflags(&attributes, Int16(POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | 0x80))
 
-        var words: [UnsafeMutablePointer<CChar>?] = [strdup(name), nil]
+        var words: [UnsafeMutablePointer<CChar>?] = arguments.map { strdup($0) } + [nil]
         var settings: [UnsafeMutablePointer<CChar>?] = environment.map { strdup("\($0)=\($1)") } + [nil]
         defer { for word in words + settings { free(word) } }
         var process: pid_t = 0

@@ -16,10 +16,12 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
     private var state = State.greeting
     private var timer: LoopTimer?
     /// How many commands are not yet performed.
-    private var commandCount = 0
-    /// The ends that a session has had when it was attached, while they come. They are sent as a list: there may be more of them
-    /// than may wait for a program.
-    private var earlierEnds: [TransferEvent]?
+    private var commandCount = 0 {
+        didSet { link.isPaused = commandCount >= server.limits.maximumCommands }
+    }
+    /// Whether the ends come that a session has had when it was attached. They are sent as lists: there may be more of them than
+    /// may wait for a program.
+    private var tellsEarlierEnds = false
 
     init(_ socket: LocalSocket, _ server: DaemonServer) {
         link = SocketLink(socket, waitingLimit: server.limits.maximumWaiting)
@@ -38,19 +40,22 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
     }
 
     /// The daemon ends.
-    func end() {
+    func end() { if leave() { link.close() } }
+
+    /// False where the connection has ended before.
+    private func leave() -> Bool {
         switch state {
         case .greeting, .open: break
         case .attached(_, let channel): channel.detach()
-        case .ended: return
+        case .ended: return false
         }
         state = .ended
         timer?.cancel()
-        link.close()
+        return true
     }
 
     /// Notices that the program has closed the connection, if it has.
-    func noticeEnd() { link.readNow() }
+    func noticeEnd() { link.read() }
 
     private func close(_ error: DaemonError? = nil) {
         if let error { try? link.send(.goodbye(.init(error: error.transferError))) }
@@ -58,16 +63,7 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         didClose()
     }
 
-    private func didClose() {
-        switch state {
-        case .greeting, .open: break
-        case .attached(_, let channel): channel.detach()
-        case .ended: return
-        }
-        state = .ended
-        timer?.cancel()
-        server.connectionDidEnd(self)
-    }
+    private func didClose() { if leave() { server.connectionDidEnd(self) } }
 
     private func setTimer(_ seconds: Double) {
         timer?.cancel()
@@ -96,15 +92,13 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         case (.greeting, _): close(DaemonError("the first message is no greeting"))
         case (.open, .message(.attach(let session))): attach(session)
         case (.attached(_, let channel), .message(.command(let number, let command))):
-            perform(number, command, descriptors, channel)
-        case (.open, .message(.overviewRequest(let number))), (.attached, .message(.overviewRequest(let number))):
-            showAll(number)
-        case (.open, .message(.control(let number, let session, let command))),
-            (.attached, .message(.control(let number, let session, let command))):
-            control(number, session, command)
-        case (_, .unknown(_, let number?)):
+            channel.send(command, descriptors: descriptors, completion: answering(number))
+        case (_, .message(.overviewRequest(let number))): showAll(number)
+        case (_, .message(.control(let number, let session, let command))):
+            performer(for: number)?.control(session: session, command, completion: answering(number))
+        case (_, .unknown(let number?)):
             answer(number, TransferError(.unsupportedURL, "The daemon is of an older version, and does not know that."))
-        case (_, .unknown(_, nil)): break
+        case (_, .unknown(nil)): break
         case (.open, .message), (.attached, .message): close(DaemonError("a message comes that is not expected"))
         }
         if case .open = state { setTimer(server.limits.quietTime) }
@@ -139,68 +133,43 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
 
     private func deliver(_ event: TransferEvent) {
         guard case .attached = state else { return }
-        if case .ended = event, earlierEnds != nil {
-            earlierEnds?.append(event)
-            return
-        }
-        sendEarlierEnds()
         switch event {
         case .attached(let attached):
-            var parts = SnapshotParts(attached.transfers)
-            link.send(parts: { parts.next() })
-            send(.event(.attached(SessionState(nextIdentifier: attached.nextIdentifier, transfers: []))))
-            earlierEnds = []
+            let state = SessionState(nextIdentifier: attached.nextIdentifier, transfers: [])
+            link.send(list: attached.transfers.lazy.map { .transfer($0) })
+            send(.event(.attached(state)))
+        case .ended where tellsEarlierEnds: return link.send(list: [.event(event)])
         case .detached:
             send(.event(event))
             close()
-        case .progress, .didResume, .response, .redirected, .willBegin, .challenge, .ended,
-            .deliveredEarlierEvents:
+        case .progress, .didResume, .response, .redirected, .willBegin, .challenge, .ended, .deliveredEarlierEvents:
             send(.event(event))
         }
-    }
-
-    private func sendEarlierEnds() {
-        guard let ends = earlierEnds else { return }
-        earlierEnds = nil
-        var parts = EventParts(ends)
-        link.send(parts: { parts.next() })
-    }
-
-    private func perform(
-        _ number: UInt64, _ command: TransferCommand, _ descriptors: [OwnedDescriptor], _ channel: any TransferChannel
-    ) {
-        commandDidBegin()
-        let loop = server.loop
-        channel.send(command, descriptors: descriptors.map(\.number)) { [weak self] error in
-            // The descriptors are open until here.
-            withExtendedLifetime(descriptors) {}
-            guard let self else { return }
-            let error = error.map { TransferError($0) }
-            loop.execute { self.commandDidEnd(number, error) }
-        }
-    }
-
-    private func control(_ number: UInt64, _ session: String, _ command: TransferCommand) {
-        guard let performer = performer(for: number) else { return }
-        commandDidBegin()
-        let loop = server.loop
-        performer.control(session: session, command) { [weak self] error in
-            guard let self else { return }
-            let error = error.map { TransferError($0) }
-            loop.execute { self.commandDidEnd(number, error) }
-        }
+        tellsEarlierEnds = if case .attached = event { true } else { false }
     }
 
     private func showAll(_ number: UInt64) {
         guard let performer = performer(for: number) else { return }
-        commandDidBegin()
+        commandCount += 1
         let loop = server.loop
         performer.overview { [weak self] sessions in
             guard let self else { return }
             loop.execute {
-                var parts = OverviewParts(number: number, sessions)
-                self.link.send(parts: { parts.next() })
-                self.commandDidEnd()
+                self.link.send(list: sessions.lazy.flatMap(\.parts).map { .overview(number: number, $0) })
+                self.send(.overviewEnd(number: number))
+                self.commandCount -= 1
+            }
+        }
+    }
+
+    /// Gives what is called when a command was performed.
+    private func answering(_ number: UInt64) -> @Sendable ((any Error)?) -> Void {
+        commandCount += 1
+        return { [weak self, loop = server.loop] error in
+            guard let self else { return }
+            loop.execute {
+                self.commandCount -= 1
+                self.answer(number, error.map { TransferError($0) })
             }
         }
     }
@@ -214,36 +183,24 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
         }
     }
 
-    private func commandDidBegin() {
-        commandCount += 1
-        link.isPaused = commandCount >= server.limits.maximumCommands
-    }
-
-    private func commandDidEnd() {
-        commandCount -= 1
-        link.isPaused = commandCount >= server.limits.maximumCommands
-    }
-
-    private func commandDidEnd(_ number: UInt64, _ error: TransferError?) {
-        commandDidEnd()
-        answer(number, error)
-    }
-
-    private func answer(_ number: UInt64, _ error: TransferError?) {
-        do throws(WireError) {
-            try link.send(.performed(number: number, error: error))
-        } catch {
-            // The error has resume data that is too long, for one.
-            let plain = TransferError(.unknown, "It could not be performed; why cannot be sent.")
-            try? link.send(.performed(number: number, error: plain))
-        }
-    }
+    private func answer(_ number: UInt64, _ error: TransferError?) { send(.performed(number: number, error: error)) }
 
     private func send(_ message: TransferMessage) {
         do throws(WireError) {
             try link.send(message)
         } catch {
-            server.log.write("cannot send an event: \(error)")
+            server.log.write("cannot send a message: \(error)")
+        }
+    }
+}
+
+extension SessionOverview {
+    /// The session once for each of its transfers.
+    fileprivate var parts: [SessionOverview] {
+        transfers.map { transfer in
+            var part = self
+            part.transfers = [transfer]
+            return part
         }
     }
 }

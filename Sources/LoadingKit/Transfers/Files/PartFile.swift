@@ -19,18 +19,14 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
         var round = 0
     }
 
-    /// Room on the disk is asked for so many bytes at a time.
-    private static let reservedStep: Int64 = 64 << 20
     private static let readSize = 1 << 20
 
     let path: String
     private let descriptor: Int32
+    private var writer: BodyFileWriter
     private let written = Guarded(Written())
     /// Whether it may be written. Held while it is.
     private let isOpen = Guarded(true)
-    /// Up to where there is room already.
-    private var reserved: Int64 = 0
-    private var reserves = true
     /// The failures that a test injects where it is opened also concern its writing.
     private let faults = FaultPlan.current
 
@@ -48,6 +44,7 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
             throw PartFailure(.cannotCreateFile, "the part file \(path) cannot be opened", result)
         }
         self.descriptor = descriptor
+        writer = BodyFileWriter(descriptor)
         var status = stat()
         let looked = SystemCalls.fstat(descriptor, &status)
         guard looked >= 0, status.st_mode & S_IFMT == S_IFREG, status.st_uid == getuid() else {
@@ -105,7 +102,6 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
         try isOpen.withLock { isOpen in
             guard isOpen else { return }
             written.withLock { $0 = Written(round: $0.round + 1) }
-            reserved = 0
             try truncate(to: 0)
         }
     }
@@ -120,51 +116,26 @@ final class PartFile: @unchecked Sendable {  // `written`: the lock; the rest: o
     }
 
     private func append(_ data: Data, _ expected: Int64) throws {
-        var count = self.count
-        reserve(from: count, for: data.count, expected)
-        for region in data.regions {
-            try region.withUnsafeBytes { bytes in
-                var rest = bytes[...]
-                while !rest.isEmpty {
-                    let piece = UnsafeRawBufferPointer(rebasing: rest)
-                    let result = SystemCalls.write(descriptor, piece, at: count)
-                    guard result > 0 else {
-                        let result = result == 0 ? -Int(EIO) : result
-                        throw PartFailure(.cannotWriteToFile, "the part file \(path) cannot be written", result)
-                    }
-                    let done = UnsafeRawBufferPointer(rebasing: piece[..<result])
-                    written.withLock { written in
-                        written.position.checksums.update(done)
-                        written.position.count += Int64(result)
-                    }
-                    count += Int64(result)
-                    rest = rest.dropFirst(result)
-                }
+        let result = writer.write(data, at: count, expecting: expected) { piece in
+            written.withLock { written in
+                written.position.checksums.update(piece)
+                written.position.count += Int64(piece.count)
             }
+        }
+        guard result >= 0 else {
+            throw PartFailure(.cannotWriteToFile, "the part file \(path) cannot be written", result)
         }
     }
 
     private func truncate(to count: Int64) throws {
-        let result = SystemCalls.truncate(descriptor, to: count)
+        let result = writer.truncate(to: count)
         guard result >= 0 else {
             throw PartFailure(.cannotWriteToFile, "the part file \(path) cannot be shortened", result)
         }
     }
 
-    /// The file's size stays what it is. Without room ahead, writing goes on all the same.
-    private func reserve(from count: Int64, for next: Int, _ expected: Int64) {
-        let end = count + Int64(next)
-        guard reserves, end > reserved, expected > end else { return }
-        let goal = min(expected, count + max(Self.reservedStep, Int64(next)))
-        reserves = SystemCalls.reserve(descriptor, from: count, count: goal - count) >= 0
-        if reserves { reserved = goal }
-    }
-
     /// Gives back room that was not needed. After the last byte.
-    func giveBackRoom() {
-        if reserved > count { _ = SystemCalls.truncate(descriptor, to: count) }
-        reserved = 0
-    }
+    func giveBackRoom() { writer.giveBackRoom(behind: count) }
 
     // MARK: Putting it on the disk
 

@@ -4,27 +4,19 @@ import LoadingKitTransport
 
 /// The file that an upload sends: by the descriptor that the program has handed over, as long as the process lives; else by
 /// its path. Its functions may block.
-final class UploadFile: Sendable {
+struct UploadFile: Sendable {
     private let path: String
-    private let descriptor: Int32?
+    private let descriptor: OwnedDescriptor?
 
-    init(path: String) {
+    init(path: String, _ descriptor: OwnedDescriptor?) {
         self.path = path
-        descriptor = nil
+        self.descriptor = descriptor
     }
-
-    /// - Parameter descriptor: Stays the caller's.
-    init(path: String, duplicating descriptor: Int32) {
-        self.path = path
-        self.descriptor = Int32(exactly: SystemCalls.duplicate(descriptor)).flatMap { $0 >= 0 ? $0 : nil }
-    }
-
-    deinit { if let descriptor { SystemCalls.close(descriptor) } }
 
     /// What it is now. Throws where it is gone, or is no regular file.
     func state() throws -> UploadFileState {
         var status = stat()
-        let result = descriptor.map { SystemCalls.fstat($0, &status) } ?? SystemCalls.stat(path, &status)
+        let result = descriptor.map { SystemCalls.fstat($0.number, &status) } ?? SystemCalls.stat(path, &status)
         guard result == 0 else {
             let code: URLError.Code = result == -Int(ENOENT) ? .fileDoesNotExist : .noPermissionsToReadFile
             throw DownloadFailure.make(code, "the file to send, \(path), cannot be read", result)
@@ -32,9 +24,7 @@ final class UploadFile: Sendable {
         guard status.st_mode & S_IFMT == S_IFREG else {
             throw LoadFailure(.cannotOpenFile, "\(path), which is to be sent, is not a regular file")
         }
-        return UploadFileState(
-            device: UInt64(status.st_dev), number: UInt64(status.st_ino), size: Int64(status.st_size),
-            modified: Int64(status.st_mtim.tv_sec), modifiedNanoseconds: Int64(status.st_mtim.tv_nsec))
+        return UploadFileState(status)
     }
 
     /// What to send. Throws where it is gone, or is not as it was when the upload was begun.
@@ -44,7 +34,7 @@ final class UploadFile: Sendable {
             let text = "the file to send, \(path), was changed since the upload was begun: \(change)"
             throw LoadFailure(.requestBodyStreamExhausted, text)
         }
-        return now.body(descriptor.map { "/proc/self/fd/\($0)" } ?? path)
+        return now.body(descriptor.map { "/proc/self/fd/\($0.number)" } ?? path)
     }
 }
 
@@ -64,9 +54,7 @@ extension UploadFileState {
         let time = overflow ? modified : seconds &+ modifiedNanoseconds
         return BodyFile(URL(fileURLWithPath: path), size: size, modified: time)
     }
-}
 
-extension UploadFileState {
     /// What is different, for a person; nil where nothing is.
     fileprivate func change(since before: UploadFileState) -> String? {
         if size != before.size { return "it has \(size) bytes, and had \(before.size)" }

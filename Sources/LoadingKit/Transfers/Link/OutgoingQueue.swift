@@ -8,28 +8,27 @@ import LoadingKitTransport
 /// peer that reads slowly misses some of it.
 struct OutgoingQueue {
     private enum Item {
-        case frame(MessageFrame, [OwnedDescriptor])
-        case parts(() -> MessageFrame?)
-        /// A message of the list behind it.
-        case part(MessageFrame)
+        /// - Parameter isCounted: Not where it comes of a list, of which there is one message at a time.
+        case frame(MessageFrame, [OwnedDescriptor], isCounted: Bool)
+        case list(AnyIterator<TransferMessage>)
     }
 
     private var items: Deque<Item> = []
     private var progress: [Int: TransferProgress] = [:]
     /// How much of the first frame was sent.
     private var offset = 0
-    /// How many bytes wait. Those of lists are not counted: of a list there is one message at a time.
+    /// How many bytes wait, but for those of lists.
     private(set) var byteCount = 0
-
-    var isEmpty: Bool { items.isEmpty && progress.isEmpty }
 
     mutating func append(_ frame: MessageFrame, _ descriptors: [OwnedDescriptor] = []) {
         byteCount += frame.bytes.count
-        items.append(.frame(frame, descriptors))
+        items.append(.frame(frame, descriptors, isCounted: true))
     }
 
-    /// - Parameter next: Gives the next message of a list, and nil behind the last.
-    mutating func append(parts next: @escaping () -> MessageFrame?) { items.append(.parts(next)) }
+    /// A message of a list that cannot be written is left out.
+    mutating func append(list: some Sequence<TransferMessage>) {
+        items.append(.list(AnyIterator(list.makeIterator())))
+    }
 
     /// How far a transfer has come, in place of what waits to be said of it.
     mutating func append(_ transfer: Int, _ value: TransferProgress) { progress[transfer] = value }
@@ -40,41 +39,30 @@ struct OutgoingQueue {
     /// What the first message has yet to send, and the descriptors that go with it.
     mutating func withFirst<Result>(_ body: (UnsafeRawBufferPointer, [OwnedDescriptor]) -> Result) -> Result? {
         while true {
-            guard let first = items.first else {
-                guard let (transfer, value) = progress.popFirst() else { return nil }
-                guard let frame = try? MessageFrame(.event(.progress(transfer, value))) else { continue }
-                append(frame)
-                continue
-            }
-            switch first {
-            case .frame(let frame, let descriptors):
+            switch items.first {
+            case .frame(let frame, let descriptors, _)?:
                 return frame.bytes.withUnsafeBytes { bytes in
                     body(UnsafeRawBufferPointer(rebasing: bytes[offset...]), offset == 0 ? descriptors : [])
                 }
-            case .part(let frame):
-                return frame.bytes.withUnsafeBytes { body(UnsafeRawBufferPointer(rebasing: $0[offset...]), []) }
-            case .parts(let next):
-                guard let frame = next() else {
+            case .list(let messages)?:
+                if let message = messages.next() {
+                    if let frame = try? MessageFrame(message) { items.prepend(.frame(frame, [], isCounted: false)) }
+                } else {
                     items.removeFirst()
-                    continue
                 }
-                items.prepend(.part(frame))
+            case nil:
+                guard let (transfer, value) = progress.popFirst() else { return nil }
+                if let frame = try? MessageFrame(.event(.progress(transfer, value))) { append(frame) }
             }
         }
     }
 
     /// So many bytes of the first message were sent.
     mutating func didSend(_ count: Int) {
-        let length: Int
-        let counted: Int
-        switch items.first {
-        case .frame(let frame, _)?: (length, counted) = (frame.bytes.count, frame.bytes.count)
-        case .part(let frame)?: (length, counted) = (frame.bytes.count, 0)
-        case .parts?, nil: return
-        }
+        guard case .frame(let frame, _, let isCounted)? = items.first else { return }
         offset += count
-        guard offset >= length else { return }
-        byteCount -= counted
+        guard offset >= frame.bytes.count else { return }
+        if isCounted { byteCount -= frame.bytes.count }
         offset = 0
         items.removeFirst()
     }

@@ -86,9 +86,9 @@ package final class SocketLink {
     }
 
     /// Sends a list, of which messages are made as the peer reads.
-    package func send(parts next: @escaping () -> MessageFrame?) {
+    package func send(list: some Sequence<TransferMessage>) {
         guard socket.isOpen, closing == nil else { return }
-        queue.append(parts: next)
+        queue.append(list: list)
         flush()
     }
 
@@ -116,9 +116,6 @@ package final class SocketLink {
         close()
         owner?.link(self, didClose: end)
     }
-
-    /// Reads what there is now, so that the peer's end is noticed before something else is done.
-    package func readNow() { read() }
 
     private func socketDidBecomeReady() {
         flush()
@@ -149,11 +146,10 @@ package final class SocketLink {
 
     // MARK: Receiving
 
-    private func readSoon() {
-        socket.loop.executeLater { [weak self] in self?.read() }
-    }
+    private func readSoon() { socket.loop.executeLater { [weak self] in self?.read() } }
 
-    private func read() {
+    /// Reads what there is now.
+    package func read() {
         // What is received may lead to this again: the outer call goes on then.
         guard !isReading else { return }
         isReading = true

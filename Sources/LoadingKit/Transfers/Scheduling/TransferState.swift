@@ -169,7 +169,7 @@ struct TransferState: Equatable, Sendable {
             return [.end(error)]
         case .startOver:
             return enqueue()
-        case .broken, .noRoom:
+        case .broken:
             failures += 1
             phase = .backingOff
             return [.note, .pause(seconds: RetryPause.seconds(after: failures, randomness))]
@@ -202,23 +202,4 @@ struct TransferState: Equatable, Sendable {
 
     /// The resource time-out, or the longest wait for a program.
     mutating func timeDidExpire(_ error: TransferError) -> [Action] { end(error) }
-}
-
-/// Why an attempt has ended without success.
-enum AttemptFailure: Equatable, Sendable {
-    /// The network or the server has failed: another attempt may succeed.
-    case broken(TransferError)
-    /// The disk is full, or the user's quota is used up.
-    case noRoom(TransferError)
-    /// What was there cannot be continued: all is loaded again, at once.
-    case startOver
-    /// Another attempt would end as this one did.
-    case final(TransferError)
-
-    var error: TransferError? {
-        switch self {
-        case .broken(let error), .noRoom(let error), .final(let error): error
-        case .startOver: nil
-        }
-    }
 }

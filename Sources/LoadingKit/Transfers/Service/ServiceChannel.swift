@@ -19,16 +19,10 @@ final class ServiceChannel: TransferChannel, Sendable {
     func attach() { service.loop.execute { [service, session] in service.attach(self, session) } }
 
     func send(
-        _ command: TransferCommand, descriptors: [Int32], completion: @escaping @Sendable ((any Error)?) -> Void
+        _ command: TransferCommand, descriptors: [OwnedDescriptor],
+        completion: @escaping @Sendable ((any Error)?) -> Void
     ) {
-        // The caller may close its own as soon as this returns.
-        var upload: UploadFile?
-        if case .begin(let transfer) = command, let path = transfer.uploadFile, let descriptor = descriptors.first {
-            upload = UploadFile(path: path, duplicating: descriptor)
-        }
-        service.loop.execute { [service, upload] in
-            service.perform(command, upload, from: self, completion)
-        }
+        service.loop.execute { [service] in service.perform(command, descriptors.first, from: self, completion) }
     }
 
     func detach() { service.loop.execute { [service] in service.detach(self) } }

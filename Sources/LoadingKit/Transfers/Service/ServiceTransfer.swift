@@ -23,7 +23,7 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
     var alarm: LoopTimer?
     /// What the journal has of it, while an attempt is under way; and else where it costs little, so that it is not read back.
     var record: TransferRecord?
-    /// The file of an upload, where it came as a descriptor.
+    /// The file of an upload; nil where it is to be opened by its path.
     var upload: UploadFile?
     /// How far the part file was written, while no attempt is under way.
     var position: PartFile.Position?
@@ -65,6 +65,17 @@ final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
             case .needsProgram: .waitingForProgram
             }
         return record
+    }
+
+    /// The transactions of attempts that are kept in a transfer's metrics.
+    private static let keptTransactions = 32
+
+    func keep(_ metrics: TransferMetrics) {
+        var all = record?.standing.metrics
+        if all == nil { all = metrics } else { all?.append(metrics) }
+        let surplus = (all?.transactions.count ?? 0) - Self.keptTransactions
+        if surplus > 0 { all?.transactions.removeFirst(surplus) }
+        record?.standing.metrics = all
     }
 
     /// The attempt is over; nothing that still comes from it is heard.

@@ -3,32 +3,17 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// One attempt of a transfer: the delegate of the task that loads, and what the body is put into, which is the part file. It
-/// reports all else to the service's event loop, in order. What is marked so is used there alone.
+/// One attempt of a transfer: the delegate of the task that loads, and what the body is put into, which is the part file. All
+/// else goes on in the service, on its event loop, in order.
 final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unchecked Sendable {  // as the fields say
-    enum Event: Sendable {
-        /// The attempt goes on when the answer is called.
-        case response(URLResponse, goesOn: Bool, answer: @Sendable (URLSession.ResponseDisposition) -> Void)
-        case redirected(TransferRequest)
-        case waitsForConnectivity
-        /// Where the server has what is sent of an upload; nil where it does not go on with it.
-        case uploadIsAt(URL?)
-        case challenge(URLAuthenticationChallenge, answer: ChallengeAnswer)
-        /// There is progress since the event before.
-        case progress
-        case metrics(TransferMetrics)
-        /// Nothing follows.
-        case ended(AttemptFailure?)
-    }
-
     typealias ChallengeAnswer = @Sendable (URLSession.AuthChallengeDisposition, URLCredential?) -> Void
 
-    struct Counts: Sendable {
+    private struct Counts: Sendable {
         var progress: TransferProgress
         /// Bytes that were written since the last time that they were put on the disk.
         var unsynchronized: Int64 = 0
-        /// Whether an event says that there is progress.
-        fileprivate var isReported = false
+        /// Whether the loop is told that there is progress.
+        var isReported = false
     }
 
     let file: PartFile
@@ -37,13 +22,15 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     /// What the attempt asks for, where it does not ask for all.
     private let resuming: (data: ResumeData, offset: Int64)?
     private let counts: Guarded<Counts>
-    private let report: @Sendable (Event) -> Void
+    private let loop: EventLoop
+    private weak var service: TransferService?
+    private weak var transfer: ServiceTransfer?
     /// What has ended the attempt, where it was not the load itself.
     private let failure = Guarded<AttemptFailure?>(nil)
     /// Whether the server has said that there is nothing behind what is there. Used on the delegate queue.
     private var isComplete = false
 
-    // MARK: On the service's loop
+    // Used on the service's loop.
 
     var task: URLSessionTask?
     /// What a later attempt may go on from.
@@ -54,29 +41,29 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     /// Challenges that wait for the program's answers, by number.
     var challenges: [Int: (challenge: URLAuthenticationChallenge, answer: ChallengeAnswer)] = [:]
     var lastChallenge = 0
-    var throttle = ProgressThrottle()
+    /// Before that no progress is told.
+    var nextReport: MonotonicTime?
     /// Puts what was written on the disk, a while after it was written.
     var synchronizing: LoopTimer?
     var isSynchronizing = false
 
-    /// - Parameter report: Called with the events, on the delegate queue; with progress on a thread for files as well.
     init(
-        _ file: PartFile, of url: URL?, resuming: (data: ResumeData, offset: Int64)?, progress: TransferProgress,
-        wentOn: Bool, report: @escaping @Sendable (Event) -> Void
+        _ transfer: ServiceTransfer, _ service: TransferService, _ file: PartFile, of url: URL?,
+        resuming: (data: ResumeData, offset: Int64)?, progress: TransferProgress, wentOn: Bool
     ) {
+        (self.transfer, self.service, loop) = (transfer, service, service.loop)
         self.file = file
         self.url = url
         self.resuming = resuming
+        counts = Guarded(Counts(progress: progress))
         resumeData = resuming?.data
         self.wentOn = wentOn
-        counts = Guarded(Counts(progress: progress))
-        self.report = report
     }
 
     var progress: TransferProgress { counts.withLock { $0.progress } }
     var unsynchronized: Int64 { counts.withLock { $0.unsynchronized } }
 
-    /// The progress to report, which is taken: later progress is an event of its own.
+    /// The progress to tell, which is taken: of later progress the loop is told again.
     func takeProgress() -> TransferProgress {
         counts.withLock { counts in
             counts.isReported = false
@@ -85,15 +72,6 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     }
 
     func didSynchronize() { counts.withLock { $0.unsynchronized = 0 } }
-
-    private func update(_ change: (inout Counts) -> Void) {
-        let isNews = counts.withLock { counts in
-            change(&counts)
-            defer { counts.isReported = true }
-            return !counts.isReported
-        }
-        if isNews { report(.progress) }
-    }
 
     /// Nothing that still comes is heard. Waits for what is just being written. On the service's loop.
     func stop() {
@@ -104,6 +82,28 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         task = nil
         for open in challenges.values { open.answer(.cancelAuthenticationChallenge, nil) }
         challenges = [:]
+    }
+
+    /// Does something on the service's loop.
+    ///
+    /// - Parameter dismiss: Done in its place where the attempt is over.
+    private func onLoop(
+        else dismiss: @escaping @Sendable () -> Void = {},
+        _ body: @escaping @Sendable (TransferService, ServiceTransfer) -> Void
+    ) {
+        loop.execute { [self] in
+            guard let service, let transfer, transfer.attempt === self else { return dismiss() }
+            body(service, transfer)
+        }
+    }
+
+    private func update(_ change: (inout Counts) -> Void) {
+        let isNews = counts.withLock { counts in
+            change(&counts)
+            defer { counts.isReported = true }
+            return !counts.isReported
+        }
+        if isNews { onLoop { [self] service, transfer in service.didProgress(self, transfer) } }
     }
 
     private func keep(_ failure: AttemptFailure) { self.failure.withLock { if $0 == nil { $0 = failure } } }
@@ -143,7 +143,9 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
             counts.progress.received = received
             counts.progress.expectedToReceive = total
         }
-        report(.response(response, goesOn: goesOn, answer: completionHandler))
+        onLoop(else: { completionHandler(.cancel) }) { [self, goesOn] service, transfer in
+            service.didReceive(response, goesOn: goesOn, completionHandler, self, transfer)
+        }
     }
 
     /// Whether all bytes of the version that was asked for are there: the process may have been killed when they were. To
@@ -195,12 +197,19 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
     ) {
         guard response.statusCode == 104, let task = task as? URLSessionUploadTask else { return }
-        session.core.loop.execute { [report] in
+        session.core.loop.execute { [self] in
             // One of another origin, after a redirect, is not the transfer's: its request would go there with its fields.
             let resource = task.resumption?.resource
-            if let resource, task.originalRequest?.url?.isSameOrigin(as: resource) == true {
-                report(.uploadIsAt(resource))
-            }
+            if let resource, task.originalRequest?.url?.isSameOrigin(as: resource) == true { uploadIsAt(resource) }
+        }
+    }
+
+    /// - Parameter resource: Where the server has what is sent; nil where it does not go on with it.
+    private func uploadIsAt(_ resource: URL?) {
+        onLoop { service, transfer in
+            guard transfer.record?.kind == .upload, resource != transfer.record?.standing.uploadResource else { return }
+            transfer.record?.standing.uploadResource = resource
+            service.keepStanding(transfer)
         }
     }
 
@@ -215,14 +224,19 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     }
 
     func urlSession(_ session: URLSession, taskIsWaitingForConnectivity task: URLSessionTask) {
-        report(.waitsForConnectivity)
+        onLoop { [self] _, _ in isWaitingForConnectivity = true }
     }
 
     func urlSession(
         _ session: URLSession, task: URLSessionTask, willPerformHTTPRedirection response: HTTPURLResponse,
         newRequest request: URLRequest, completionHandler: @escaping @Sendable (URLRequest?) -> Void
     ) {
-        if let next = TransferRequest(request) { report(.redirected(next)) }
+        if let next = TransferRequest(request) {
+            onLoop { _, transfer in
+                transfer.record?.standing.currentRequest = next
+                transfer.session.client?.receive(.redirected(transfer.identifier, next))
+            }
+        }
         completionHandler(request)
     }
 
@@ -234,29 +248,31 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         if challenge.proposedCredential != nil, challenge.previousFailureCount == 0 {
             return completionHandler(.performDefaultHandling, nil)
         }
-        report(.challenge(challenge, answer: completionHandler))
+        onLoop(else: { completionHandler(.cancelAuthenticationChallenge, nil) }) { [self] service, transfer in
+            service.didReceive(challenge, completionHandler, self, transfer)
+        }
     }
 
     func urlSession(_ session: URLSession, task: URLSessionTask, didFinishCollecting metrics: URLSessionTaskMetrics) {
-        report(.metrics(TransferMetrics(metrics)))
+        let metrics = TransferMetrics(metrics)
+        onLoop { _, transfer in transfer.keep(metrics) }
     }
 
+    /// Nothing follows.
     func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
-        if isComplete { return report(.ended(nil)) }
-        if let error = error as? URLError, error.code != .cancelled, error.uploadTaskResumeData == nil {
-            report(.uploadIsAt(nil))
+        if !isComplete, let error = error as? URLError, error.code != .cancelled, error.uploadTaskResumeData == nil {
+            uploadIsAt(nil)
         }
-        report(.ended(failure.withLock { $0 } ?? error.map { AttemptFailure(TransferError($0)) }))
-    }
-}
-
-extension TransferAttempt.Event {
-    /// The attempt is over: its questions are answered in the negative.
-    func dismiss() {
-        switch self {
-        case .response(_, _, let answer): answer(.cancel)
-        case .challenge(_, let answer): answer(.cancelAuthenticationChallenge, nil)
-        case .redirected, .waitsForConnectivity, .uploadIsAt, .progress, .metrics, .ended: break
+        let reason = isComplete ? nil : failure.withLock { $0 } ?? error.map { AttemptFailure(TransferError($0)) }
+        onLoop { [self] service, transfer in
+            var failure = reason
+            // What the server has forgotten is sent anew.
+            if wentOn, transfer.record?.standing.uploadResource == nil, case .final? = failure { failure = .startOver }
+            if let response = task.response as? HTTPURLResponse, response.trailers != nil {
+                transfer.record?.standing.response = TransferResponse(response)
+            }
+            guard let failure else { return service.input(transfer) { $0.attemptDidSucceed() } }
+            service.attemptDidEnd(failure, transfer)
         }
     }
 }

@@ -10,8 +10,8 @@ extension TransferService {
     /// What was written is put on the disk after so many bytes, or so many seconds.
     private static let synchronizedBytes: Int64 = 16 << 20
     private static let synchronizedSeconds = 5.0
-    /// The transactions of attempts that are kept in a transfer's metrics.
-    private static let keptTransactions = 32
+    /// Progress is told ten times a second at most.
+    private static let reportInterval = 0.1
 
     func urlSession(of session: ServiceSession) throws -> URLSession {
         if let made = session.urlSession { return made }
@@ -38,7 +38,7 @@ extension TransferService {
         }
         transfer.record = record
         let (folder, boot, loop) = (transfer.session.folder, environment.bootIdentifier, loop)
-        let source = transfer.upload ?? record.uploadFile.map { UploadFile(path: $0) }
+        let source = transfer.upload ?? record.uploadFile.map { UploadFile(path: $0, nil) }
         let (path, position) = (folder.path(of: transfer.identifier), transfer.position)
         transfer.position = nil
         BlockingPool.shared.run {
@@ -53,7 +53,7 @@ extension TransferService {
                 guard let self, transfer.attemptNumber == number else { return }
                 do {
                     let (file, upload) = try files.get()
-                    try load(transfer, number, file, upload)
+                    try load(transfer, file, upload)
                 } catch {
                     attemptDidEnd(AttemptFailure(of: error, transfer.url), transfer)
                 }
@@ -61,7 +61,7 @@ extension TransferService {
         }
     }
 
-    private func load(_ transfer: ServiceTransfer, _ number: UInt64, _ file: PartFile, _ upload: BodyFile?) throws {
+    private func load(_ transfer: ServiceTransfer, _ file: PartFile, _ upload: BodyFile?) throws {
         guard let record = transfer.record, var request = record.request.request else {
             throw LoadFailure(.badURL, "the request has no URL that can be loaded")
         }
@@ -75,15 +75,7 @@ extension TransferService {
         (progress.received, progress.sent) = (count, 0)
         let resource = record.standing.uploadResource
         let attempt = TransferAttempt(
-            file, of: request.url, resuming: resuming, progress: progress, wentOn: resource != nil
-        ) { [weak self, weak transfer, loop] event in
-            loop.execute { [weak self, weak transfer] in
-                guard let self, let transfer, transfer.attemptNumber == number, let attempt = transfer.attempt else {
-                    return event.dismiss()
-                }
-                handle(event, attempt, transfer)
-            }
-        }
+            transfer, self, file, of: request.url, resuming: resuming, progress: progress, wentOn: resource != nil)
         transfer.attempt = attempt
         let urlSession = try urlSession(of: transfer.session)
         let task =
@@ -100,35 +92,7 @@ extension TransferService {
 
     // MARK: What it brings
 
-    private func handle(_ event: TransferAttempt.Event, _ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
-        switch event {
-        case .response(let response, let goesOn, let answer):
-            didReceive(response, goesOn: goesOn, answer, attempt, transfer)
-        case .redirected(let request):
-            transfer.record?.standing.currentRequest = request
-            transfer.session.client?.receive(.redirected(transfer.identifier, request))
-        case .waitsForConnectivity: attempt.isWaitingForConnectivity = true
-        case .uploadIsAt(let resource):
-            guard transfer.record?.kind == .upload, resource != transfer.record?.standing.uploadResource else { return }
-            transfer.record?.standing.uploadResource = resource
-            keepStanding(transfer)
-        case .challenge(let challenge, let answer): didReceive(challenge, answer, attempt, transfer)
-        case .progress: didProgress(attempt, transfer)
-        case .metrics(let metrics): keep(metrics, transfer)
-        case .ended(var failure):
-            // What the server has forgotten is sent anew.
-            if attempt.wentOn, transfer.record?.standing.uploadResource == nil, case .final? = failure {
-                failure = .startOver
-            }
-            if let response = attempt.task?.response as? HTTPURLResponse, response.trailers != nil {
-                transfer.record?.standing.response = TransferResponse(response)
-            }
-            guard let failure else { return input(transfer) { $0.attemptDidSucceed() } }
-            attemptDidEnd(failure, transfer)
-        }
-    }
-
-    private func didReceive(
+    func didReceive(
         _ response: URLResponse, goesOn: Bool, _ answer: @escaping @Sendable (URLSession.ResponseDisposition) -> Void,
         _ attempt: TransferAttempt, _ transfer: ServiceTransfer
     ) {
@@ -162,7 +126,7 @@ extension TransferService {
         journal.add(.standing(transfer.key, standing)) { _ in answer(.allow) }
     }
 
-    private func didProgress(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
+    func didProgress(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
         // What an attempt brings that the next one repeats is none.
         if attempt.resumeData != nil { transfer.state.attemptDidProgress() }
         if transfer.hasPart {
@@ -176,20 +140,17 @@ extension TransferService {
                 }
             }
         }
-        switch attempt.throttle.didProgress(loop.now) {
-        case .report: report(attempt, transfer)
-        case .waiting: break
-        case .wait(let time):
-            _ = loop.schedule(at: time) { [weak self, weak attempt, weak transfer] in
-                guard let self, let attempt, let transfer, transfer.attempt === attempt else { return }
-                attempt.throttle.waitDidEnd(loop.now)
-                report(attempt, transfer)
-            }
+        // Until it is taken the attempt reports no progress again.
+        guard let time = attempt.nextReport, time > loop.now else { return report(attempt, transfer) }
+        _ = loop.schedule(at: time) { [weak self, weak attempt, weak transfer] in
+            guard let self, let attempt, let transfer, transfer.attempt === attempt else { return }
+            report(attempt, transfer)
         }
     }
 
     /// Taken also where no program is attached, so that the attempt reports later progress again.
     private func report(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {
+        attempt.nextReport = loop.now.advanced(bySeconds: Self.reportInterval)
         let progress = attempt.takeProgress()
         transfer.session.client?.receive(.progress(transfer.identifier, progress))
     }
@@ -219,15 +180,7 @@ extension TransferService {
         }
     }
 
-    private func keep(_ metrics: TransferMetrics, _ transfer: ServiceTransfer) {
-        var all = transfer.record?.standing.metrics
-        if all == nil { all = metrics } else { all?.append(metrics) }
-        let surplus = (all?.transactions.count ?? 0) - Self.keptTransactions
-        if surplus > 0 { all?.transactions.removeFirst(surplus) }
-        transfer.record?.standing.metrics = all
-    }
-
-    private func keepStanding(_ transfer: ServiceTransfer) {
+    func keepStanding(_ transfer: ServiceTransfer) {
         if let standing = transfer.record?.standing { journal.add(.standing(transfer.key, standing)) }
     }
 

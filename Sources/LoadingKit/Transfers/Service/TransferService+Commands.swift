@@ -11,21 +11,22 @@ extension TransferService {
     static let longestBody = 64 << 20
 
     func perform(
-        _ command: TransferCommand, _ upload: UploadFile?, from channel: ServiceChannel,
+        _ command: TransferCommand, _ file: OwnedDescriptor?, from channel: ServiceChannel,
         _ completion: @escaping Completion
     ) {
         guard let session = session(of: channel) else {
             let text = "the background session is not attached"
             return completion(TransferError(.backgroundSessionWasDisconnected, text).error)
         }
-        perform(command, upload, session, completion)
+        perform(command, file, session, completion)
     }
 
     func perform(
-        _ command: TransferCommand, _ upload: UploadFile?, _ session: ServiceSession, _ completion: @escaping Completion
+        _ command: TransferCommand, _ file: OwnedDescriptor?, _ session: ServiceSession,
+        _ completion: @escaping Completion
     ) {
         switch command {
-        case .begin(let record): return begin(record, upload, session, completion)
+        case .begin(let record): return begin(record, file, session, completion)
         case .take(let identifier, let part): return take(identifier, part, session, completion)
         // Without the journal, which may be full for long: the session's identifier is free.
         case .endSession:
@@ -69,7 +70,8 @@ extension TransferService {
     // MARK: Beginning
 
     private func begin(
-        _ asked: TransferRecord, _ upload: UploadFile?, _ session: ServiceSession, _ completion: @escaping Completion
+        _ asked: TransferRecord, _ file: OwnedDescriptor?, _ session: ServiceSession,
+        _ completion: @escaping Completion
     ) {
         let identifier = asked.identifier
         // Sent again, as what had performed it was gone.
@@ -84,8 +86,9 @@ extension TransferService {
         session.record.didUse(identifier)
         var record = asked
         record.resumeData = nil
+        let upload = record.uploadFile.map { UploadFile(path: $0, file) }
         // Where the file cannot be read the attempt says so.
-        record.standing.uploadFile = try? (upload ?? record.uploadFile.map { UploadFile(path: $0) })?.state()
+        record.standing.uploadFile = try? upload?.state()
         switch (asked.kind, asked.resumeData) {
         case (_, nil): keep(record, upload, session, completion)
         case (.upload, let data?):
@@ -158,6 +161,7 @@ extension TransferService {
         guard var record = record(of: transfer) else { return }
         body(&record)
         transfer.record = record
+        if transfer.attemptNumber == nil { transfer.session.economize(transfer) }
         journal.add(.record(transfer.key, record))
     }
 

@@ -84,7 +84,7 @@ extension TransferService {
             session.discretionTimer = nil
             let isBusy = session.transfers.values.contains { $0.attemptNumber != nil }
             guard isBusy || queue.hasWaiting(session.number) else { return queue.hold(session.number, false) }
-            queue.hold(session.number, !environment.conditions.areGoodForDiscretionaryWork)
+            queue.hold(session.number, !environment.areConditionsGood())
             look(at: session, after: Self.pauseBetweenLooks)
             scheduleStarts()
         }

@@ -15,7 +15,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         package var makeConfiguration: @Sendable (SessionDescription) -> URLSessionConfiguration
         package var wallClock = WallClock.system
         package var time = TimeSource.system
-        package var conditions: any SystemConditions = MachineConditions()
+        package var areConditionsGood: @Sendable () -> Bool = { MachineConditions().areGoodForDiscretionaryWork }
         /// Starts a program.
         package var launch: @Sendable (_ command: [String], SessionDescription) -> Void = {
             LaunchedProgram.start($0, $1)

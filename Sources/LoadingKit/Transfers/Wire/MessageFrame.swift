@@ -3,44 +3,52 @@ import Foundation
 /// A message as bytes.
 ///
 /// ```
-///  0       4       6       8
-/// ┌───────┬───────┬───────┬───────────────┐
-/// │ length│ kind  │ number│ payload, JSON │
-/// │ of the│       │ of de-│               │
-/// │ pay-  │       │ scrip-│               │
-/// │ load  │       │ tors  │               │
-/// └───────┴───────┴───────┴───────────────┘
+///  0               4               8
+/// ┌───────────────┬───────────────┬───────────────┐
+/// │ length of the │ number of     │ payload, JSON │
+/// │ payload       │ descriptors   │               │
+/// └───────────────┴───────────────┴───────────────┘
 /// ```
 ///
 /// Numbers have the most significant byte first. The descriptors go with the message's first byte.
 package struct MessageFrame: Sendable {
     package let bytes: [UInt8]
-    package let descriptorCount: Int
 
-    /// - Throws: ``WireError/messageTooLong(kind:length:)``, ``WireError/tooManyDescriptors(_:)``, or
-    ///   ``WireError/malformed(kind:)`` where the message cannot be written.
+    /// - Throws: ``WireError/messageTooLong(_:)``, ``WireError/tooManyDescriptors(_:)``, or ``WireError/malformed`` where the
+    ///   message cannot be written.
     package init(_ message: TransferMessage, descriptorCount: Int = 0) throws(WireError) {
-        let kind = message.kind
-        guard let payload = try? MessagePayload.encode(message) else { throw .malformed(kind: kind.rawValue) }
-        try self.init(kind: kind.rawValue, payload: payload, descriptorCount: descriptorCount)
+        let encoder = JSONEncoder()
+        // The same message has the same bytes.
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        encoder.nonConformingFloatEncodingStrategy = .convertToString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        guard let payload = try? encoder.encode(message) else { throw .malformed }
+        try self.init(payload: payload, descriptorCount: descriptorCount)
     }
 
-    /// A message of any kind.
-    package init(kind: UInt16, payload: some Collection<UInt8>, descriptorCount: Int = 0) throws(WireError) {
+    /// A message of any version.
+    package init(payload: some Collection<UInt8>, descriptorCount: Int = 0) throws(WireError) {
         let count = payload.count
-        guard count <= MessageKind.limit(ofKind: kind), let length = UInt32(exactly: count) else {
-            throw .messageTooLong(kind: kind, length: count)
-        }
-        guard descriptorCount <= WireLimits.descriptors, let descriptors = UInt16(exactly: descriptorCount) else {
+        guard count <= WireLimits.message, let length = UInt32(exactly: count) else { throw .messageTooLong(count) }
+        guard descriptorCount <= WireLimits.descriptors, let descriptors = UInt32(exactly: descriptorCount) else {
             throw .tooManyDescriptors(descriptorCount)
         }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(WireLimits.header + count)
-        withUnsafeBytes(of: length.bigEndian) { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: kind.bigEndian) { bytes.append(contentsOf: $0) }
-        withUnsafeBytes(of: descriptors.bigEndian) { bytes.append(contentsOf: $0) }
+        for number in [length, descriptors] { withUnsafeBytes(of: number.bigEndian) { bytes.append(contentsOf: $0) } }
         bytes.append(contentsOf: payload)
         self.bytes = bytes
-        self.descriptorCount = descriptorCount
     }
+}
+
+/// How long messages between programs and the daemon may be, in bytes.
+package enum WireLimits {
+    /// Length, and number of descriptors.
+    package static let header = 8
+    /// A greeting or a farewell. It is what an unknown peer may send first.
+    package static let greeting = 64 << 10
+    /// Any other message. One with a transfer may hold a request's body of 64 MiB, which is a third longer in base 64.
+    package static let message = 88 << 20
+    /// So many descriptors go with a message at most.
+    package static let descriptors = 4
 }

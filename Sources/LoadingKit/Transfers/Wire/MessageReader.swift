@@ -1,6 +1,6 @@
 import Foundation
 
-/// Takes messages out of the bytes that come. It keeps what is not yet a whole message, and looks at no byte twice.
+/// Takes messages out of the bytes that come, and keeps what is not yet a whole message.
 package struct MessageReader: Sendable {
     /// A message, and how many of the descriptors received are its own.
     package struct Element: Sendable {
@@ -8,23 +8,16 @@ package struct MessageReader: Sendable {
         package let descriptorCount: Int
     }
 
-    private enum State {
-        case header([UInt8])
-        case payload(Header, Data)
-        case failed(WireError)
-    }
-
-    private struct Header {
-        let length: Int
-        let kind: UInt16
-        let descriptorCount: Int
-    }
-
-    private var state = State.header([])
+    /// Of a message that is not yet whole.
+    private var pending = Data()
     /// Whether the peer has greeted: until then no message but a short greeting is taken.
     private var hasHello = false
+    private var failure: WireError?
 
     package init() {}
+
+    /// How many bytes wait for the rest of their message.
+    package var pendingCount: Int { pending.count }
 
     /// Takes in bytes. What was complete before an error is given with the call that finds it, through `take`.
     ///
@@ -32,65 +25,66 @@ package struct MessageReader: Sendable {
     package mutating func receive(
         _ bytes: UnsafeRawBufferPointer, _ take: (Element) throws(WireError) -> Void
     ) throws(WireError) {
-        if case .failed(let error) = state { throw error }
+        if let failure { throw failure }
         do throws(WireError) {
             var rest = bytes[...]
             while let element = try next(&rest) { try take(element) }
         } catch {
-            state = .failed(error)
+            (failure, pending) = (error, Data())
             throw error
         }
     }
 
-    /// How many bytes wait for the rest of their message.
-    package var pendingCount: Int {
-        switch state {
-        case .header(let bytes): bytes.count
-        case .payload(_, let bytes): WireLimits.header + bytes.count
-        case .failed: 0
-        }
-    }
-
     private mutating func next(_ rest: inout Slice<UnsafeRawBufferPointer>) throws(WireError) -> Element? {
-        switch state {
-        case .failed(let error): throw error
-        case .header(var bytes):
-            state = .header([])
-            let part = rest.prefix(WireLimits.header - bytes.count)
-            bytes.append(contentsOf: part)
-            rest = rest.dropFirst(part.count)
-            guard bytes.count == WireLimits.header else {
-                state = .header(bytes)
-                return nil
+        guard fill(to: WireLimits.header, &rest) else { return nil }
+        let (length, descriptorCount) = (number(at: 0), number(at: 4))
+        guard length <= (hasHello ? WireLimits.message : WireLimits.greeting) else { throw .messageTooLong(length) }
+        guard descriptorCount <= WireLimits.descriptors else { throw .tooManyDescriptors(descriptorCount) }
+        guard fill(to: WireLimits.header + length, &rest) else { return nil }
+        let message = try ReceivedMessage(pending.dropFirst(WireLimits.header))
+        pending = Data()
+        if !hasHello {
+            switch message {
+            case .message(.hello), .message(.goodbye): hasHello = true
+            case .message, .unknown: throw .noHello
             }
-            state = .payload(try header(bytes), Data())
-            return try next(&rest)
-        case .payload(let header, var payload):
-            // Not a copy: this is the only reference then.
-            state = .header([])
-            let part = rest.prefix(header.length - payload.count)
-            payload.append(contentsOf: part)
-            rest = rest.dropFirst(part.count)
-            guard payload.count == header.length else {
-                state = .payload(header, payload)
-                return nil
-            }
-            let message = try MessagePayload.decode(payload, kind: header.kind)
-            hasHello = true
-            return Element(message: message, descriptorCount: header.descriptorCount)
         }
+        return Element(message: message, descriptorCount: descriptorCount)
     }
 
-    private func header(_ bytes: [UInt8]) throws(WireError) -> Header {
-        let numbers = bytes.map { Int($0) }
-        let length = numbers[0] << 24 | numbers[1] << 16 | numbers[2] << 8 | numbers[3]
-        let kind = UInt16(numbers[4] << 8 | numbers[5])
-        let descriptors = numbers[6] << 8 | numbers[7]
-        if !hasHello, kind != MessageKind.hello.rawValue, kind != MessageKind.goodbye.rawValue {
-            throw .noHello(kind: kind)
+    /// Whether there are so many bytes then.
+    private mutating func fill(to count: Int, _ rest: inout Slice<UnsafeRawBufferPointer>) -> Bool {
+        let part = rest.prefix(max(count - pending.count, 0))
+        pending.append(contentsOf: part)
+        rest = rest.dropFirst(part.count)
+        return pending.count >= count
+    }
+
+    private func number(at offset: Int) -> Int {
+        pending.dropFirst(offset).prefix(4).reduce(0) { $0 << 8 | Int($1) }
+    }
+}
+
+/// What was received: a message, or one that a later version has.
+package enum ReceivedMessage: Sendable {
+    case message(TransferMessage)
+    /// A message, a command or an event that is not known. With a number where the peer waits for an answer.
+    case unknown(number: UInt64?)
+
+    /// What each version's messages have in common: one name, and perhaps a number.
+    private struct Content: Decodable { var number: UInt64? }
+
+    /// Keys that are not known are passed over.
+    fileprivate init(_ payload: Data) throws(WireError) {
+        let decoder = JSONDecoder()
+        decoder.nonConformingFloatDecodingStrategy = .convertFromString(
+            positiveInfinity: "inf", negativeInfinity: "-inf", nan: "nan")
+        if let message = try? decoder.decode(TransferMessage.self, from: payload) {
+            self = .message(message)
+        } else if let contents = try? decoder.decode([String: Content].self, from: payload), contents.count == 1 {
+            self = .unknown(number: contents.first?.value.number)
+        } else {
+            throw .malformed
         }
-        guard length <= MessageKind.limit(ofKind: kind) else { throw .messageTooLong(kind: kind, length: length) }
-        guard descriptors <= WireLimits.descriptors else { throw .tooManyDescriptors(descriptors) }
-        return Header(length: length, kind: kind, descriptorCount: descriptors)
     }
 }

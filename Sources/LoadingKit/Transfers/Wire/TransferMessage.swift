@@ -1,8 +1,8 @@
 import Foundation
 import LoadingKitCore
 
-/// What a program and the daemon say to each other.
-package enum TransferMessage: Sendable {
+/// What a program and the daemon say to each other. The names of the cases, and of what they have, are what is sent.
+package enum TransferMessage: Codable, Sendable {
     /// The first message of each end; the program begins.
     case hello(Hello)
     /// The last message of an end that closes the connection, or of a program that has the daemon end.
@@ -19,10 +19,10 @@ package enum TransferMessage: Sendable {
 
     case performed(number: UInt64, error: TransferError?)
     case event(TransferEvent)
-    /// Some of the transfers of the ``TransferEvent/attached(_:)`` that follows.
-    case snapshots([TransferRecord])
-    /// Some of the sessions. One with many transfers comes in parts, which have the same identifier.
-    case overview(number: UInt64, [SessionOverview])
+    /// One of the transfers of the ``TransferEvent/attached(_:)`` that follows.
+    case transfer(TransferRecord)
+    /// A session with one of its transfers.
+    case overview(number: UInt64, SessionOverview)
     case overviewEnd(number: UInt64)
 
     package struct Hello: Codable, Hashable, Sendable {
@@ -62,27 +62,4 @@ package enum TransferMessage: Sendable {
             self.endsDaemon = endsDaemon
         }
     }
-
-    package var kind: MessageKind {
-        switch self {
-        case .hello: .hello
-        case .goodbye: .goodbye
-        case .attach: .attach
-        case .command: .command
-        case .overviewRequest: .overviewRequest
-        case .control: .control
-        case .performed: .performed
-        case .event: .event
-        case .snapshots: .snapshots
-        case .overview: .overview
-        case .overviewEnd: .overviewEnd
-        }
-    }
-}
-
-/// What was received: a message, or one that a later version has.
-package enum ReceivedMessage: Sendable {
-    case message(TransferMessage)
-    /// A kind, a command or an event that is not known. With a number where the peer waits for an answer.
-    case unknown(kind: UInt16, number: UInt64?)
 }

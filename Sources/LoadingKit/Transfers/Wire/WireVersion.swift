@@ -1,6 +1,6 @@
 /// The versions of the language between programs and the daemon, and the library's own.
 ///
-/// A version adds kinds of messages, commands, events and keys. What a reader does not know it passes over, or answers with an
+/// A version adds messages, commands, events and keys. What a reader does not know it passes over, or answers with an
 /// error. So versions differ in number where one must know that the other understands something.
 package struct WireVersion: Codable, Hashable, Sendable {
     /// The oldest version that is spoken.

@@ -1,15 +1,8 @@
 import Foundation
 import LoadingKitTransport
 
-/// What transfers heed that are at the system's discretion.
-package protocol SystemConditions: Sendable {
-    /// Whether the machine runs on its battery, a network by which it reaches others is metered, or it is busy. May block for
-    /// a moment.
-    var areGoodForDiscretionaryWork: Bool { get }
-}
-
-/// This machine's: `/sys/class/power_supply`, `/proc/loadavg`, and its network interfaces.
-package struct MachineConditions: SystemConditions {
+/// What transfers heed that are at the system's discretion: `/sys/class/power_supply`, and `/proc/loadavg`.
+package struct MachineConditions: Sendable {
     /// Processes that want to run, for each core, from which on the machine counts as busy.
     private static let busyLoad = 0.7
 
@@ -29,6 +22,7 @@ package struct MachineConditions: SystemConditions {
         self.cores = cores
     }
 
+    /// Neither runs the machine on its battery, nor is it busy. May block for a moment.
     package var areGoodForDiscretionaryWork: Bool { !isOnBattery && !isBusy }
 
     /// Whether there are mains that give no power, or batteries alone of which one is being used.
