@@ -96,23 +96,24 @@ struct TransferState: Equatable, Sendable {
 
     /// What is there is about to be taken for resume data; then it is cancelled.
     mutating func stopForResumeData() -> [Action] {
-        defer { if phase != .over { phase = .completing } }
-        switch phase {
-        case .queued: return [.dequeue]
-        case .running: return [.stopAttempt]
-        case .backingOff: return [.endPause]
-        case .delayed, .asking, .needsProgram, .completing, .over: return []
-        }
+        guard phase != .over, phase != .completing else { return [] }
+        defer { phase = .completing }
+        return leaving
     }
 
     private mutating func end(_ error: TransferError?) -> [Action] {
+        guard phase != .over else { return [] }
         defer { phase = .over }
+        return leaving + [.end(error)]
+    }
+
+    /// What is to be done when the phase ends before its time.
+    private var leaving: [Action] {
         switch phase {
-        case .queued: return [.dequeue, .end(error)]
-        case .running, .completing: return [.stopAttempt, .end(error)]
-        case .backingOff: return [.endPause, .end(error)]
-        case .delayed, .asking, .needsProgram: return [.end(error)]
-        case .over: return []
+        case .queued: [.dequeue]
+        case .running, .completing: [.stopAttempt]
+        case .backingOff: [.endPause]
+        case .delayed, .asking, .needsProgram, .over: []
         }
     }
 

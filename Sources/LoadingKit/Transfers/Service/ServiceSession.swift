@@ -48,8 +48,6 @@ final class ServiceSession: @unchecked Sendable {  // confined, as said above
     var number: Int64 { record.number }
     var description: SessionDescription { record.description }
 
-    func key(_ identifier: Int) -> TransferKey { TransferKey(session: number, identifier: identifier) }
-
     /// A session with more transfers keeps no records in memory and no files open but those of attempts: all is in the journal.
     private static let mostKept = 256
     private static let longestBody = 64 << 10

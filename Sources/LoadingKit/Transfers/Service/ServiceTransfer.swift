@@ -6,20 +6,15 @@ import LoadingKitTransport
 /// A transfer that is not over, in the service: where it stands, and its attempt while there is one. Confined to the
 /// service's loop.
 final class ServiceTransfer: @unchecked Sendable {  // confined, as said above
-    /// What is due of it at some time, by the monotonic clock.
-    struct Times {
-        /// When the next attempt may be made.
-        var pauseEnd: MonotonicTime?
-        /// Until when a challenge waits for the program.
-        var challengeDeadline: MonotonicTime?
-    }
-
     let session: ServiceSession
     var row: TransferRow
     var state: TransferState
     var clock: ResourceClock
-    var times = Times()
-    /// Rings when the first of them has come.
+    /// When the next attempt may be made; nil where it does not wait for that.
+    var pauseEnd: MonotonicTime?
+    /// Until when a challenge waits for the program; nil while none does.
+    var challengeDeadline: MonotonicTime?
+    /// Rings when something of it is due.
     var alarm: LoopTimer?
     /// What the journal has of it, while an attempt is under way; and else where it costs little, so that it is not read back.
     var record: TransferRecord?

@@ -127,8 +127,8 @@ extension TransferService {
         _ record: TransferRecord, _ upload: UploadFile?, _ session: ServiceSession, _ completion: @escaping Completion
     ) {
         let row = TransferRow(
-            session.key(record.identifier), priority: record.priority, earliestBeginDate: record.earliestBeginDate,
-            asOf: environment.wallClock.now)
+            TransferKey(session: session.number, identifier: record.identifier), priority: record.priority,
+            earliestBeginDate: record.earliestBeginDate, asOf: environment.wallClock.now)
         journal.add(.begin(row, record)) { [weak self, weak session] error in
             completion(error)
             guard let self, let session else { return }

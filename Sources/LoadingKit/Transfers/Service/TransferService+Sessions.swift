@@ -77,7 +77,7 @@ extension TransferService {
         }
         channel.receive(.deliveredEarlierEvents)
         for transfer in session.transfers.values where transfer.state.phase == .needsProgram {
-            transfer.times.challengeDeadline = nil
+            transfer.challengeDeadline = nil
             input(transfer) { $0.programDidAttach() }
         }
         checkIdleness()

@@ -15,7 +15,7 @@ extension TransferService {
         transfer.alarm?.cancel()
         transfer.alarm = nil
         guard transfer.state.phase != .over else { return }
-        var next = min(expiry(transfer), transfer.times.pauseEnd ?? .distantFuture)
+        var next = min(expiry(transfer), transfer.pauseEnd ?? .distantFuture)
         if transfer.state.phase == .delayed, let date = transfer.row.earliestBeginDate {
             let seconds = date.timeIntervalSince(environment.wallClock.now)
             next = min(next, loop.now.advanced(bySeconds: min(max(seconds, 0), Self.longestLook)))
@@ -29,7 +29,7 @@ extension TransferService {
     private func expiry(_ transfer: ServiceTransfer) -> MonotonicTime {
         min(
             transfer.clock.expiry(transfer.session.settings.timeoutIntervalForResource),
-            transfer.times.challengeDeadline ?? .distantFuture)
+            transfer.challengeDeadline ?? .distantFuture)
     }
 
     private func alarmDidRing(_ transfer: ServiceTransfer) {
@@ -45,8 +45,8 @@ extension TransferService {
                 : TransferError(
                     .timedOut, "the transfer took more than \(seconds) seconds (timeoutIntervalForResource)")
             input(transfer) { $0.timeDidExpire(error) }
-        } else if let end = transfer.times.pauseEnd, end <= now {
-            transfer.times.pauseEnd = nil
+        } else if let end = transfer.pauseEnd, end <= now {
+            transfer.pauseEnd = nil
             input(transfer) { $0.pauseDidEnd() }
         } else if let date = transfer.row.earliestBeginDate, date <= environment.wallClock.now {
             let isAttached = session.isWanted

@@ -157,7 +157,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         if state.isBusy { busyCount += 1 }
         if row.waitsForProgram {
             let waited = min(max(wall.timeIntervalSince(row.asOf), 0), Self.longestChallenge)
-            transfer.times.challengeDeadline = now.advanced(bySeconds: Self.longestChallenge - waited)
+            transfer.challengeDeadline = now.advanced(bySeconds: Self.longestChallenge - waited)
         }
         setAlarm(transfer)
         if state.mayStart { perform(.enqueue, transfer) }
@@ -189,13 +189,13 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         case .suspendAttempt: transfer.attempt?.task?.suspend()
         case .resumeAttempt: transfer.attempt?.task?.resume()
         case .askProgram: session.client?.receive(.willBegin(transfer.identifier))
-        case .pause(let seconds): transfer.times.pauseEnd = loop.now.advanced(bySeconds: seconds)
-        case .endPause: transfer.times.pauseEnd = nil
+        case .pause(let seconds): transfer.pauseEnd = loop.now.advanced(bySeconds: seconds)
+        case .endPause: transfer.pauseEnd = nil
         case .complete: complete(transfer)
         case .end(let error): end(transfer, error)
         case .note: note(transfer)
         case .callProgram:
-            transfer.times.challengeDeadline = loop.now.advanced(bySeconds: Self.longestChallenge)
+            transfer.challengeDeadline = loop.now.advanced(bySeconds: Self.longestChallenge)
             launchIfNeeded(session)
         }
     }
