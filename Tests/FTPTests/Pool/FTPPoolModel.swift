@@ -5,8 +5,8 @@ import LoadingKitTransport
 
 @testable import LoadingKitFTPHandler
 
-/// A pool, with the loads and connections that exist as a consequence of its actions. Each action is checked: it must be
-/// possible in the present state. After each input the invariants are checked.
+/// A pool, with the loads and connections that exist as a consequence of its actions. Each action is checked: it must
+/// be possible in the present state. After each input the invariants are checked.
 struct FTPPoolModel {
     typealias Pool = FTPConnectionPool
 
@@ -31,7 +31,8 @@ struct FTPPoolModel {
     private(set) var willServe = false
     /// What was returned last.
     private(set) var log: [String] = []
-    /// The request that was given a connection that was idle, by the last input: the connection may be found to be of no use.
+    /// The request that was given a connection that was idle, by the last input: the connection may be found to be of
+    /// no use.
     private(set) var reused: (connection: Pool.ConnectionID, request: Pool.Request)?
     private var loadCount: Pool.LoadID = 0
 

@@ -23,8 +23,8 @@ extension FTPConnection {
     /// The stream on which bytes of the file can be sent; nil where there is none, or not yet.
     var dataStream: ByteStream? { if case .ready(let stream) = data { stream } else { nil } }
 
-    /// Whether the server may yet say more of a transfer that has failed: some say on the control connection, too, that TLS of
-    /// the data connection came to nothing. The next command would take that for its answer.
+    /// Whether the server may yet say more of a transfer that has failed: some say on the control connection, too,
+    /// that TLS of the data connection came to nothing. The next command would take that for its answer.
     var mayHearMore: Bool {
         if case .none = data { false } else { key.server.security != .none }
     }

@@ -13,7 +13,8 @@ extension FTPConnection: TLSAsker {
         return TLSDemand(try session.tlsContext(for: server.host), server.host, asking: challenger)
     }
 
-    /// Puts TLS on a connection to the server. The endpoint is always the control connection's, whose TLS session is resumed.
+    /// Puts TLS on a connection to the server. The endpoint is always the control connection's, whose TLS session is
+    /// resumed.
     func secure(
         _ stream: ByteStream, _ completion: @escaping (Result<ByteStream, any Error>) -> Void
     ) -> (any PendingConnection)? {

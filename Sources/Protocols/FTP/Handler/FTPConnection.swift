@@ -5,8 +5,8 @@ import LoadingKitHTTP
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// A control connection, with the data connection of its load's transfer: moves bytes between the socket and the state machine,
-/// does what the machine wants of a connection, and tells its load the rest. Confined to the session's loop.
+/// A control connection, with the data connection of its load's transfer: moves bytes between the socket and the state
+/// machine, does what the machine wants of a connection, and tells its load the rest. Confined to the session's loop.
 final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined to the session's loop
     private enum State {
         /// Or TLS is put on it. Nil before that has begun.

@@ -1,15 +1,16 @@
 import LoadingKitPrimitives
 
-/// The control connections to one server, and the loads that wait for one: decides which load gets which connection, when one is
-/// made, and when it is closed.
+/// The control connections to one server, and the loads that wait for one: decides which load gets which connection,
+/// when one is made, and when it is closed.
 ///
-/// A value without sockets, clock or timers. Each input is a method, which leaves the pool consistent and returns what is to be
-/// done; ``FTPSession`` does it. Identifiers that the pool does not know are those of what has ended meanwhile, and change
-/// nothing.
+/// A value without sockets, clock or timers. Each input is a method, which leaves the pool consistent and returns what
+/// is to be done; ``FTPSession`` does it. Identifiers that the pool does not know are those of what has ended
+/// meanwhile, and change nothing.
 struct FTPConnectionPool: Sendable, CustomStringConvertible {
     /// The number of a load: the older, the smaller.
     typealias LoadID = UInt64
-    /// The number of the load that the connection was made for. That load has no other one made before this one is closed.
+    /// The number of the load that the connection was made for. That load has no other one made before this one is
+    /// closed.
     typealias ConnectionID = UInt64
 
     /// What a load wants.
@@ -24,7 +25,8 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
     enum Action: Sendable, Equatable {
         /// Make a connection for the load.
         case open(Request)
-        /// Give the load one that was idle. Where it is of no use any more, the next inputs are that it is closed, and the request.
+        /// Give the load one that was idle. Where it is of no use any more, the next inputs are that it is closed, and
+        /// the request.
         case reuse(ConnectionID, Request)
         case close(ConnectionID)
         /// The load waits, or does so no more.
@@ -58,7 +60,8 @@ struct FTPConnectionPool: Sendable, CustomStringConvertible {
         return [.reportQueued(request.load, true)]
     }
 
-    /// Gives the load a connection, where one is idle, or can be made: for that an idle one of another user may have to go.
+    /// Gives the load a connection, where one is idle, or can be made: for that an idle one of another user may have
+    /// to go.
     private mutating func assign(_ request: Request) -> [Action]? {
         if !request.needsFresh, let index = idle.lastIndex(where: { connections[$0.id] == request.key }) {
             return [.reuse(idle.remove(at: index).id, request)]

@@ -9,11 +9,19 @@ extension FTPLoad {
     /// Reads for what came before the server broke off: one that goes on sending is not listened to.
     private static let readsOfRest = 256
 
-    // MARK: Receiving
-
-    func receive(_ listing: FTPListingBody?, _ transfer: Transfer) {
-        if read(listing, transfer, atMost: Self.readsInARow) { loop.executeLater { [weak self] in self?.moveData() } }
+    /// Receives or sends what can be received or sent now.
+    func moveData() {
+        guard case .transferring(let transfer) = state else { return }
+        switch transfer.phase {
+        case .receiving(let listing):
+            guard read(listing, transfer, atMost: Self.readsInARow) else { return }
+            loop.executeLater { [weak self] in self?.moveData() }
+        case .sending(let sender): send(sender, transfer)
+        case .asked, .sent: break
+        }
     }
+
+    // MARK: Receiving
 
     func receiveRest() {
         guard case .transferring(let transfer) = state, case .receiving(let listing) = transfer.phase else { return }
@@ -71,7 +79,7 @@ extension FTPLoad {
 
     // MARK: Sending
 
-    func send(_ sender: FTPBodySender, _ transfer: Transfer) {
+    private func send(_ sender: FTPBodySender, _ transfer: Transfer) {
         guard !isBlocked, let stream = transfer.connection.dataStream else { return }
         let before = sender.count
         let progress = sender.proceed(stream)

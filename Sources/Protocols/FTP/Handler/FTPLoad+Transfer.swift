@@ -12,7 +12,8 @@ extension FTPLoad {
             /// Bytes come: of a file, or of a listing.
             case receiving(FTPListingBody?)
             case sending(FTPBodySender)
-            /// All bytes are sent. With a timer: the server has closed the data connection before, and may say why until then.
+            /// All bytes are sent. With a timer: the server has closed the data connection before, and may say why
+            /// until then.
             case sent(LoopTimer?)
         }
 
@@ -89,16 +90,6 @@ extension FTPLoad {
         case .inspect, .makeDirectory: break
         }
         moveData()
-    }
-
-    /// Receives or sends what can be received or sent now.
-    func moveData() {
-        guard case .transferring(let transfer) = state else { return }
-        switch transfer.phase {
-        case .receiving(let listing): receive(listing, transfer)
-        case .sending(let sender): send(sender, transfer)
-        case .asked, .sent: break
-        }
     }
 
     // MARK: The end

@@ -25,8 +25,8 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         case waiting(Plan)
         /// The connection is made, or the user is logged in on it.
         case connecting(Plan, FTPConnection)
-        /// The program is asked who the user is. There is no connection meanwhile: it may take long to answer, and the user may
-        /// be another one then.
+        /// The program is asked who the user is. There is no connection meanwhile: it may take long to answer, and the
+        /// user may be another one then.
         case asking(Plan)
         case transferring(Transfer)
         case over
@@ -98,7 +98,8 @@ final class FTPLoad: LoopHandler, @unchecked Sendable {  // confined to `resourc
         receiver?.noteActivity()
     }
 
-    /// What the server's replies mean to the load. False while the receiver is busy: no response may be given then, and no end.
+    /// What the server's replies mean to the load. False while the receiver is busy: no response may be given then,
+    /// and no end.
     func perform(_ event: FTPClientStateMachine.Event) -> Bool {
         // A download that is resumed need not load again what came before the server broke off.
         if case .fail = event { receiveRest() }

@@ -79,8 +79,8 @@ struct FTPRequest {
 
     /// Which bytes of a file are asked for; nil for all of them.
     ///
-    /// A range that holds for one version of the file (`If-Range`) is one of a file that has the same size and time. A text has
-    /// none: its bytes on the way are not those of the file.
+    /// A range that holds for one version of the file (`If-Range`) is one of a file that has the same size and time. A
+    /// text has none: its bytes on the way are not those of the file.
     func range(of facts: FTPFacts) -> Range<Int64>? {
         guard let range, let size = facts.size, transfer.operation == .retrieve, transfer.path.form != .text,
             condition == nil || condition == facts.entityTag

@@ -21,8 +21,8 @@ struct FTPConnectionKey: Hashable {
 /// What the loads of a session share: control connections, TLS contexts, and credentials that servers have accepted. Confined
 /// to the session's loop.
 ///
-/// Does what the pools decide, with the loads and connections that their identifiers stand for. An action may lead to another
-/// input at once: that one's actions are run after those of the first.
+/// Does what the pools decide, with the loads and connections that their identifiers stand for. An action may lead to
+/// another input at once: that one's actions are run after those of the first.
 final class FTPSession: SessionResource {
     /// How long a connection that nothing uses is kept, in seconds: servers commonly close them after one minute or more.
     private static let idleTimeout = 55.0
