@@ -36,10 +36,12 @@ final class DaemonFixture: Sendable {
     }
 
     /// - Parameter library: The version of the library that the program has.
-    func access(library: String = WireVersion.library, versions: WireVersion = .current) -> DaemonAccess {
+    func access(
+        library: String = WireVersion.library, versions: WireVersion = .current, on loop: EventLoop = .next()
+    ) -> DaemonAccess {
         DaemonAccess(
             place: { [place] in place }, start: { [self] () throws(DaemonError) in try startDaemon() },
-            hello: TransferMessage.Hello(versions: versions, library: library, process: getpid()))
+            hello: TransferMessage.Hello(versions: versions, library: library, process: getpid()), on: loop)
     }
 
     func startDaemon() throws(DaemonError) { try DaemonProgram(path: program).start(environment) }

@@ -80,7 +80,7 @@ import Testing
             let server = try ServerInProcess()
             await server.untilItServes()
             let messages: [TransferMessage] = [
-                .command(number: 1, .suspend(1)), .event(.deliveredEarlierEvents), .overviewEnd(number: 1),
+                .command(number: 1, .suspend(1)), .event(.deliveredEarlierEvents), .performed(number: 1, error: nil),
             ]
             for message in messages {
                 let program = try PlainProgram(server.place)
@@ -100,7 +100,7 @@ import Testing
             program.write(try MessageFrame(payload: Array(#"{"explode":{"number":8}}"#.utf8)).bytes)
             #expect(program.readOne()?.contains("performed(number: 8, error: Optional(") == true)
             program.write(try MessageFrame(.overviewRequest(number: 9)).bytes)
-            #expect(program.readOne()?.contains("overviewEnd(number: 9)") == true)
+            #expect(program.readOne()?.contains("performed(number: 9, error: nil)") == true)
         }
     }
 

@@ -10,7 +10,7 @@ import Testing
     @Test func aSessionStartsTheDaemon() async throws {
         try await withTimeout {
             let fixture = try DaemonFixture()
-            let session = AttachedSession(DaemonTransfers(fixture.access()), fixture.session("a"))
+            let session = AttachedSession(fixture.access(), fixture.session("a"))
             #expect(await session.state(1)?.nextIdentifier == 1)
             #expect(await session.perform(.begin(fixture.transfer(1))) == nil)
             #expect(fixture.daemons.count == 1)
@@ -26,7 +26,7 @@ import Testing
             let fixture = try DaemonFixture()
             let file = open(try fixture.folder.write("", to: "not-for-the-daemon").path, O_RDONLY)
             defer { close(file) }
-            let session = AttachedSession(DaemonTransfers(fixture.access()), fixture.session("a"))
+            let session = AttachedSession(fixture.access(), fixture.session("a"))
             #expect(await session.state(1) != nil)
             let daemon = try #require(fixture.daemons.first)
             let files = try Self.files(of: daemon)
@@ -44,7 +44,7 @@ import Testing
         try await withTimeout {
             let fixture = try DaemonFixture()
             let sessions = (0..<16).map {
-                AttachedSession(DaemonTransfers(fixture.access()), fixture.session("session-\($0)"))
+                AttachedSession(fixture.access(), fixture.session("session-\($0)"))
             }
             for session in sessions { #expect(await session.state(1) != nil) }
             #expect(fixture.daemons.count == 1)
@@ -54,7 +54,7 @@ import Testing
     @Test func aDaemonThatIsKilledIsStartedAgain() async throws {
         try await withTimeout {
             let fixture = try DaemonFixture()
-            let session = AttachedSession(DaemonTransfers(fixture.access()), fixture.session("a"))
+            let session = AttachedSession(fixture.access(), fixture.session("a"))
             #expect(await session.state(1)?.transfers.isEmpty == true)
             #expect(await session.perform(.begin(fixture.transfer(1))) == nil)
             for round in 2...5 {
@@ -73,7 +73,7 @@ import Testing
     @Test func filesGoOverAsDescriptors() async throws {
         try await withTimeout {
             let fixture = try DaemonFixture()
-            let session = AttachedSession(DaemonTransfers(fixture.access()), fixture.session("a"))
+            let session = AttachedSession(fixture.access(), fixture.session("a"))
             #expect(await session.state(1) != nil)
             let url = try fixture.folder.write("twelve bytes", to: "upload")
             let file = try FileHandle(forReadingFrom: url)
@@ -90,7 +90,7 @@ import Testing
     @Test func errorsOfCommandsComeBack() async throws {
         try await withTimeout {
             let fixture = try DaemonFixture()
-            let session = AttachedSession(DaemonTransfers(fixture.access()), fixture.session("a"))
+            let session = AttachedSession(fixture.access(), fixture.session("a"))
             let error = await session.perform(.cancel(5, producingResumeData: false))
             #expect((error as? URLError)?.code == .fileDoesNotExist)
         }
@@ -99,14 +99,14 @@ import Testing
     @Test func aSessionIsAttachedOnce() async throws {
         try await withTimeout {
             let fixture = try DaemonFixture()
-            let first = AttachedSession(DaemonTransfers(fixture.access()), fixture.session("a"))
+            let first = AttachedSession(fixture.access(), fixture.session("a"))
             #expect(await first.state(1) != nil)
-            let second = AttachedSession(DaemonTransfers(fixture.access()), fixture.session("a"))
+            let second = AttachedSession(fixture.access(), fixture.session("a"))
             #expect(await second.detachment(1)?.code == URLError.Code.backgroundSessionInUseByAnotherProcess.rawValue)
             #expect(await second.perform(.suspend(1)) != nil)
             first.channel.detach()
             #expect(await first.perform(.suspend(1)) != nil)
-            let third = AttachedSession(DaemonTransfers(fixture.access()), fixture.session("a"))
+            let third = AttachedSession(fixture.access(), fixture.session("a"))
             #expect(await third.state(1) != nil)
         }
     }
@@ -116,14 +116,14 @@ import Testing
         try await withTimeout {
             let fixture = try DaemonFixture()
             let loop = EventLoop(name: "program")
-            let transfers = DaemonTransfers(fixture.access(), on: loop)
+            let transfers = fixture.access(on: loop)
             for _ in 0..<50 {
                 let session = AttachedSession(transfers, fixture.session("a"))
                 #expect(await session.state(1) != nil)
                 session.channel.detach()
             }
             // The daemon listens at one, and has others for this question at most.
-            #expect(try await DaemonControl(fixture.access(), on: loop).overview().isEmpty)
+            #expect(try await DaemonControl(fixture.access(on: loop)).overview().isEmpty)
             let daemon = try #require(fixture.daemons.first)
             #expect(try Self.files(of: daemon).count { $0.hasPrefix("socket:") } <= 3)
             loop.stop()
@@ -172,7 +172,7 @@ import Testing
             while symlink(path, fixture.place.socket) != 0, errno == EEXIST { await Task.yield() }
             var access = fixture.access()
             access.start = { () throws(DaemonError) in throw DaemonError("it is not to be started") }
-            let session = AttachedSession(DaemonTransfers(access), fixture.session("a"))
+            let session = AttachedSession(access, fixture.session("a"))
             #expect(await session.state(1) != nil)
             session.channel.detach()
             process.stop(after: 10)
@@ -184,7 +184,7 @@ import Testing
             let fixture = try DaemonFixture()
             #expect(try await DaemonControl(fixture.access()).overview().isEmpty)
             let newer = fixture.access(library: "99.0")
-            let session = AttachedSession(DaemonTransfers(newer), fixture.session("a"))
+            let session = AttachedSession(newer, fixture.session("a"))
             #expect(await session.state(1) != nil)
             #expect(fixture.daemons.count == 2)
             // With a session attached it is not replaced.
@@ -197,7 +197,7 @@ import Testing
         try await withTimeout {
             let fixture = try DaemonFixture()
             let access = fixture.access(versions: WireVersion(lowest: 7, highest: 9))
-            let session = AttachedSession(DaemonTransfers(access), fixture.session("a"))
+            let session = AttachedSession(access, fixture.session("a"))
             let error = await session.detachment(1)
             #expect(error?.code == URLError.Code.backgroundSessionWasDisconnected.rawValue)
             #expect(error?.text?.contains("versions 1 to 1") == true)
@@ -208,7 +208,7 @@ import Testing
         try await withTimeout {
             let fixture = try DaemonFixture()
             let access = fixture.access(versions: WireVersion(lowest: 1, highest: 9))
-            let session = AttachedSession(DaemonTransfers(access), fixture.session("a"))
+            let session = AttachedSession(access, fixture.session("a"))
             #expect(await session.state(1) != nil)
         }
     }
@@ -222,7 +222,7 @@ import Testing
             access.start = { () throws(DaemonError) in
                 _ = try DaemonProgram.find(["LOADKITD": "/there/is/none"])
             }
-            let session = AttachedSession(DaemonTransfers(access), fixture.session("a"))
+            let session = AttachedSession(access, fixture.session("a"))
             #expect(await session.detachment(1)?.text?.contains("LOADKITD names no program: /there/is/none") == true)
         }
     }
@@ -233,7 +233,7 @@ import Testing
             var access = fixture.access()
             access.patience = 0.3
             access.start = { () throws(DaemonError) in try DaemonProgram(path: "/bin/true").start([:]) }
-            let session = AttachedSession(DaemonTransfers(access), fixture.session("a"))
+            let session = AttachedSession(access, fixture.session("a"))
             let begun = Task { await session.perform(.begin(fixture.transfer(1))) }
             // What it says depends on how far the last try came.
             #expect(await session.detachment(1)?.code == URLError.Code.backgroundSessionWasDisconnected.rawValue)
@@ -247,7 +247,7 @@ import Testing
         try await withTimeout {
             let fixture = try DaemonFixture()
             let control = DaemonControl(fixture.access())
-            let session = AttachedSession(DaemonTransfers(fixture.access()), fixture.session("a"))
+            let session = AttachedSession(fixture.access(), fixture.session("a"))
             for number in 1...250 { #expect(await session.perform(.begin(fixture.transfer(number))) == nil) }
             let overview = try await control.overview()
             #expect(overview.map(\.identifier) == ["a"])
@@ -275,7 +275,7 @@ import Testing
             listener.close()
             var access = fixture.access()
             access.start = { () throws(DaemonError) in throw DaemonError("it is not to be started") }
-            let session = AttachedSession(DaemonTransfers(access), fixture.session("a"))
+            let session = AttachedSession(access, fixture.session("a"))
             #expect(await session.state(1) != nil)
             session.channel.detach()
             process.stop(after: 10)

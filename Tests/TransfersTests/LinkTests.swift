@@ -192,7 +192,7 @@ import Testing
             try await ends.run { [transfer] link in
                 try link.send(.command(number: 1, .begin(transfer)))
                 link.finish()
-                try link.send(.overviewEnd(number: 1))
+                try link.send(.performed(number: 1, error: nil))
             }
             var bytes: [UInt8] = []
             while case let more = ends.read(1 << 16), !more.isEmpty { bytes += more }

@@ -65,7 +65,7 @@ enum WireSamples {
             .goodbye(.init(error: TransferError(.unknown, "No."), endsDaemon: .always)), .attach(session),
             .overviewRequest(number: 1), .control(number: 2, session: "s", .suspend(1)),
             .performed(number: .max, error: nil), .performed(number: 4, error: end.error),
-            .transfer(transfer), .overview(number: 5, overview), .overviewEnd(number: 5),
+            .transfer(transfer), .overview(number: 5, overview),
         ] + commands.enumerated().map { .command(number: UInt64($0), $1) } + events.map { .event($0) }
 
     /// All of them, one after the other.

@@ -82,14 +82,14 @@ import Testing
         let more = WireReading(WireFrames.header(length: 2, descriptors: limit + 1), afterHello: true)
         #expect(more.error == .tooManyDescriptors(limit + 1))
         #expect(throws: WireError.tooManyDescriptors(limit + 1)) {
-            try MessageFrame(.overviewEnd(number: 1), descriptorCount: limit + 1)
+            try MessageFrame(.performed(number: 1, error: nil), descriptorCount: limit + 1)
         }
     }
 
     @Test func aReaderThatHasFailedStaysSo() throws {
         var reader = MessageReader()
         var reading = WireReading()
-        reading.read(try MessageFrame(.overviewEnd(number: 1)).bytes[...], &reader)
+        reading.read(try MessageFrame(.performed(number: 1, error: nil)).bytes[...], &reader)
         #expect(reading.error == .noHello)
         let messages = reading.messages
         reading.read(try MessageFrame(WireSamples.messages[0]).bytes[...], &reader)

@@ -57,9 +57,6 @@ enum WireVersion1 {
         }
         """#,
         #"""
-        {"overviewEnd":{"number":5}}
-        """#,
-        #"""
         {"command":{"number":0,"_1":{"begin":{"_0":{"earliestBeginDate":-978307190,"clientExpectsToReceive":\#
         -1,"uploadFile":"/file/ü","taskDescription":"one \"two\"","created":-978307195,"request":{"body":"AA\#
         ECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8gISIjJCUmJygpKissLS4vMDEyMzQ1Njc4OTo7PD0+P0BBQkNERUZHSElKS0\#

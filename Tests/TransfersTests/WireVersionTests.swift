@@ -38,13 +38,13 @@ import Testing
         let payloads = [#"{"explode":{"x":[1,2]}}"#, #"{"explode":{"number":12,"x":[]}}"#]
         let bytes =
             try payloads.flatMap { try MessageFrame(payload: Array($0.utf8)).bytes }
-            + MessageFrame(.overviewEnd(number: 3)).bytes
+            + MessageFrame(.performed(number: 3, error: nil)).bytes
         let reading = WireReading(bytes, afterHello: true)
         #expect(reading.error == nil)
         #expect(
             reading.messages == [
                 "0: \(ReceivedMessage.unknown(number: nil))", "0: \(ReceivedMessage.unknown(number: 12))",
-                "0: \(ReceivedMessage.message(.overviewEnd(number: 3)))",
+                "0: \(ReceivedMessage.message(.performed(number: 3, error: nil)))",
             ])
     }
 

@@ -8,7 +8,7 @@ import LoadingKitTransport
 /// Puts together what performs the transfers of background sessions.
 enum BackgroundComposition {
     /// The daemon, as this program reaches it. The loop is its own: threads of other loops wait for what it brings.
-    private static let daemon = DaemonTransfers(on: EventLoop(name: "LoadingKit-daemon"))
+    private static let daemon = DaemonAccess(on: EventLoop(name: "LoadingKit-daemon"))
 
     /// The service in this process, for configurations that want that, once it could be had.
     private static let inProcess = Guarded<TransferService?>(nil)

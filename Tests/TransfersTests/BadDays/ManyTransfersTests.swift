@@ -13,7 +13,7 @@ import Testing
             let fixture = try DaemonFixture()
             let body = Data(repeating: 0xA5, count: 60 << 20)
             for round in 1...2 {
-                let session = AttachedSession(DaemonTransfers(fixture.access()), fixture.session("a"))
+                let session = AttachedSession(fixture.access(), fixture.session("a"))
                 let found = await session.state(1)?.transfers
                 #expect(found?.count == round - 1)
                 if round == 2 { #expect(found?.first?.request.body == body) }

@@ -20,7 +20,7 @@ import Testing
             let listener = test_users_listen(fixture.place.socket, Self.nobody)
             try #require(listener >= 0)
             defer { close(listener) }
-            let session = AttachedSession(DaemonTransfers(fixture.access()), fixture.session("a"))
+            let session = AttachedSession(fixture.access(), fixture.session("a"))
             let error = await session.detachment(1)
             #expect(error?.code == URLError.Code.backgroundSessionWasDisconnected.rawValue)
             #expect(error?.text?.contains("is another user's") == true)
@@ -51,7 +51,7 @@ import Testing
             #expect(symlink("/there/is/none", fixture.place.socket) == 0)
             var access = fixture.access()
             access.patience = 1
-            let session = AttachedSession(DaemonTransfers(access), fixture.session("a"))
+            let session = AttachedSession(access, fixture.session("a"))
             #expect(await session.detachment(1)?.text?.contains("loadkit background log") == true)
             let log = try String(contentsOf: fixture.folder.file("state/loadkit/daemon.log"), encoding: .utf8)
             #expect(log.contains("is in the way: it is no socket of this user"))
@@ -66,7 +66,7 @@ import Testing
             var access = fixture.access()
             let folder = fixture.folder.path + "/" + String(repeating: "x", count: 100)
             access.place = { () throws(DaemonError) in DaemonPlace(folder: folder) }
-            let session = AttachedSession(DaemonTransfers(access), fixture.session("a"))
+            let session = AttachedSession(access, fixture.session("a"))
             #expect(await session.detachment(1)?.text?.contains("XDG_RUNTIME_DIR has to be shorter") == true)
         }
     }
@@ -82,7 +82,7 @@ import Testing
             access.start = { () throws(DaemonError) in
                 try DaemonProgram(path: program.path).start(fixture.environment, time: 500)
             }
-            let session = AttachedSession(DaemonTransfers(access), fixture.session("a"))
+            let session = AttachedSession(access, fixture.session("a"))
             #expect(await session.detachment(1)?.text?.contains("is not a daemon of LoadingKit") == true)
             guard let text = try? String(contentsOf: fixture.folder.file("number"), encoding: .utf8) else { return }
             let number = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))

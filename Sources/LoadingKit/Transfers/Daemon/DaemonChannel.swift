@@ -25,7 +25,6 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
 
     private let session: SessionDescription
     private let access: DaemonAccess
-    private let loop: EventLoop
     private let receive: @Sendable (TransferEvent) -> Void
     private var state = State.idle
     /// The commands that were not yet performed, as far as it is known, by number: they are sent again to the next daemon.
@@ -40,14 +39,14 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
     private var deadline: MonotonicTime?
 
     init(
-        _ session: SessionDescription, _ access: DaemonAccess, on loop: EventLoop,
-        receive: @escaping @Sendable (TransferEvent) -> Void
+        _ session: SessionDescription, _ access: DaemonAccess, receive: @escaping @Sendable (TransferEvent) -> Void
     ) {
         self.session = session
         self.access = access
-        self.loop = loop
         self.receive = receive
     }
+
+    private var loop: EventLoop { access.loop }
 
     // MARK: The session's side, on any thread
 
@@ -99,7 +98,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
     private func dial() {
         let end = deadline ?? loop.now.advanced(bySeconds: access.patience)
         deadline = end
-        let dialer = DaemonDialer(access, on: loop) { [self] result in
+        let dialer = DaemonDialer(access) { [self] result in
             switch result {
             case .success(let link): attach(link)
             case .failure(let error): disconnect(error.transferError)
@@ -159,7 +158,7 @@ final class DaemonChannel: TransferChannel, SocketLinkOwner, @unchecked Sendable
         case .event(.detached(let error)): disconnect(error)
         case .event(let event): receive(event)
         case .goodbye(let goodbye): farewell = goodbye.error?.text
-        case .hello, .attach, .command, .overviewRequest, .control, .overview, .overviewEnd: break
+        case .hello, .attach, .command, .overviewRequest, .control, .overview: break
         }
     }
 

@@ -11,12 +11,8 @@ package final class DaemonControl: Sendable {
     private static let pause: UInt64 = 50_000_000
 
     private let access: DaemonAccess
-    private let loop: EventLoop
 
-    package init(_ access: DaemonAccess = DaemonAccess(), on loop: EventLoop = .next()) {
-        self.access = access
-        self.loop = loop
-    }
+    package init(_ access: DaemonAccess = DaemonAccess()) { self.access = access }
 
     /// All sessions that have transfers.
     package func overview() async throws -> [SessionOverview] { try await ask(.overviewRequest(number: 1)) }
@@ -31,7 +27,7 @@ package final class DaemonControl: Sendable {
         var access = access
         access.start = { () throws(DaemonError) in throw DaemonError("it does not run") }
         do {
-            _ = try await DaemonControl(access, on: loop).ask(.goodbye(.init(endsDaemon: .always)))
+            _ = try await DaemonControl(access).ask(.goodbye(.init(endsDaemon: .always)))
         } catch is DaemonError {
             return
         }
@@ -40,9 +36,9 @@ package final class DaemonControl: Sendable {
     private func ask(_ message: TransferMessage) async throws -> [SessionOverview] {
         try await withCheckedThrowingContinuation { continuation in
             let question = ControlQuestion(message) { continuation.resume(with: $0) }
-            loop.execute { [access, loop] in
-                let dialer = DaemonDialer(access, on: loop) { question.begin($0) }
-                dialer.dial(until: loop.now.advanced(bySeconds: access.patience))
+            access.loop.execute { [access] in
+                let dialer = DaemonDialer(access) { question.begin($0) }
+                dialer.dial(until: access.loop.now.advanced(bySeconds: access.patience))
             }
         }
     }
@@ -70,7 +66,7 @@ package final class DaemonControl: Sendable {
         to session: SessionDescription, _ make: @escaping @Sendable (Int) -> TransferRecord
     ) async throws -> Int {
         let (events, input) = AsyncStream.makeStream(of: TransferEvent.self)
-        let channel = DaemonTransfers(access, on: loop).makeChannel(for: session) { input.yield($0) }
+        let channel = access.makeChannel(for: session) { input.yield($0) }
         defer { channel.detach() }
         channel.attach()
         // The first event counts. A command that was sent is sent again by the channel where that is needed, and fails where
@@ -125,9 +121,8 @@ private final class ControlQuestion: SocketLinkOwner, @unchecked Sendable {  // 
     func link(_ link: SocketLink, didReceive message: ReceivedMessage, descriptors: [OwnedDescriptor]) {
         guard case .message(let message) = message else { return }
         switch message {
-        case .performed(_, let error): finish(error.map { .failure($0.error) } ?? .success([]))
+        case .performed(_, let error): finish(error.map { .failure($0.error) } ?? .success(sessions))
         case .overview(_, let part): take(part)
-        case .overviewEnd: finish(.success(sessions))
         case .goodbye(let goodbye):
             if let error = goodbye.error { finish(.failure(error.error)) }
         case .hello, .attach, .command, .overviewRequest, .control, .event, .transfer: break

@@ -1,28 +1,40 @@
 import Foundation
 import Glibc
+import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// How programs come to the daemon.
-package struct DaemonAccess: Sendable {
+/// The user's daemon, as programs reach it, which performs the transfers of their background sessions. It is started when there
+/// is none, and again where it dies.
+package struct DaemonAccess: BackgroundTransfers {
     package var place: @Sendable () throws(DaemonError) -> DaemonPlace
     /// Starts the daemon, and returns when it accepts connections or has ended. May block.
     package var start: @Sendable () throws(DaemonError) -> Void
     package var hello: TransferMessage.Hello
     /// How long to try, in seconds.
     package var patience: Double
+    /// That of the connections to it.
+    let loop: EventLoop
 
     package init(
         place: @escaping @Sendable () throws(DaemonError) -> DaemonPlace = { () throws(DaemonError) in try .find() },
         start: @escaping @Sendable () throws(DaemonError) -> Void = { () throws(DaemonError) in
             try DaemonProgram.find().start()
         },
-        hello: TransferMessage.Hello = TransferMessage.Hello(process: getpid()), patience: Double = 30
+        hello: TransferMessage.Hello = TransferMessage.Hello(process: getpid()), patience: Double = 30,
+        on loop: EventLoop = .next()
     ) {
         self.place = place
         self.start = start
         self.hello = hello
         self.patience = patience
+        self.loop = loop
+    }
+
+    package func makeChannel(
+        for session: SessionDescription, receive: @escaping @Sendable (TransferEvent) -> Void
+    ) -> any TransferChannel {
+        DaemonChannel(session, self, receive: receive)
     }
 }
 
@@ -33,7 +45,6 @@ final class DaemonDialer: SocketLinkOwner, @unchecked Sendable {  // confined to
     /// How long the daemon may take to greet, in seconds.
     private static let timeToGreet = 10.0
 
-    private let loop: EventLoop
     private let access: DaemonAccess
     private let completion: (Result<SocketLink, DaemonError>) -> Void
     private var deadline: LoopTimer?
@@ -45,13 +56,12 @@ final class DaemonDialer: SocketLinkOwner, @unchecked Sendable {  // confined to
     private var lastProblem = "it does not answer"
 
     /// - Parameter completion: Called once, on the loop, unless it is cancelled: with a link that has no owner yet.
-    init(
-        _ access: DaemonAccess, on loop: EventLoop, _ completion: @escaping (Result<SocketLink, DaemonError>) -> Void
-    ) {
-        self.loop = loop
+    init(_ access: DaemonAccess, _ completion: @escaping (Result<SocketLink, DaemonError>) -> Void) {
         self.access = access
         self.completion = completion
     }
+
+    private var loop: EventLoop { access.loop }
 
     /// - Parameter end: When to give up.
     func dial(until end: MonotonicTime) {

@@ -150,15 +150,13 @@ final class ServerConnection: SocketLinkOwner, @unchecked Sendable {  // confine
 
     private func showAll(_ number: UInt64) {
         guard let performer = performer(for: number) else { return }
-        commandCount += 1
-        let loop = server.loop
-        performer.overview { [weak self] sessions in
+        let answer = answering(number)
+        performer.overview { [weak self, loop = server.loop] sessions in
             guard let self else { return }
             loop.execute {
                 self.link.send(list: sessions.lazy.flatMap(\.parts).map { .overview(number: number, $0) })
-                self.send(.overviewEnd(number: number))
-                self.commandCount -= 1
             }
+            answer(nil)
         }
     }
 

@@ -12,7 +12,7 @@ package enum TransferMessage: Codable, Sendable {
     case attach(SessionDescription)
     /// A command of the session; ``performed(number:error:)`` with the same number answers.
     case command(number: UInt64, TransferCommand)
-    /// Asks for all sessions; ``overview(number:_:)`` with the same number answers, and ``overviewEnd(number:)``.
+    /// Asks for all sessions; ``overview(number:_:)`` with the same number answers, and then ``performed(number:error:)``.
     case overviewRequest(number: UInt64)
     /// A command for a transfer of any session; ``performed(number:error:)`` with the same number answers.
     case control(number: UInt64, session: String, TransferCommand)
@@ -23,7 +23,6 @@ package enum TransferMessage: Codable, Sendable {
     case transfer(TransferRecord)
     /// A session with one of its transfers.
     case overview(number: UInt64, SessionOverview)
-    case overviewEnd(number: UInt64)
 
     package struct Hello: Codable, Hashable, Sendable {
         package var versions: WireVersion
