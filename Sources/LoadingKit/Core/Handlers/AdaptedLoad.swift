@@ -142,6 +142,8 @@ extension AdaptedLoad: LoadReceiver {
 
     func didSendBody(_ count: Int, expected: Int64) { receiver?.didSendBody(count, expected: expected) }
 
+    func bodyWillBeSentAgain(_ count: Int64) { receiver?.bodyWillBeSentAgain(count) }
+
     func noteActivity() { receiver?.noteActivity() }
 
     func queueStateDidChange(isQueued: Bool) { receiver?.queueStateDidChange(isQueued: isQueued) }

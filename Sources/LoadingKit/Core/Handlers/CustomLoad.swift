@@ -51,6 +51,9 @@ final class CustomLoad: LoopHandler, @unchecked Sendable {  // confined to `loop
     /// What is to be kept in the session's cache.
     private var recording: CustomRecording?
 
+    /// Bytes of the body that the loads which were forwarded have sent.
+    @exclusivity(unchecked) var forwardedBytesSent: Int64 = 0
+
     /// Bytes handed in and not yet over; read from any thread.
     private let outstanding = Atomic<Int>(0)
     private let hasEnded = Atomic<Bool>(false)

@@ -77,6 +77,8 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
             // would cost each load a table of its own.
             feed.onDemand = { self.resumeSource() }
             feed.onCancel = { self.stop() }
+            // What an earlier one has sent, this one sends again.
+            if outer.forwardedBytesSent > 0 { bodyWillBeSentAgain(outer.forwardedBytesSent) }
             handler.begin(self)
         } catch {
             source = .ended
@@ -258,7 +260,15 @@ final class ForwardedLoad: LoadReceiver, @unchecked Sendable {  // confined to t
 
     // These change nothing that a handler sees, and go to the receiver at once.
 
-    func didSendBody(_ count: Int, expected: Int64) { outer.receiver?.didSendBody(count, expected: expected) }
+    func didSendBody(_ count: Int, expected: Int64) {
+        outer.forwardedBytesSent += Int64(count)
+        outer.receiver?.didSendBody(count, expected: expected)
+    }
+
+    func bodyWillBeSentAgain(_ count: Int64) {
+        outer.forwardedBytesSent -= count
+        outer.receiver?.bodyWillBeSentAgain(count)
+    }
 
     func noteActivity() { outer.receiver?.noteActivity() }
 

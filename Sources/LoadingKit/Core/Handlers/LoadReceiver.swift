@@ -46,6 +46,9 @@ package protocol LoadReceiver: ChallengeReceiver {
     func willCache(_ response: CachedURLResponse, decide: @escaping @Sendable (CachedURLResponse?) -> Void)
 
     func didSendBody(_ count: Int, expected: Int64)
+    /// So many bytes of the body that were reported are sent again, with the rest: for a user whom the server has asked for, or on
+    /// another connection.
+    func bodyWillBeSentAgain(_ count: Int64)
     /// A byte was sent or received: the idle time starts anew.
     func noteActivity()
     /// Whether the load waits its turn for a connection; the idle time does not run meanwhile.

@@ -66,6 +66,8 @@ final class BackgroundValidation: LoadReceiver {
         decide(response)
     }
     func didSendBody(_ count: Int, expected: Int64) {}
+
+    func bodyWillBeSentAgain(_ count: Int64) {}
     func noteActivity() {}
     func receive(informational response: HTTPURLResponse) {}
     func queueStateDidChange(isQueued: Bool) {}

@@ -218,6 +218,8 @@ extension CachedExchange: LoadReceiver {
 
     func didSendBody(_ count: Int, expected: Int64) { receiver?.didSendBody(count, expected: expected) }
 
+    func bodyWillBeSentAgain(_ count: Int64) { receiver?.bodyWillBeSentAgain(count) }
+
     func noteActivity() { receiver?.noteActivity() }
 
     func receive(informational response: HTTPURLResponse) { receiver?.receive(informational: response) }

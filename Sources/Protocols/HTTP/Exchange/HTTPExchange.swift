@@ -349,6 +349,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
             transaction.didReceive(response)
         }
         reportTransaction()
+        let sent = transaction.timings.requestBodyBytesBeforeEncoding
+        if sent > 0 { receiver?.bodyWillBeSentAgain(sent) }
         transaction = HTTPTransaction(
             fields: transaction.fields, sendsStoredCookies: transaction.sendsStoredCookies, fetchStart: loop.now)
     }

@@ -68,6 +68,8 @@ extension ResumableUpload: LoadReceiver {
 
     func didSendBody(_ count: Int, expected: Int64) { didSend(count) }
 
+    func bodyWillBeSentAgain(_ count: Int64) { willSendAgain(count) }
+
     func noteActivity() { receiver?.noteActivity() }
 
     func queueStateDidChange(isQueued: Bool) { receiver?.queueStateDidChange(isQueued: isQueued) }

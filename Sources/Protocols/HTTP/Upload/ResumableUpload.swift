@@ -271,6 +271,11 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         receiver?.didSendBody(count, expected: expected ?? NSURLSessionTransferSizeUnknown)
     }
 
+    func willSendAgain(_ count: Int64) {
+        sent -= count
+        receiver?.bodyWillBeSentAgain(count)
+    }
+
     /// The program's own request may be sent elsewhere. The others are for the server that has the upload.
     func redirect(
         _ next: URLRequest, _ refusal: LoadFailure?, _ response: URLResponse, _ decide: @escaping (Bool) -> Void

@@ -187,6 +187,8 @@ extension WebSocketLoad: LoadReceiver {
         decide(nil)
     }
     func didSendBody(_ count: Int, expected: Int64) {}
+
+    func bodyWillBeSentAgain(_ count: Int64) {}
     func noteActivity() { receiver?.noteActivity() }
     func queueStateDidChange(isQueued: Bool) { receiver?.queueStateDidChange(isQueued: isQueued) }
 

@@ -72,6 +72,11 @@ extension TaskEngine: LoadReceiver {
         }
     }
 
+    func bodyWillBeSentAgain(_ count: Int64) {
+        task.countOfBytesSent = max(0, task.countOfBytesSent &- count)
+        task.updateProgress()
+    }
+
     func queueStateDidChange(isQueued: Bool) {
         clock.isQueued = isQueued
         noteActivity()

@@ -181,6 +181,8 @@ final class TaskEngine: LoopDeadline, TaskRunner, @unchecked Sendable {  // conf
             guard stage.beginLoading(handler) else { return }
             if sentStream !== request.httpBodyStream { BodyStreamReader.close(sentStream) }
             sentStream = request.httpBodyStream
+            // An earlier request of the task may have sent it.
+            if request.hasBody { task.countOfBytesSent = 0 }
             if delegates != nil { log.loadDidBegin(request, loop.now) }
             handler.begin(self)
         } catch {
