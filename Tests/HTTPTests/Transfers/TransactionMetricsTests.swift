@@ -213,6 +213,24 @@ import Testing
         }
     }
 
+    /// Of a name that no resolver is asked for.
+    @Test(arguments: ["https", "ftps", "wss"]) func aNameThatIsNotFound(_ scheme: String) async throws {
+        try await withTimeout {
+            let recorder = TransferRecorder()
+            let session = makeSession(delegate: recorder)
+            defer { session.invalidateAndCancel() }
+            let host = String(repeating: "a.", count: 150) + "invalid"
+            let url = try #require(URL(string: "\(scheme)://\(host)/"))
+            let task: URLSessionTask =
+                scheme == "wss" ? session.webSocketTask(with: url) : session.dataTask(with: url)
+            task.resume()
+            let transaction = try #require(await recorder.metrics.element(at: 0)?.transactionMetrics.first)
+            let start = try #require(transaction.domainLookupStartDate)
+            #expect(try #require(transaction.domainLookupEndDate) >= start)
+            #expect(transaction.connectStartDate == nil && transaction.requestStartDate == nil)
+        }
+    }
+
     /// The connection that a program takes over ends with its own metrics.
     @Test func aStreamTaskThatIsCaptured() async throws {
         let peer = try ScriptedPeer([.hold])

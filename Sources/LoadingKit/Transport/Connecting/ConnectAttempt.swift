@@ -187,6 +187,8 @@ package final class ConnectAttempt {
     private func end(_ result: Result<ByteStream, TransportError>) {
         guard let completion else { return }
         self.completion = nil
+        // The look-up may not be over where the time is: it is given up.
+        if timings.resolveStart != nil, timings.resolveEnd == nil { timings.resolveEnd = loop.currentTime }
         stop()
         completion(result)
     }

@@ -91,9 +91,11 @@ final class FTPConnection: ByteStreamHandler, @unchecked Sendable {  // confined
     }
 
     private func connectDidEnd(_ result: Result<ByteStream, any Error>, needsTLS: Bool) {
-        guard case .connecting = state else { return }
+        guard case .connecting(let attempt) = state else { return }
         switch result {
-        case .failure(let error): fail(error)
+        case .failure(let error):
+            if let timings = (attempt as? ConnectAttempt)?.timingsSoFar { load?.connectDidFail(timings) }
+            fail(error)
         case .success(let stream) where needsTLS: startTLS(stream)
         case .success(let stream):
             state = .open(stream)

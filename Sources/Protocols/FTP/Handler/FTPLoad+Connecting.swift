@@ -3,6 +3,7 @@ import LoadingKitCore
 import LoadingKitFTP
 import LoadingKitHTTP
 import LoadingKitProxies
+import LoadingKitTransport
 
 /// How the load comes by a control connection that its user is logged in on.
 extension FTPLoad {
@@ -51,6 +52,11 @@ extension FTPLoad {
             session.proxies.proxyDidConnect(proxy)
         }
         receiver?.noteActivity()
+    }
+
+    /// - Parameter connecting: how far it has come.
+    func connectDidFail(_ connecting: ConnectTimings) {
+        timings.connection = timings.connection ?? ConnectionMetrics(failed: connecting)
     }
 
     /// The connection has ended, which may be the server's doing.
