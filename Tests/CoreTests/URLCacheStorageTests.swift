@@ -91,7 +91,7 @@ import Testing
     @Test func aTwentiethOfTheDiskIsTheMost() {
         let disk = FakeDisk()
         let cache = URLCache(memoryCapacity: 10_000, diskCapacity: 2000, disk: disk)
-        #expect(disk.capacity.withLock { $0 } == 2000 && cache.largestResponse == 10_000)
+        #expect(disk.capacity.withLock { $0 } == 2000 && cache.largestResponse == 500)
         cache.store(variant("1", bytes: 100), for: request, date: Date())
         cache.store(variant("2", bytes: 60, policy: .allowed), for: request, date: Date())
         #expect(cache.currentDiskUsage == 160)
@@ -105,6 +105,31 @@ import Testing
         #expect(cache.currentDiskUsage == 1999)
         cache.memoryCapacity = 10
         #expect(cache.largestResponse == 100)
+    }
+
+    /// What leaves no room for others is not kept; a program may keep what it likes.
+    @Test func aTwentiethOfTheMemoryIsTheMost() {
+        let cache = URLCache(memoryCapacity: 10_000, diskCapacity: 0, diskPath: nil)
+        #expect(cache.largestResponse == 500)
+        let small = variant("1", bytes: 500)
+        cache.store(small, for: request, date: Date())
+        cache.store(variant("2", bytes: 501), for: request, date: Date())
+        #expect(same(cache.entriesInMemory(for: key), small))
+        // What it was to replace is out of date.
+        cache.store(variant("1", bytes: 501), for: request, date: Date())
+        #expect(cache.entriesInMemory(for: key)?.isEmpty == true)
+        let own = variant("3", bytes: 9000)
+        cache.storeCachedResponse(own, for: request)
+        #expect(same(cache.entriesInMemory(for: key), own))
+    }
+
+    @Test func whatIsTooLargeForTheMemoryIsFoundOnTheDisk() {
+        let cache = URLCache(memoryCapacity: 2000, diskCapacity: 20_000, disk: FakeDisk())
+        let (small, large) = (variant("1", bytes: 100), variant("2", bytes: 1000))
+        for response in [small, large] { cache.store(response, for: request, date: Date()) }
+        #expect(cache.entriesInMemory(for: key) == nil && same(cache.entries(for: key), large, small))
+        // It does not take the place of others there.
+        #expect(cache.currentMemoryUsage == 0)
     }
 
     @Test func whatMemoryForgotIsReadFromTheDisk() {

@@ -92,6 +92,15 @@
             #expect(try await programs.run("one/StoreProbe", "early") == "a a a a")
         }
 
+        /// Without memory, so that nothing but the disk can have it.
+        @Test func aCacheOnDiskAlone() async throws {
+            let programs = try Programs()
+            try programs.copy(to: "one/StoreProbe")
+            let folder = programs.folder.file("own").path
+            #expect(try await programs.run("one/StoreProbe", "alone", folder) == "- kept")
+            #expect(try await programs.run("one/StoreProbe", "alone", folder) == "kept kept")
+        }
+
         @Test func programsThatAreStartedThroughTheLinker() async throws {
             let programs = try Programs()
             for path in ["one/StoreProbe", "two/StoreProbe"] { try programs.copy(to: path) }

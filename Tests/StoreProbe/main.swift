@@ -2,9 +2,23 @@ import Foundation
 import LoadingKit
 
 // Keeps a thing of each kind in the stores of the default configuration, or of a name, and says what is there:
-// `StoreProbe keep VALUE [NAME]`, `StoreProbe show [NAME]`, `StoreProbe early`. The tests run copies of it in several folders.
+// `StoreProbe keep VALUE [NAME]`, `StoreProbe show [NAME]`, `StoreProbe early`, `StoreProbe alone FOLDER`. The tests run copies
+// of it in several folders.
 
 let arguments = Array(CommandLine.arguments.dropFirst())
+if arguments.first == "alone", arguments.count > 1, let url = URL(string: "https://probe.example/") {
+    // A cache, and nothing else of the library.
+    let cache = URLCache(memoryCapacity: 0, diskCapacity: 20 << 20, diskPath: arguments[1])
+    let found = {
+        cache.cachedResponse(for: URLRequest(url: url)).map { String(decoding: $0.data, as: UTF8.self) } ?? "-"
+    }
+    let before = found()
+    let response = URLResponse(url: url, mimeType: nil, expectedContentLength: -1, textEncodingName: nil)
+    cache.storeCachedResponse(CachedURLResponse(response: response, data: Data("kept".utf8)), for: URLRequest(url: url))
+    print(before, found())
+    await cache.flush()
+    exit(0)
+}
 // What a program may make before it uses anything of the module that hands the stores on disk over.
 let early = arguments.first == "early" ? URLSessionConfiguration() : nil
 let earlyCache = early.map { _ in

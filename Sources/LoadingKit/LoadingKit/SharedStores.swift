@@ -33,6 +33,11 @@ extension URLCache {
     private static let diskStores: Void = DiskResponseStores.handOver { StoreLocation.responses(in: $0) }
 }
 
+/// Is found by its name where a program makes a cache before it uses anything of this module.
+final class DiskStores: DiskResponseStoreComposition {
+    static func handOverDiskStores() { URLCache.handOverDiskStores() }
+}
+
 extension URLCredentialStorage {
     /// The storage that sessions use unless told otherwise. It keeps permanent credentials on disk.
     ///

@@ -46,8 +46,14 @@ package protocol DiskResponseStore: AnyObject, Sendable {
     func flush(_ completion: @escaping @Sendable () -> Void)
 }
 
+/// What hands over the stores on disk: the module `LoadingKit`'s ``DiskResponseStores/compositionName``.
+package protocol DiskResponseStoreComposition: AnyObject {
+    static func handOverDiskStores()
+}
+
 /// Makes the disk stores of caches. They are in a module that this one does not import: the module `LoadingKit` hands
-/// over the function that makes them, once. Before that, caches are in memory alone.
+/// over the function that makes them, once. A cache that a program makes before it uses anything of that module asks it
+/// to, by its name. In a program without that module caches are in memory alone.
 package enum DiskResponseStores {
     /// - Parameter folder: Nil for the program's own.
     package typealias Make = @Sendable (_ folder: URL?) -> (any DiskResponseStore)?
@@ -60,9 +66,18 @@ package enum DiskResponseStores {
 
     private static let state = Guarded(State())
 
+    /// Where the module `LoadingKit` is to be found. A test fails where it is not.
+    package static let compositionName = "LoadingKit.DiskStores"
+
+    /// Once.
+    private static let askComposition: Void = {
+        (NSClassFromString(compositionName) as? any DiskResponseStoreComposition.Type)?.handOverDiskStores()
+    }()
+
     /// The function that makes stores. Nil while there is none: then `whenThereIs` is called as soon as there is one.
     static func maker(whenThereIs: @escaping @Sendable () -> Void) -> Make? {
-        state.withLock { state in
+        askComposition
+        return state.withLock { state in
             if state.make == nil { state.waiting.append(whenThereIs) }
             return state.make
         }

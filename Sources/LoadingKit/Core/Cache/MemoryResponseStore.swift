@@ -20,23 +20,38 @@ struct MemoryResponseStore: Sendable {
     init(capacity: Int) { variants = LeastRecentlyUsedStore(capacity: capacity) }
 
     var capacity: Int { variants.capacity }
+    /// The part of the capacity that one response of a session may take.
+    static let share = 20
+    var largest: Int { capacity / Self.share }
     var usage: Int { variants.totalCost }
 
     mutating func entries(for key: CacheKey) -> [CacheEntry] { variants.value(for: key)?.entries ?? [] }
 
     /// Keeps a response, and gives back those that were removed.
-    mutating func store(_ entry: CacheEntry, for key: CacheKey) -> [CacheEntry] {
+    ///
+    /// - Parameters:
+    ///   - limit: what it may cost.
+    ///   - isElsewhere: whether the disk has it, and the others under the key: where the memory does not keep it, they are looked
+    ///     for there.
+    mutating func store(
+        _ entry: CacheEntry, for key: CacheKey, upTo limit: Int = .max, isElsewhere: Bool = false
+    ) -> [CacheEntry] {
         let old = variants.remove(key)?.entries ?? []
         let others = old.filter { !entry.replaces($0) }.prefix(Self.maximumVariants - 1)
         var made = Variants(key: key, entries: [entry] + others)
         // A response that is too large for the memory is not kept, but those that it replaces are removed.
-        if made.cost > capacity { made.entries.remove(at: 0) }
+        if made.cost > capacity || entry.cost > limit {
+            if isElsewhere { return old }
+            made.entries.remove(at: 0)
+        }
         return old + insert(made)
     }
 
-    /// Keeps responses that were read from the disk, and gives back those that were removed.
+    /// Keeps responses that were read from the disk, and gives back those that were removed. One that is large would take the place
+    /// of many others.
     mutating func restore(_ entries: [CacheEntry], for key: CacheKey) -> [CacheEntry] {
-        insert(Variants(key: key, entries: entries))
+        guard entries.allSatisfy({ $0.cost <= largest }) else { return [] }
+        return insert(Variants(key: key, entries: entries))
     }
 
     private mutating func insert(_ made: Variants) -> [CacheEntry] {

@@ -100,9 +100,7 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
     ///   - memoryCapacity: The most that responses may take of memory, in bytes.
     ///   - diskCapacity: The most that responses may take of the disk, in bytes; with 0 the folder is not touched.
     ///   - path: The folder to keep responses in, which is made when there is something to keep. Nil: the program's
-    ///     folder below `~/.cache/LoadingKit` (`XDG_CACHE_HOME`), where the shared cache is, too. Until the program has
-    ///     used a configuration, the shared session or a shared store, a cache that this initializer made is in memory
-    ///     alone. One that `init(memoryCapacity:diskCapacity:directory:)` made uses its folder at once.
+    ///     folder below `~/.cache/LoadingKit` (`XDG_CACHE_HOME`), where the shared cache is, too.
     public init(memoryCapacity: Int, diskCapacity: Int, diskPath path: String?) {
         state = Guarded(
             State(
@@ -169,10 +167,11 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
 
     /// Keeps a response for a request in place of an earlier one.
     ///
-    /// Nothing is kept when the response's policy forbids it, or when it is larger than the capacities.
+    /// Nothing is kept when the response's policy forbids it, or when it is larger than the capacities. Of what its tasks load a
+    /// session keeps a response that takes no more than a twentieth of a capacity, there.
     open func storeCachedResponse(_ cachedResponse: CachedURLResponse, for request: URLRequest) {
         guard let key = CacheKey(request) else { return }
-        keep(CacheEntry(response: cachedResponse, date: Date()), for: key, onDiskUpTo: diskCapacity)
+        keep(CacheEntry(response: cachedResponse, date: Date()), for: key, inMemoryUpTo: .max, onDiskUpTo: diskCapacity)
     }
 
     /// Forgets the response kept for a request.
@@ -241,8 +240,8 @@ open class URLCache: NSObject, @unchecked Sendable {  // all state is in a Guard
 // MARK: - For sessions
 
 extension URLCache {
-    /// The part of the disk's capacity that one response may take, as Apple has it: a twentieth.
-    private static let diskShare = 20
+    /// The part of the disk's capacity that one response of a session may take, as Apple has it: a twentieth, as of the memory's.
+    private static let diskShare = MemoryResponseStore.share
 
     /// Whether the program's own code decides what is found and kept.
     package var isCustomized: Bool { type(of: self) != URLCache.self }
@@ -314,14 +313,17 @@ extension URLCache {
     /// The most bytes that a session's response may have to be kept anywhere.
     package var largestResponse: Int {
         let onDisk = disk == nil ? 0 : diskCapacity / Self.diskShare
-        return max(memoryCapacity, onDisk)
+        return max(state.withLock { $0.memory.largest }, onDisk)
     }
 
-    /// Keeps a session's response: on disk only if it leaves room for others there.
+    /// Keeps a session's response, where it leaves room for others.
     package func store(_ response: CachedURLResponse, for request: URLRequest, date: Date) {
         if isCustomized { return storeCachedResponse(response, for: request) }
         guard let key = CacheKey(request) else { return }
-        keep(CacheEntry(response: response, date: date), for: key, onDiskUpTo: diskCapacity / Self.diskShare)
+        keep(
+            CacheEntry(response: response, date: date), for: key,
+            inMemoryUpTo: memoryCapacity / MemoryResponseStore.share,
+            onDiskUpTo: diskCapacity / Self.diskShare)
     }
 
     /// Forgets the responses under a key.
@@ -329,16 +331,18 @@ extension URLCache {
         if let request = key.request { removeCachedResponse(for: request) }
     }
 
-    private func keep(_ entry: CacheEntry, for key: CacheKey, onDiskUpTo limit: Int) {
+    private func keep(_ entry: CacheEntry, for key: CacheKey, inMemoryUpTo memoryLimit: Int, onDiskUpTo limit: Int) {
         guard entry.response.storagePolicy != .notAllowed else { return }
+        let disk = self.disk
+        let isForDisk = disk != nil && entry.response.storagePolicy == .allowed && entry.cost <= limit
         // Removed responses are destroyed after the lock is free: their `deinit` may be the program's own code.
         let gone = state.withLock { state in
             state.reads.outdate(key)
-            return state.memory.store(entry, for: key)
+            return state.memory.store(entry, for: key, upTo: memoryLimit, isElsewhere: isForDisk)
         }
         withExtendedLifetime(gone) {}
         guard let disk else { return }
-        if entry.response.storagePolicy == .allowed, entry.cost <= limit {
+        if isForDisk {
             disk.store(entry, for: key)
         } else {
             disk.remove(key)  // the server's response has replaced what is stored there
