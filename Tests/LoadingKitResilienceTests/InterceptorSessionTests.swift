@@ -382,6 +382,52 @@ import Testing
         #expect(texts == ["a", "b", "b"])
     }
 
+    /// Each has credentials of its own, which the requests do not show.
+    @Test func sessionsOfOneConfigurationDoNotShare() async throws {
+        let release = Signal()
+        let server = try LoopbackServer { request in
+            try request.exchange.wait(for: release)
+            return .text(request.fields[name: "Cookie"] ?? "none")
+        }
+        defer { server.stop() }
+        let flights = SingleFlight()
+        let configuration = URLSessionConfiguration.ephemeral
+        ResilienceStack([flights]).install(in: configuration)
+        let sessions = try ["a=1", "a=2"].map { cookie in
+            configuration.httpCookieStorage = URLSessionConfiguration.ephemeral.httpCookieStorage
+            let url = try #require(URL(string: server.url()))
+            let cookies = HTTPCookie.cookies(withResponseHeaderFields: ["Set-Cookie": cookie], for: url)
+            configuration.httpCookieStorage?.setCookies(cookies, for: url, mainDocumentURL: nil)
+            return URLSession(configuration: configuration)
+        }
+        async let first = sessions[0].text(server.url())
+        async let second = sessions[1].text(server.url())
+        await until { flights.callerCount == 2 }
+        #expect(flights.flightCount == 2)
+        release.fire()
+        #expect(try await [first, second] == ["a=1", "a=2"])
+    }
+
+    @Test func codedAndDecodedBodiesAreNotShared() async throws {
+        let release = Signal()
+        let server = try LoopbackServer { request in
+            try request.exchange.wait(for: release)
+            return .text("x")
+        }
+        defer { server.stop() }
+        let flights = SingleFlight()
+        let session = URLSession.with(flights)
+        let tasks = try [true, false].map { keeps in
+            var request = try server.request()
+            request.keepsContentCodings = keeps
+            return Task { [request] in try await session.data(for: request).0 }
+        }
+        await until { flights.callerCount == 2 }
+        #expect(flights.flightCount == 2)
+        release.fire()
+        for task in tasks { #expect(try await task.value == Data("x".utf8)) }
+    }
+
     @Test func aCancelledLeaderIsReplacedBeforeTheResponse() async throws {
         let release = Signal()
         let server = try LoopbackServer { request in

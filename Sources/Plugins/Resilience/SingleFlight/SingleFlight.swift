@@ -3,7 +3,7 @@ import LoadingKit
 
 /// Equal GETs that are under way at the same time share one load.
 ///
-/// Requests are equal where they have the same URL, the same fields (those of the program: `Authorization` and `Cookie` always
+/// Requests are equal where they are of the same session, and have the same URL, the same fields (those of the program: `Authorization` and `Cookie` always
 /// count) and the same rules for cache, cookies and networks. Each caller gets the response and the whole body at its own
 /// pace. What the fastest is ahead of the slowest is kept, up to a bound: then the load waits for the slowest, and when
 /// another caller has waited for more for too long, the slowest fails with ``SingleFlightError/fellBehind``.
@@ -45,7 +45,8 @@ public final class SingleFlight: Interceptor {
         let task = next.context.task
         guard task.delegate == nil,
             let key = FlightKey(
-                request, hasBody: !next.context.body.isEmpty, next.installation, ignoredFields: ignoredFields)
+                request, hasBody: !next.context.body.isEmpty, next.installation, next.context.sessionIdentity,
+                ignoredFields: ignoredFields)
         else { return try await next.load(request) }
         try Task.checkCancellation()
         let (flight, id) = join(key)
