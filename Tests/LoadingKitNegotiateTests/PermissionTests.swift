@@ -29,6 +29,11 @@ import Testing
         #expect(!negotiate.trustsWithNTLM(Self.request("a.test")))
     }
 
+    @Test func aFailureSaysWhatHappened() {
+        let failure = NegotiateFailure(host: "a.test", reason: "no ticket")
+        #expect((failure as any Error).localizedDescription == "no Negotiate token for a.test: no ticket")
+    }
+
     @Test func hostsAndDomains() {
         var negotiate = Negotiate()
         negotiate.hosts = ["*.Corp.test", "one.test"]

@@ -91,7 +91,7 @@ public struct Negotiate: Sendable {
 }
 
 /// Why no token could be made for a server or a proxy.
-public struct NegotiateFailure: Error, Sendable, Hashable, CustomStringConvertible {
+public struct NegotiateFailure: LocalizedError, Sendable, Hashable, CustomStringConvertible {
     /// The server's or the proxy's name.
     public let host: String
 
@@ -100,4 +100,7 @@ public struct NegotiateFailure: Error, Sendable, Hashable, CustomStringConvertib
 
     /// Both.
     public var description: String { "no Negotiate token for \(host): \(reason)" }
+
+    /// What happened, in plain words.
+    public var errorDescription: String? { description }
 }
