@@ -35,6 +35,31 @@ struct SchedulingTests {
         #expect(queue.started == 0 && queue.popNext() == nil)
     }
 
+    @Test("among equals what is expected to be small, then the oldest")
+    func sizes() throws {
+        var queue = TransferQueue()
+        queue.insert(key(1, 1), priority: 0.5)
+        queue.insert(key(1, 2), priority: 0.5, expectedBytes: TransferQueue.smallSize + 1)
+        queue.insert(key(2, 3), priority: 0.5, expectedBytes: TransferQueue.smallSize)
+        queue.insert(key(1, 4), priority: 0.5, expectedBytes: 0)
+        queue.insert(key(1, 5), priority: 0.6)
+        queue.insert(key(1, 6), priority: 0.1, expectedBytes: 5)
+        queue.change(key(1, 6), priority: 0.5)
+        let order = (0..<6).compactMap { _ in queue.popNext()?.identifier }
+        #expect(order == [5, 3, 4, 6, 1, 2])
+        let url = try #require(URL(string: "http://h.example/"))
+        let request = try #require(TransferRequest(URLRequest(url: url)))
+        let sums: [(sent: Int64, received: Int64, expected: Int64?)] = [
+            (-1, -1, nil), (5, -1, 5), (-1, 0, 0), (2, 3, 5), (.max, 3, .max),
+        ]
+        for (sent, received, expected) in sums {
+            let transfer = TransferDescription(
+                identifier: 1, kind: .upload, request: request, clientExpectsToSend: sent,
+                clientExpectsToReceive: received)
+            #expect(TransferSummary(transfer, session: 1, asOf: Date()).expectedBytes == expected)
+        }
+    }
+
     @Test("what waits is taken out, changed and held")
     func changes() {
         var queue = TransferQueue()

@@ -67,6 +67,9 @@ package struct TransferRow: Hashable, Sendable {
     /// From 0 to 1.
     package var priority: Float
     package var earliestBeginDate: Date?
+    /// How many bytes the program expects to be sent and received; nil where it has not said so, and for one that was begun by an
+    /// earlier process.
+    package var expectedBytes: Int64?
     package var isSuspended = false
     /// Whether a challenge waits for the program.
     package var waitsForProgram = false

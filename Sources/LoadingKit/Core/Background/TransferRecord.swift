@@ -42,6 +42,11 @@ package struct TransferRecord: Codable, Sendable {
     package var earliestBeginDate: Date?
     package var clientExpectsToSend: Int64 = -1
     package var clientExpectsToReceive: Int64 = -1
+    /// Both together; nil where the program has said nothing.
+    package var expectedBytes: Int64? {
+        let expected = [clientExpectsToSend, clientExpectsToReceive].filter { $0 >= 0 }
+        return expected.isEmpty ? nil : expected.reduce(0) { $0 > .max - $1 ? .max : $0 + $1 }
+    }
 
     /// As it was when it was told.
     package var stage = Stage.queued

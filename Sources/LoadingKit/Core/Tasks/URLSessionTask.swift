@@ -330,7 +330,9 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         set { shared.withLock { $0.expectedToReceive = newValue } }
     }
 
-    /// The program's guess of the bytes to send, which ``progress`` goes by where the size is not known.
+    /// The program's guess of the bytes to send, which ``progress`` goes by where the size is not known. In a background session it
+    /// counts when it is set before the task is first resumed, too: among transfers of equal priority those of up to 1 MiB, sent
+    /// and received together, begin first.
     open var countOfBytesClientExpectsToSend: Int64 {
         get { shared.withLock { $0.clientExpectsToSend } }
         set {
@@ -339,7 +341,8 @@ open class URLSessionTask: NSObject, NSCopying, ProgressReporting, @unchecked Se
         }
     }
 
-    /// The program's guess of the bytes to receive, which ``progress`` goes by where the size is not known.
+    /// The program's guess of the bytes to receive, which ``progress`` goes by where the size is not known; and see
+    /// ``countOfBytesClientExpectsToSend``.
     open var countOfBytesClientExpectsToReceive: Int64 {
         get { shared.withLock { $0.clientExpectsToReceive } }
         set {

@@ -3,7 +3,8 @@ import LoadingKitPrimitives
 
 /// The transfers that wait for their turn, and how many are under way: says which is started next.
 ///
-/// The highest priority goes first, then what has waited longest. A session has at most so many transfers started, and the
+/// The highest priority goes first; among equals what the program expects to be small, as it is soon over; then what has waited
+/// longest. A session has at most so many transfers started, and the
 /// process: connections are limited by the sessions themselves, and what is not started costs no memory to speak of.
 struct TransferQueue {
     struct Limits: Sendable {
@@ -11,8 +12,12 @@ struct TransferQueue {
         var inAll = 256
     }
 
+    /// What is expected to be no larger, in bytes, is small. The guess need not be good.
+    static let smallSize: Int64 = 1 << 20
+
     private struct Entry {
         let priority: Float
+        let isSmall: Bool
         let number: UInt64
         let identifier: Int
     }
@@ -22,7 +27,8 @@ struct TransferQueue {
         var places: [Int: Int] = [:]
 
         static func precedes(_ a: Entry, _ b: Entry) -> Bool {
-            a.priority == b.priority ? a.number < b.number : a.priority > b.priority
+            if a.priority != b.priority { return a.priority > b.priority }
+            return a.isSmall == b.isSmall ? a.number < b.number : a.isSmall
         }
 
         mutating func store(_ place: Int, of entry: Entry) {
@@ -46,10 +52,13 @@ struct TransferQueue {
 
     init(_ limits: Limits = Limits()) { self.limits = limits }
 
-    mutating func insert(_ key: TransferKey, priority: Float) {
+    /// - Parameter expectedBytes: how many are to be sent and received; nil where nobody knows.
+    mutating func insert(_ key: TransferKey, priority: Float, expectedBytes: Int64? = nil) {
         remove(key)
         lastNumber += 1
-        let entry = Entry(priority: priority, number: lastNumber, identifier: key.identifier)
+        let entry = Entry(
+            priority: priority, isSmall: expectedBytes.map { $0 <= Self.smallSize } ?? false, number: lastNumber,
+            identifier: key.identifier)
         sessions[key.session, default: Session()].waiting.insert(entry)
     }
 
@@ -65,7 +74,8 @@ struct TransferQueue {
         guard let place = sessions[key.session]?.waiting.order.places[key.identifier],
             let entry = sessions[key.session]?.waiting.remove(at: place)
         else { return }
-        let changed = Entry(priority: priority, number: entry.number, identifier: entry.identifier)
+        let changed = Entry(
+            priority: priority, isSmall: entry.isSmall, number: entry.number, identifier: entry.identifier)
         sessions[key.session]?.waiting.insert(changed)
     }
 

@@ -126,9 +126,10 @@ extension TransferService {
     private func keep(
         _ record: TransferRecord, _ upload: UploadFile?, _ session: ServiceSession, _ completion: @escaping Completion
     ) {
-        let row = TransferRow(
+        var row = TransferRow(
             TransferKey(session: session.number, identifier: record.identifier), priority: record.priority,
             earliestBeginDate: record.earliestBeginDate, asOf: environment.wallClock.now)
+        row.expectedBytes = record.expectedBytes
         journal.add(.begin(row, record)) { [weak self, weak session] error in
             completion(error)
             guard let self, let session else { return }

@@ -180,7 +180,8 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         let session = transfer.session
         switch action {
         case .enqueue:
-            queue.insert(transfer.key, priority: transfer.row.priority)
+            queue.insert(
+                transfer.key, priority: transfer.row.priority, expectedBytes: transfer.row.expectedBytes)
             holdIfDiscretionary(session)
             scheduleStarts()
         case .dequeue: queue.remove(transfer.key)
