@@ -1,5 +1,6 @@
 import Foundation
 import LoadingKit
+import LoadingKitCore
 import LoadingKitLoopbackServer
 import LoadingKitPrimitives
 import TestSupport
@@ -189,6 +190,7 @@ extension Trial {
     /// Breaks off the first half of a download or an upload, in a session that the trial's settings are not for.
     private func makeResumption(_ peer: any MatrixPeer, _ port: UInt16) async throws -> Data? {
         guard path == .resumedDownload || path == .resumedUpload, let peer = peer as? HTTPPeer else { return nil }
+        guard hasFirstPart else { return try makeResumeData(port) }
         let watch = TaskWatch(onInterim: { peer.uploads?.interimSeen.fire() })
         let session = URLSession(
             configuration: makeConfiguration(changed: appliesToFirstPart), delegate: watch, delegateQueue: nil)
@@ -200,6 +202,19 @@ extension Trial {
         session.invalidateAndCancel()
         await peer.server.endings.count(reaches: peer.openings.count)
         return data
+    }
+
+    /// As if half of it had been loaded or sent.
+    private func makeResumeData(_ port: UInt16) throws -> Data? {
+        var request = try makeRequest(port)
+        guard let url = request.url else { return nil }
+        if path == .resumedUpload {
+            request.httpBody = Data(HTTPPeer.content)
+            return UploadResumption(request, goingOnAt: url).resumeData
+        }
+        let response = HTTPURLResponse(
+            url: url, statusCode: 200, httpVersion: nil, headerFields: ["ETag": "\"v1\"", "Accept-Ranges": "bytes"])
+        return ResumeData(request, response, firstURL: nil, fileName: DownloadFolder.newName(), count: 500)?.encoded
     }
 
     private func cancelDownload(_ session: URLSession, _ request: URLRequest, _ watch: TaskWatch) async -> Data? {

@@ -18,6 +18,9 @@ package struct Trial: Sendable {
     package var betweenRounds: @Sendable () async throws -> Void = {}
     /// Whether the configuration is changed for the first part of what is resumed, too.
     package var appliesToFirstPart = false
+    /// Whether what is resumed was begun. Else its resume data is made of the request alone, as what the request forbids would keep
+    /// the first part from being loaded.
+    package var hasFirstPart = true
     /// So many loads at once, so often one after the other.
     package var loads = 1, rounds = 1
     package var host = "localhost"

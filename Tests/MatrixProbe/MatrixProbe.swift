@@ -28,7 +28,7 @@ import MatrixPaths
             if MatrixPath.background.contains(path) { configuration.timeoutIntervalForResource = 2 }
         }
         if mode.hasPrefix("request") {
-            // What is resumed was begun without it.
+            trial.hasFirstPart = false
             trial.change = { request in
                 request.allowsCellularAccess = mode != "requestCellular"
                 request.allowsExpensiveNetworkAccess = mode != "requestExpensive"

@@ -79,6 +79,5 @@ enum Reason {
     static let streamFields = "A stream task sends the program's bytes alone, and no request."
     static let ftpFields = "FTP has commands, and no fields."
     static let noEffect = "Has no effect on any path, as its documentation says."
-    static let lostOnResumption = "Resume data does not have it: what goes on has the default."
     static let backgroundAlone = "Of background sessions alone."
 }

@@ -11,13 +11,13 @@ extension Row {
     private static let whyNoStore = "What is answered here is not stored."
     private static let whyNoneInBackground = "Background sessions have no cache."
 
-    private static let whatIsNeverStored = "How far an upload has come is asked of its server alone."
-    private static let noCaches = "There are no caches, here or on the way."
+    /// How far an upload has come is asked of its server alone; a WebSocket's handshake and ftp pass no caches.
+    private static let tellsCaches = MatrixPath.data + MatrixPath.background + [.resumedDownload]
 
     /// Nothing is stored.
     private static func sendsNothing(_ path: MatrixPath, _ change: (inout Trial) -> Void) async throws {
         let seen = try await path.run(change)
-        #expect(seen.outcome?.code == .resourceUnavailable && seen.requests.isEmpty)
+        #expect(seen.outcome?.code == .resourceUnavailable && seen.requests.isEmpty && seen.commands.isEmpty)
     }
 
     /// Caches on the way are told.
@@ -56,32 +56,26 @@ extension Row {
             .not(noStore, whyNoStore)
             .not(MatrixPath.background, whyNoneInBackground),
         .setting("requestCachePolicy")
-            .on(MatrixPath.data) { path in
+            .on(MatrixPath.all(but: [.stream])) { path in
                 try await sendsNothing(path) { $0.configure = { $0.requestCachePolicy = .returnCacheDataDontLoad } }
-            }
-            .on(MatrixPath.background + [.resumedDownload]) { path in
+                guard tellsCaches.contains(path) else { return }
                 try await asksForNewest(path) {
                     $0.configure = { $0.requestCachePolicy = .reloadIgnoringLocalAndRemoteCacheData }
                 }
             }
-            .not([.resumedUpload], whatIsNeverStored)
-            .not([.webSocket, .ftp, .stream], noCaches),
+            .not([.stream], Reason.streamFields),
         .property("cachePolicy")
-            .on(MatrixPath.data) { path in
-                try await sendsNothing(path) { $0.change = { $0.cachePolicy = .returnCacheDataDontLoad } }
-            }
-            .on(MatrixPath.background) { path in
+            .on(MatrixPath.all(but: [.stream])) { path in
+                try await sendsNothing(path) {
+                    $0.change = { $0.cachePolicy = .returnCacheDataDontLoad }
+                    $0.hasFirstPart = false
+                }
+                guard tellsCaches.contains(path) else { return }
                 try await asksForNewest(path) {
                     $0.change = { $0.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData }
                 }
             }
-            .open([.resumedDownload], Reason.lostOnResumption) { path in
-                try await asksForNewest(path) {
-                    $0.change = { $0.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData }
-                }
-            }
-            .not([.resumedUpload], whatIsNeverStored)
-            .not([.webSocket, .ftp, .stream], noCaches),
+            .not([.stream], Reason.streamFields),
     ]
 }
 

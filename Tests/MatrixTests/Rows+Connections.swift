@@ -80,8 +80,7 @@ extension Row {
             .not([.ftp, .stream], "No HTTP."),
 
         .setting("assumesHTTP2", "assumesCleartextHTTP2")
-            .on(MatrixPath.all(but: [.ftp, .stream] + MatrixPath.background), speaksHTTP2)
-            .open(MatrixPath.background, "The setting does not go with a transfer.", speaksHTTP2)
+            .on(MatrixPath.all(but: [.ftp, .stream]), speaksHTTP2)
             .not([.ftp, .stream], "No HTTP."),
 
         .setting("retriesUnansweredRequests")

@@ -6,6 +6,10 @@ import Testing
 
 /// What goes into a request's head, and how it is answered for the program.
 extension Row {
+    private static let decoding = MatrixPath.data + [.resumedUpload] + MatrixPath.background
+    private static let notDecoded = "A part is not decoded by itself."
+    private static let noCodings = "There are no content codings."
+
     static let fields: [Row] = [
         .setting("httpAdditionalHeaders")
             .on(MatrixPath.http + [.webSocket]) { path in
@@ -163,11 +167,21 @@ extension Row {
             .elsewhere("No upload."),
 
         .setting("maximumDecompressionRatio")
-            .on(MatrixPath.data + [.resumedUpload], decompresses)
-            .open(MatrixPath.background, "The setting does not go with a transfer.", decompresses)
-            .not([.resumedDownload], "A part is not decoded by itself.")
+            .on(decoding, decompresses)
+            .not([.resumedDownload], notDecoded)
             .not([.webSocket], "Messages have a limit of their own, `maximumMessageSize`.")
-            .not([.ftp, .stream], "There are no content codings."),
+            .not([.ftp, .stream], noCodings),
+
+        .setting("keepsContentCodings")
+            .on(decoding) { path in
+                try await keepsCodings(path) { $0.configure = { $0.keepsContentCodings = true } }
+            }
+            .not([.resumedDownload], notDecoded)
+            .not([.webSocket, .ftp, .stream], noCodings),
+        .property("keepsContentCodings")
+            .on(decoding) { path in try await keepsCodings(path) { $0.change = { $0.keepsContentCodings = true } } }
+            .not([.resumedDownload], notDecoded)
+            .not([.webSocket, .ftp, .stream], noCodings),
 
         .setting("maximumCollectedBodySize")
             .on(MatrixPath.data + [.resumedUpload]) { path in
@@ -204,6 +218,19 @@ extension Row {
         #expect(seen.outcome?.isLoaded == isLoaded, "\(ratio)")
         #expect(seen.outcome?.body.count == Zeros.count || !isLoaded)
     }
+}
+
+/// The answer as the server has coded it.
+private func keepsCodings(_ path: MatrixPath, _ change: (inout Trial) -> Void) async throws {
+    let coded = try Gzip.compress(Array("hello".utf8))
+    let seen = try await path.run {
+        if path == .resumedUpload { $0.change = { $0.httpMethod = "POST" } }
+        change(&$0)
+        $0.answer = { request in
+            request.method == "HEAD" ? nil : ServerResponse(body: .bytes(coded)).adding("Content-Encoding", "gzip")
+        }
+    }
+    #expect(seen.outcome?.isLoaded == true && seen.outcome?.body == Data(coded))
 }
 
 /// What a server answers that wants to know who asks.

@@ -24,10 +24,6 @@ extension Row {
                 #expect(seen.connections >= 1)
             },
         .setting("timeoutIntervalForResource")
-            .not(
-                [.stream],
-                "A stream is no resource that is loaded whole; each read and write has a time-out of its own."
-            )
             .elsewhere { path in
                 let seen = try await path.run {
                     $0.isSilent = true
@@ -36,8 +32,7 @@ extension Row {
                 #expect(seen.outcome?.code == .timedOut)
             },
         .property("timeoutInterval")
-            .on(MatrixPath.all(but: [.stream, .resumedDownload, .resumedUpload]), isTimedOut)
-            .open([.resumedDownload, .resumedUpload], Reason.lostOnResumption, isTimedOut)
+            .on(MatrixPath.all(but: [.stream]), isTimedOut)
             .not([.stream], Reason.streamFields),
 
         .setting("networkServiceType")
@@ -47,8 +42,7 @@ extension Row {
                 #expect(seen.marks == [46])
             },
         .property("networkServiceType")
-            .on(MatrixPath.all(but: [.stream, .resumedDownload, .resumedUpload]), isMarked)
-            .open([.resumedDownload, .resumedUpload], Reason.lostOnResumption, isMarked)
+            .on(MatrixPath.all(but: [.stream]), isMarked)
             .not([.stream], Reason.streamFields),
         .setting("multipathServiceType")
             .elsewhere { path in
@@ -60,34 +54,22 @@ extension Row {
                 #expect(seen.areMultipath == [MultipathRelay.isThere])
             },
         .setting("requiresDNSSECValidation")
-            .on(MatrixPath.all(but: [.resumedDownload, .resumedUpload])) { path in
+            .elsewhere { path in
                 try await path.asksNoProxy { $0.configure = { $0.requiresDNSSECValidation = true } }
-            }
-            .not([.resumedDownload, .resumedUpload], "The name of the host is looked up as for any other request."),
+            },
         .property("requiresDNSSECValidation")
-            .on(MatrixPath.all(but: [.stream, .resumedDownload, .resumedUpload])) { path in
+            .on(MatrixPath.all(but: [.stream])) { path in
                 try await path.asksNoProxy { $0.change = { $0.requiresDNSSECValidation = true } }
             }
-            .not([.resumedDownload, .resumedUpload], "Wrong: " + Reason.lostOnResumption)
             .not([.stream], Reason.streamFields),
 
         .setting("allowsCellularAccess").elsewhere { path in try await path.isRefused(by: .cellular) },
         .setting("allowsExpensiveNetworkAccess").elsewhere { path in try await path.isRefused(by: .expensive) },
         .property("allowsCellularAccess")
-            .on(MatrixPath.all(but: [.stream, .resumedDownload, .resumedUpload])) { path in
-                try await path.isRefused(by: .requestCellular)
-            }
-            .open([.resumedDownload, .resumedUpload], Reason.lostOnResumption) { path in
-                try await path.isRefused(by: .requestCellular)
-            }
+            .on(MatrixPath.all(but: [.stream])) { path in try await path.isRefused(by: .requestCellular) }
             .not([.stream], Reason.streamFields),
         .property("allowsExpensiveNetworkAccess")
-            .on(MatrixPath.all(but: [.stream, .resumedDownload, .resumedUpload])) { path in
-                try await path.isRefused(by: .requestExpensive)
-            }
-            .open([.resumedDownload, .resumedUpload], Reason.lostOnResumption) { path in
-                try await path.isRefused(by: .requestExpensive)
-            }
+            .on(MatrixPath.all(but: [.stream])) { path in try await path.isRefused(by: .requestExpensive) }
             .not([.stream], Reason.streamFields),
         .setting("waitsForConnectivity")
             .not([.stream], "A stream task does not wait: it fails.")
@@ -115,6 +97,7 @@ extension MatrixPath {
         defer { proxy.stop() }
         let seen = try await run {
             change(&$0)
+            $0.hasFirstPart = false
             let configure = $0.configure
             $0.host = "matrix.invalid"
             $0.configure = { configuration in

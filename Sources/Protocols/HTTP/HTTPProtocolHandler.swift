@@ -19,17 +19,28 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
         return makeExchange(request, resources)
     }
 
+    package static func hasStore(for request: URLRequest, _ resources: LoadResources) -> Bool {
+        let settings = resources.core.settings
+        guard settings.urlCache != nil, !request.requestsConnection, !settings.keepsContentCodings(of: request) else {
+            return false
+        }
+        if let upload = resources.task as? URLSessionUploadTask { return upload.resumption == nil }
+        return !(resources.task is URLSessionWebSocketTask)
+    }
+
     /// - Parameter fields: what goes out with the request, and is not the program's.
     static func makeExchange(
         _ request: URLRequest, _ resources: LoadResources, adding fields: HTTPFields = HTTPFields()
     ) -> any LoopHandler {
-        // A download is in its file; Apple's are not cached either. No stored response leaves a connection to anyone. What is
+        // A download is in its file, and is not stored, as on Apple's systems; what is stored answers one that may not load. No stored response leaves a connection to anyone. What is
         // stored is decoded.
-        guard !(resources.task is URLSessionDownloadTask), let cache = SessionCache.of(resources.core),
-            !request.requestsConnection, !request.keepsContentCodings
+        let settings = resources.core.settings
+        guard !(resources.task is URLSessionDownloadTask) || settings.forbidsLoading(request),
+            let cache = SessionCache.of(resources.core),
+            !request.requestsConnection, !settings.keepsContentCodings(of: request)
         else {
             // There may be other caches on the way.
-            var all = resources.core.settings.cachePolicy(of: request).directives(for: request.fields)
+            var all = settings.cachePolicy(of: request).directives(for: request.fields)
             for field in fields { all.append(name: field.name, value: field.value) }
             return HTTPExchange(request, resources, cacheFields: all)
         }

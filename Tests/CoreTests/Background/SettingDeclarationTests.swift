@@ -20,6 +20,7 @@ import Testing
         "timeoutIntervalForRequest": { $0.timeoutIntervalForRequest = 1.5 },
         "timeoutIntervalForResource": { $0.timeoutIntervalForResource = .infinity },
         "requestCachePolicy": { $0.requestCachePolicy = .reloadIgnoringLocalCacheData },
+        "keepsContentCodings": { $0.keepsContentCodings = true },
         "maximumDecompressionRatio": { $0.maximumDecompressionRatio = .max },
         "networkServiceType": { $0.networkServiceType = .background },
         "allowsCellularAccess": { $0.allowsCellularAccess = false },

@@ -92,6 +92,24 @@ import Testing
         }
     }
 
+    @Test(arguments: BothVersions.all) func codingsAreKeptWhereTheSessionSaysSo(_ version: String) async throws {
+        try await BothVersions.withServer(version, Self.route) { decoding, server in
+            let configuration = decoding.configuration
+            configuration.keepsContentCodings = true
+            let session = URLSession(configuration: configuration)
+            defer { session.finishTasksAndInvalidate() }
+            for coding in Self.codings {
+                let body = Data(try coding.encode(Array(Self.text.utf8)))
+                var request = try Self.request(server, "/whole", coding.name)
+                request.setValue(coding.name, forHTTPHeaderField: "Accept-Encoding")
+                // They have the cache in common.
+                #expect(String(decoding: try await decoding.data(for: request).0, as: UTF8.self) == Self.text)
+                #expect(try await session.data(for: request).0 == body)
+                #expect(String(decoding: try await decoding.data(for: request).0, as: UTF8.self) == Self.text)
+            }
+        }
+    }
+
     private static func request(
         _ server: LoopbackServer, _ path: String, _ coding: String, _ method: String = "GET"
     ) throws -> URLRequest {

@@ -345,6 +345,7 @@ import Testing
             ("no bytes", changed("NSURLSessionResumeBytesReceived", 0)),
             ("negative bytes", changed("NSURLSessionResumeBytesReceived", -5)),
             ("another file", changed("NSURLSessionResumeInfoTempFileName", "../../etc/passwd")),
+            ("no rules", changed("LoadingKitResumeRequestRules", ["cachePolicy": "none"])),
             ("no version of the resource", changed("NSURLSessionResumeEntityTag", nil)),
         ]
     }

@@ -10,17 +10,13 @@ package struct TransferRequest: Codable, Hashable, Sendable {
     package var method: String
     package var fields: TransferFields
     package var body: Data?
-    package var mainDocumentURL: String?
-    package var cachePolicy: UInt
+    package var rules: RequestRules
+
     /// In seconds; nil: the session's.
-    package var timeout: TimeInterval?
-    package var networkServiceType: UInt
-    package var handlesCookies: Bool
-    package var allowsCellularAccess: Bool
-    package var allowsConstrainedAccess: Bool
-    package var allowsExpensiveAccess: Bool
-    package var requiresDNSSEC: Bool?
-    package var keepsContentCodings: Bool?
+    package var timeout: TimeInterval? {
+        get { rules.timeout }
+        set { rules.timeout = newValue }
+    }
 
     /// Nil for a request without a URL. A stream or a file of the request is left out.
     package init?(_ request: URLRequest) {
@@ -29,16 +25,7 @@ package struct TransferRequest: Codable, Hashable, Sendable {
         method = request.httpMethod ?? "GET"
         fields = TransferFields(request.fields)
         body = request.httpBody
-        mainDocumentURL = request.mainDocumentURL?.absoluteString
-        cachePolicy = request.cachePolicy.rawValue
-        timeout = request.hasExplicitTimeout ? request.timeoutInterval : nil
-        networkServiceType = request.networkServiceType.rawValue
-        handlesCookies = request.httpShouldHandleCookies
-        allowsCellularAccess = request.allowsCellularAccess
-        allowsConstrainedAccess = request.allowsConstrainedNetworkAccess
-        allowsExpensiveAccess = request.allowsExpensiveNetworkAccess
-        requiresDNSSEC = request.requiresDNSSECValidation ? true : nil
-        keepsContentCodings = request.keepsContentCodings ? true : nil
+        rules = RequestRules(request)
     }
 
     /// Nil where the URL is none.
@@ -48,17 +35,33 @@ package struct TransferRequest: Codable, Hashable, Sendable {
         request.httpMethod = method
         request.fields = fields.fields
         request.httpBody = body
-        request.mainDocumentURL = mainDocumentURL.flatMap { URL(string: $0) }
-        request.cachePolicy = URLRequest.CachePolicy(rawValue: cachePolicy) ?? .useProtocolCachePolicy
-        if let timeout, timeout.isFinite { request.timeoutInterval = timeout }
-        request.networkServiceType = URLRequest.NetworkServiceType(rawValue: networkServiceType) ?? .default
-        request.httpShouldHandleCookies = handlesCookies
-        request.allowsCellularAccess = allowsCellularAccess
-        request.allowsConstrainedNetworkAccess = allowsConstrainedAccess
-        request.allowsExpensiveNetworkAccess = allowsExpensiveAccess
-        request.requiresDNSSECValidation = requiresDNSSEC == true
-        request.keepsContentCodings = keepsContentCodings == true
+        rules.apply(to: &request)
         return request
+    }
+}
+
+/// The rules stand beside the rest, as they did before they had a type of their own.
+extension TransferRequest {
+    private enum CodingKeys: CodingKey {
+        case url, method, fields, body
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        url = try container.decode(String.self, forKey: .url)
+        method = try container.decode(String.self, forKey: .method)
+        fields = try container.decode(TransferFields.self, forKey: .fields)
+        body = try container.decodeIfPresent(Data.self, forKey: .body)
+        rules = try RequestRules(from: decoder)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(url, forKey: .url)
+        try container.encode(method, forKey: .method)
+        try container.encode(fields, forKey: .fields)
+        try container.encodeIfPresent(body, forKey: .body)
+        try rules.encode(to: encoder)
     }
 }
 

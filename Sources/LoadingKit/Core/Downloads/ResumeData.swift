@@ -16,7 +16,7 @@ package struct ResumeData: Equatable {
         static let fields = "LoadingKitResumeRequestFields"
         static let user = "LoadingKitResumeUser"
         static let coding = "LoadingKitResumeContentCoding"
-        static let keepsCodings = "LoadingKitResumeKeepsContentCodings"
+        static let rules = "LoadingKitResumeRequestRules"
     }
 
     private static let version = 1
@@ -31,15 +31,16 @@ package struct ResumeData: Equatable {
     /// What the download was made for, before it was redirected (``URLSessionTask/firstURL``).
     var firstURL: URL
     var fields: [String: String]
+    /// What the program allowed and asked for: a download that goes on must not do what its first part was not to do.
+    var rules: RequestRules
     /// The session's word for the user that the URL named (``NamedUsers``).
     var user: String?
     /// A file of the ``DownloadFolder``.
     package var fileName: String
     /// Bytes that the file has of the resource, from its beginning.
     package var count: Int64
-    /// The value of `Content-Encoding`, where the file has the content in its codings; and whether the program wants it so.
+    /// The value of `Content-Encoding`, where the file has the content in its codings.
     package private(set) var coding: String?
-    private(set) var keepsCodings = false
     /// What `If-Range` is sent with: a strong entity tag, or the date of the last change (RFC 9110 §13.1.5).
     var validator: Validator
 
@@ -80,8 +81,8 @@ package struct ResumeData: Equatable {
         self.count = count
         self.validator = validator
         coding = response.value(forHTTPHeaderField: "Content-Encoding")
-        keepsCodings = isCoded && request.keepsContentCodings
         fields = (request.allHTTPHeaderFields ?? [:]).filter { Self.isKept($0.key) }
+        rules = RequestRules(keptOf: request)
     }
 
     /// Whether downloads of the URL's scheme may be resumed: not of those that LoadingKit loads whole. Resume data from elsewhere
@@ -129,7 +130,14 @@ package struct ResumeData: Equatable {
         self.fields = fields.filter { Self.isKept($0.key) }
         user = list[Key.user] as? String
         coding = list[Key.coding] as? String
-        keepsCodings = coding != nil && list[Key.keepsCodings] as? Bool == true
+        rules = try Self.rules(list[Key.rules])
+    }
+
+    /// Data of earlier versions has none.
+    private static func rules(_ list: Any?) throws -> RequestRules {
+        guard let list else { return .usual }
+        guard let rules = RequestRules(propertyList: list) else { throw invalid("it does not say what is allowed") }
+        return rules
     }
 
     private static func invalid(_ reason: String) -> LoadFailure {
@@ -146,7 +154,7 @@ package struct ResumeData: Equatable {
         if firstURL != url.withoutCredentials { list[Key.firstURL] = firstURL.absoluteString }
         list[Key.user] = user
         list[Key.coding] = coding
-        if keepsCodings { list[Key.keepsCodings] = true }
+        list[Key.rules] = rules.propertyList
         switch validator {
         case .entityTag(let text): list[Key.entityTag] = text
         case .lastModified(let text): list[Key.lastModified] = text
@@ -158,7 +166,7 @@ package struct ResumeData: Equatable {
     var request: URLRequest {
         var request = URLRequest(url: url)
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
-        request.keepsContentCodings = keepsCodings
+        rules.apply(to: &request)
         return request
     }
 
@@ -179,22 +187,35 @@ package struct ResumeData: Equatable {
             let range = response.value(forHTTPHeaderField: "Content-Range").flatMap(ContentRange.init),
             range.range.lowerBound == offset
         else { return false }
-        guard case .entityTag(let tag) = validator, let now = response.value(forHTTPHeaderField: "ETag") else {
-            return true
+        // A server may leave out what the client has (RFC 9110 §15.3.7).
+        return switch validator {
+        case .entityTag(let tag): response.value(forHTTPHeaderField: "ETag").map { $0 == tag } ?? true
+        case .lastModified(let date): response.value(forHTTPHeaderField: "Last-Modified").map { $0 == date } ?? true
         }
-        return now == tag
     }
 }
 
 extension ResumeData.Validator {
-    /// A weak tag says nothing of the bytes (RFC 9110 §8.8.1).
+    /// A weak tag says nothing of the bytes, and is not sent (RFC 9110 §8.8.1, §13.1.5): the date beside it is, where it is a strong
+    /// validator.
     init?(_ response: HTTPURLResponse) {
         if let tag = response.value(forHTTPHeaderField: "ETag"), tag.hasPrefix("\""), tag.count > 2 {
             self = .entityTag(tag)
-        } else if let date = response.value(forHTTPHeaderField: "Last-Modified"), !date.isEmpty {
+        } else if let date = response.value(forHTTPHeaderField: "Last-Modified"), !date.isEmpty,
+            Self.isStrong(date, sentAt: response.value(forHTTPHeaderField: "Date"))
+        {
             self = .lastModified(date)
         } else {
             return nil
         }
+    }
+
+    /// Whether the resource cannot have been changed once more with the same date, which has whole seconds (RFC 9110 §8.8.2.2). Of a
+    /// server without a clock nothing is known.
+    private static func isStrong(_ modified: String, sentAt date: String?) -> Bool {
+        guard let date = date.flatMap({ CookieDate.date($0) }), let modified = CookieDate.date(modified) else {
+            return true
+        }
+        return date.timeIntervalSince(modified) >= 1
     }
 }

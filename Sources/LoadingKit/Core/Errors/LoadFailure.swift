@@ -11,6 +11,9 @@ package struct LoadFailure: LocalizedError, CustomStringConvertible {
     }
 
     package var errorDescription: String? { description }
+
+    package static let nothingStored = LoadFailure(
+        .resourceUnavailable, "nothing is stored, and returnCacheDataDontLoad does not let the server be asked")
 }
 
 /// An error of a program's own handler. The program gets it back as it is: no layer looks into it but for `URLError`s.

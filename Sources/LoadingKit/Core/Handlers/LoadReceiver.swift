@@ -151,4 +151,11 @@ package protocol LoopAwareHandler: URLProtocolHandler {}
 /// A handler class whose instances run on the event loop themselves, never blocking it.
 package protocol LoopNativeHandler: URLProtocolHandler {
     static func makeLoad(_ request: URLRequest, _ resources: LoadResources) -> any LoopHandler
+    /// Whether the handler may have stored what answers the request. Without that a request whose policy is
+    /// `returnCacheDataDontLoad` fails.
+    static func hasStore(for request: URLRequest, _ resources: LoadResources) -> Bool
+}
+
+extension LoopNativeHandler {
+    package static func hasStore(for request: URLRequest, _ resources: LoadResources) -> Bool { false }
 }

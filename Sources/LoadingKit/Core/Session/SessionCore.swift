@@ -193,9 +193,7 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         }
     }
 
-    package func idleTimeout(of request: URLRequest) -> TimeInterval {
-        request.hasExplicitTimeout ? request.timeoutInterval : settings.timeoutIntervalForRequest
-    }
+    package func idleTimeout(of request: URLRequest) -> TimeInterval { settings.idleTimeout(of: request) }
 
     /// Makes the load of a request by the first handler that can.
     func makeLoad(
@@ -209,6 +207,9 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         let resources = LoadResources(core: self, task: task, next: found.next)
         switch found.entry {
         case .native(let type):
+            guard !settings.forbidsLoading(request) || type.hasStore(for: request, resources) else {
+                throw LoadFailure.nothingStored
+            }
             return type.makeLoad(request, resources)
         case .handler(let type):
             let canonical = type.canonicalRequest(for: withSessionFields(request, of: task))

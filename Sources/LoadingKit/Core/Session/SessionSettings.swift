@@ -8,7 +8,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var requestCachePolicy = URLRequest.CachePolicy.useProtocolCachePolicy
     package var urlCache: URLCache?
     package var wallClock = WallClock.system
-    package var timeoutIntervalForRequest: TimeInterval = 60
+    package var timeoutIntervalForRequest = URLRequest.defaultTimeoutInterval
     package var timeoutIntervalForResource: TimeInterval = 7 * 24 * 3600
     package var networkServiceType = URLRequest.NetworkServiceType.default
     package var allowsCellularAccess = true
@@ -42,6 +42,7 @@ package struct SessionSettings: @unchecked Sendable {  // metatypes and property
     package var retriesUnansweredRequests = true
     package var attemptsResumableUploads = true
     package var maximumDecompressionRatio = 200
+    package var keepsContentCodings = false
     package var maximumCollectedBodySize: Int?
     package var maximumUnreadBodySize = 64 << 20
     package var unixSocket: (@Sendable (_ host: String) -> UnixSocket?)?
@@ -111,8 +112,40 @@ extension SessionSettings {
         if proxyEnvironment == nil { proxyEnvironment = .ofProgram() }
     }
 
-    /// The request's own policy, unless that is the default.
+    /// The request's own policy, unless that is the default, or the session's is stricter.
     package func cachePolicy(of request: URLRequest) -> URLRequest.CachePolicy {
-        request.cachePolicy == .useProtocolCachePolicy ? requestCachePolicy : request.cachePolicy
+        let own = request.cachePolicy
+        return own == .useProtocolCachePolicy || requestCachePolicy.strictness > own.strictness
+            ? requestCachePolicy : own
+    }
+
+    /// The request's own time-out, where it has one and the session's is not stricter; in seconds, and not positive for no limit. What
+    /// the session has unless it is set is no limit to those that a request sets.
+    package func idleTimeout(of request: URLRequest) -> TimeInterval {
+        guard request.hasExplicitTimeout else { return timeoutIntervalForRequest }
+        let (own, limit) = (request.timeoutInterval, timeoutIntervalForRequest)
+        guard limit > 0, limit != URLRequest.defaultTimeoutInterval else { return own }
+        return own > 0 ? min(own, limit) : limit
+    }
+
+    /// Whether a response's body is the program's as the server has coded it.
+    package func keepsContentCodings(of request: URLRequest) -> Bool {
+        keepsContentCodings || request.keepsContentCodings
+    }
+
+    /// Whether only what is stored may answer the request.
+    package func forbidsLoading(_ request: URLRequest) -> Bool { cachePolicy(of: request) == .returnCacheDataDontLoad }
+}
+
+extension URLRequest.CachePolicy {
+    /// How much a policy forbids, of what is stored and of the network: a session's that forbids more holds for all its requests.
+    fileprivate var strictness: Int {
+        switch self {
+        case .useProtocolCachePolicy, .returnCacheDataElseLoad: 0
+        case .reloadRevalidatingCacheData: 1
+        case .reloadIgnoringLocalCacheData: 2
+        case .reloadIgnoringLocalAndRemoteCacheData: 3
+        case .returnCacheDataDontLoad: 4
+        }
     }
 }

@@ -37,6 +37,12 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     }
 
     /// The cache policy of requests that set none of their own: those whose policy is `useProtocolCachePolicy`.
+    ///
+    /// It also holds in place of a request's own policy that forbids less, as on Apple's systems. The order is
+    /// `reloadRevalidatingCacheData`, `reloadIgnoringLocalCacheData`, `reloadIgnoringLocalAndRemoteCacheData`,
+    /// `returnCacheDataDontLoad`; the other two forbid nothing. Where the last one holds, a request is answered by what is
+    /// stored, or fails with `URLError.resourceUnavailable`: so do all where nothing is ever stored, such as those of
+    /// WebSocket tasks, of background sessions, and of `ftp`.
     open var requestCachePolicy: URLRequest.CachePolicy {
         get { settings.requestCachePolicy }
         set { settings.requestCachePolicy = newValue }
@@ -51,15 +57,15 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
 
     /// Seconds without a byte sent or received after which a task fails with `URLError.timedOut`. Default 60.
     ///
-    /// A request whose own `timeoutInterval` was set overrides it. The time starts anew with each byte; it does
-    /// not run while the task is suspended or waits for a free connection.
+    /// A request whose own `timeoutInterval` was set overrides it, unless this was set to less: the stricter one holds, as on
+    /// Apple's systems. The time starts anew with each byte; it does not run while the task is suspended or waits for a free connection.
     open var timeoutIntervalForRequest: TimeInterval {
         get { settings.timeoutIntervalForRequest }
         set { settings.timeoutIntervalForRequest = newValue }
     }
 
     /// Seconds from `resume()` after which a task fails with `URLError.timedOut`, however much it received.
-    /// Default seven days. A stream task has no such limit, as it loads no resource that comes to an end.
+    /// Default seven days. It limits a stream task, too, whose reads and writes have time-outs of their own.
     open var timeoutIntervalForResource: TimeInterval {
         get { settings.timeoutIntervalForResource }
         set { settings.timeoutIntervalForResource = newValue }
@@ -159,6 +165,16 @@ open class URLSessionConfiguration: NSObject, NSCopying, @unchecked Sendable {  
     open var attemptsResumableUploads: Bool {
         get { settings.attemptsResumableUploads }
         set { settings.attemptsResumableUploads = newValue }
+    }
+
+    /// Whether the bodies of all responses come as their servers have coded them (`Content-Encoding`). Default false: they are
+    /// decoded, as on Apple's systems.
+    ///
+    /// For a program that passes bodies on, or keeps them. ``URLRequest/keepsContentCodings`` says what it means, and is for
+    /// single requests.
+    open var keepsContentCodings: Bool {
+        get { settings.keepsContentCodings }
+        set { settings.keepsContentCodings = newValue }
     }
 
     /// How many bytes a response's body may decode to, for each byte that was received of it, where it has a content

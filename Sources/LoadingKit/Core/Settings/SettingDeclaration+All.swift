@@ -71,6 +71,8 @@ extension SettingDeclaration {
         .carried(
             "maximumDecompressionRatio", \.maximumDecompressionRatio, .integer, at: "maximumDecompressionRatio",
             "as in other sessions"),
+        .carried(
+            "keepsContentCodings", \.keepsContentCodings, .flag, at: "keepsContentCodings", "as in other sessions"),
         SettingDeclaration(
             "ownLogger", .program, as: "logger", "the daemon has a log of its own: `loadkit background log`"),
     ]

@@ -38,6 +38,9 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     /// Of the way to the host.
     private(set) var proxyPartition = ""
     private var networkObserver: NetworkMonitor.Observer?
+    /// The time of the whole task. Reads and writes have times of their own.
+    private var clock: TaskClock
+    private var clockTimer: LoopTimer?
 
     convenience init(_ task: URLSessionStreamTask, continuing load: TaskEngine, on channel: any StreamChannel) {
         self.init(task, load.session, load.delegates, continuing: load)
@@ -54,6 +57,8 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         self.session = session
         core = session.core
         self.delegates = delegates
+        clock = TaskClock(idle: 0, whole: session.core.settings.timeoutIntervalForResource, now: session.core.loop.now)
+        scheduleCheck()
         for operation in task.waiting { submit(operation) }
         task.waiting = []
     }
@@ -72,11 +77,33 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
     }
 
     func followState() {
+        switch task.state {
+        case .suspended: clock.pause(loop.now)
+        case .running where clock.isPaused:
+            clock.proceed(loop.now)
+            scheduleCheck()
+        case .running, .canceling, .completed: break
+        }
         if case .open(let channel) = state { channel.followState() }
         proceed()
     }
 
     func cancel() { end(with: URLError(.cancelled)) }
+
+    private func scheduleCheck() {
+        clockTimer?.cancel()
+        let time = clock.firstCheck
+        guard time < .distantFuture else { return }
+        clockTimer = loop.schedule(at: time) { [weak self] in self?.checkTime() }
+    }
+
+    private func checkTime() {
+        guard !clock.isPaused else { return }
+        switch clock.check(loop.now) {
+        case .expired(let failure): end(with: failure)
+        case .checkAgain: scheduleCheck()
+        }
+    }
 
     func connectionDidEstablish() {}
 
@@ -304,6 +331,7 @@ final class StreamEngine: TaskRunner, @unchecked Sendable {  // confined to `loo
         let last = state
         if case .over = last { return }
         state = .over
+        clockTimer?.cancel()
         networkObserver?.cancel()
         questions.closeAll()
         switch last {

@@ -20,6 +20,7 @@ struct UploadResumeData: Equatable {
         static let method = "Method"
         static let fields = "RequestFields"
         static let user = "User"
+        static let rules = "RequestRules"
         static let resource = "UploadResource"
         static let data = "Body"
         static let file = "BodyFile"
@@ -36,6 +37,8 @@ struct UploadResumeData: Equatable {
     let firstURL: URL
     let method: String
     let fields: [String: String]
+    /// What the program allowed and asked for: an upload that goes on must not do what its first part was not to do.
+    let rules: RequestRules
     let resource: URL
     let content: Content
 
@@ -57,6 +60,7 @@ struct UploadResumeData: Equatable {
         var fields: [String: String] = [:]
         for name in Self.keptFields { fields[name] = request.value(forHTTPHeaderField: name) }
         self.fields = fields
+        rules = RequestRules(keptOf: request)
         resource = resumption.resource
     }
 
@@ -84,6 +88,14 @@ struct UploadResumeData: Equatable {
         self.fields = fields.filter { Self.keptFields.contains($0.key) }
         user = list[Key.user] as? String
         content = try Self.content(list)
+        rules = try Self.rules(list[Key.rules])
+    }
+
+    /// Data of earlier versions has none.
+    private static func rules(_ list: Any?) throws -> RequestRules {
+        guard let list else { return .usual }
+        guard let rules = RequestRules(propertyList: list) else { throw invalid("it does not say what is allowed") }
+        return rules
     }
 
     private static func url(_ value: Any?, _ name: String) throws -> URL {
@@ -121,6 +133,7 @@ struct UploadResumeData: Equatable {
         ]
         if firstURL != url.withoutCredentials { list[Key.firstURL] = firstURL.absoluteString }
         list[Key.user] = user
+        list[Key.rules] = rules.propertyList
         switch content {
         case .data(let data): list[Key.data] = data
         case .file(let file):
@@ -137,6 +150,7 @@ struct UploadResumeData: Equatable {
         var request = URLRequest(url: url)
         request.httpMethod = method
         for (name, value) in fields { request.setValue(value, forHTTPHeaderField: name) }
+        rules.apply(to: &request)
         switch content {
         case .data(let data): request.httpBody = data
         case .file(let file): request.bodyFile = file

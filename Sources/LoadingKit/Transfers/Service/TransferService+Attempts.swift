@@ -65,6 +65,11 @@ extension TransferService {
         guard let record = transfer.record, var request = record.request.request else {
             throw LoadFailure(.badURL, "the request has no URL that can be loaded")
         }
+        // Transfers have no cache: another attempt would find nothing, either.
+        guard !session.settings.forbidsLoading(request) else {
+            let error = URLError(LoadFailure.nothingStored, url: request.url)
+            return attemptDidEnd(.final(TransferError(error)), live, session)
+        }
         var resuming: (data: ResumeData, offset: Int64)?
         let count = file.count
         if count > 0, let data = record.standing.part.flatMap({ try? ResumeData($0.resumeData) }) {

@@ -149,11 +149,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         case .complete(let partial): load(nil, completing: partial)
         case .load: load(nil)
         case .gatewayTimeout: serveGatewayTimeout()
-        case .unavailable:
-            receiver?.fail(
-                LoadFailure(
-                    .resourceUnavailable,
-                    "nothing is stored, and returnCacheDataDontLoad does not let the server be asked"))
+        case .unavailable: receiver?.fail(LoadFailure.nothingStored)
         }
     }
 

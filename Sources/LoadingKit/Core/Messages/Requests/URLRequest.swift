@@ -153,13 +153,14 @@ public struct URLRequest: Sendable {
 
     // MARK: Rules
 
-    /// How the cache is used.
+    /// How the cache is used. A session's ``URLSessionConfiguration/requestCachePolicy`` that is stricter holds instead.
     public var cachePolicy: CachePolicy {
         get { storage.options.cachePolicy }
         set { unique.options.cachePolicy = newValue }
     }
 
-    /// Seconds without progress after which the load fails; 60 unless set.
+    /// Seconds without progress after which the load fails; 60 unless set. A session's
+    /// ``URLSessionConfiguration/timeoutIntervalForRequest`` that was set to less holds instead.
     public var timeoutInterval: TimeInterval {
         get { storage.timeoutInterval }
         set {
@@ -237,7 +238,7 @@ public struct URLRequest: Sendable {
     }
 
     /// Whether the response's body comes as the server has coded it (`Content-Encoding`); false unless set, so that the program
-    /// gets it decoded, as on Apple's systems.
+    /// gets it decoded, as on Apple's systems, unless ``URLSessionConfiguration/keepsContentCodings`` is set.
     ///
     /// For programs that decode it themselves, pass it on, or keep it: set `Accept-Encoding` to the codings that it may have.
     /// The response's `expectedContentLength` is that of the coded body then. Such a response is not taken from the session's

@@ -76,7 +76,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         if let resuming = resuming.take() {
             let answer = response as? HTTPURLResponse
             if let answer, resuming.data.isContinued(by: answer, from: resuming.offset) {
-                if !resuming.data.keepsCodings { coding = resuming.data.coding }
+                if !engine.core.settings.keepsContentCodings(of: resuming.whole) { coding = resuming.data.coding }
                 goOn(from: resuming.offset, answer, engine)
                 return .proceed
             }
@@ -96,7 +96,7 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// Begins to keep the content in its codings, where the download could go on from that.
     private func keepCoded(_ response: URLResponse, _ engine: TaskEngine) {
         dropCoded()
-        guard let request = task.currentRequest, !request.keepsContentCodings,
+        guard let request = task.currentRequest, !engine.core.settings.keepsContentCodings(of: request),
             ResumeData(request, response, firstURL: nil, fileName: "", count: 1, isCoded: true) != nil
         else { return }
         let spool = DownloadSpool(engine.loop, DownloadFile())
@@ -194,14 +194,16 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
     /// that has asked for that. Without resume data the file is of no use.
     func settle(_ error: any Error, for engine: TaskEngine, _ report: @escaping (any Error) -> Void) {
         guard let spool else { return report(error) }
-        guard let coded = codedSpool.take() else { return settle(error, spool, isCoded: keepsCodings, report) }
+        guard let coded = codedSpool.take() else { return settle(error, spool, isCoded: keepsCodings(engine), report) }
         spool.body.settle {
             spool.end(keepsFile: false) { [self] in settle(error, coded, isCoded: true, report) }
         }
     }
 
     /// Whether the file has the content in its codings, where it has some.
-    private var keepsCodings: Bool { coding != nil || task.currentRequest?.keepsContentCodings == true }
+    private func keepsCodings(_ engine: TaskEngine) -> Bool {
+        coding != nil || task.currentRequest.map { engine.core.settings.keepsContentCodings(of: $0) } == true
+    }
 
     private func settle(
         _ error: any Error, _ spool: DownloadSpool, isCoded: Bool, _ report: @escaping (any Error) -> Void

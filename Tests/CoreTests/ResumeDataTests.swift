@@ -1,0 +1,102 @@
+import Foundation
+import Testing
+
+@testable import LoadingKitCore
+
+/// What downloads and uploads go on from.
+@Suite struct ResumeDataTests {
+    private let url = URL(string: "http://h.example/file") ?? URL(fileURLWithPath: "/")
+
+    private func response(_ fields: [String: String], status: Int = 200) throws -> HTTPURLResponse {
+        try #require(HTTPURLResponse(url: url, statusCode: status, httpVersion: nil, headerFields: fields))
+    }
+
+    private func made(_ fields: [String: String], _ request: URLRequest? = nil) throws -> ResumeData? {
+        ResumeData(
+            request ?? URLRequest(url: url), try response(fields), firstURL: nil, fileName: DownloadFolder.newName(),
+            count: 5)
+    }
+
+    private static let modified = "Sat, 21 Nov 2026 08:00:00 GMT"
+    private static let second = "Sat, 21 Nov 2026 08:00:01 GMT"
+
+    /// RFC 9110 §8.8.2.2, §13.1.5.
+    private static let validators: [([String: String], ResumeData.Validator?)] = [
+        (["ETag": "\"a\""], .entityTag("\"a\"")), (["ETag": "\"a\"", "Last-Modified": modified], .entityTag("\"a\"")),
+        (["ETag": "W/\"a\""], nil), ([:], nil),
+        (["ETag": "W/\"a\"", "Last-Modified": modified], .lastModified(modified)),
+        (["ETag": "W/\"a\"", "Last-Modified": modified, "Date": second], .lastModified(modified)),
+        // The resource may be changed again in the same second.
+        (["ETag": "W/\"a\"", "Last-Modified": modified, "Date": modified], nil),
+        (["Last-Modified": modified, "Date": modified], nil), (["Last-Modified": second, "Date": modified], nil),
+        (["Last-Modified": modified, "Date": second], .lastModified(modified)),
+    ]
+
+    @Test func weakValidatorsAreNotUsed() throws {
+        for (fields, expected) in Self.validators { #expect(try made(fields)?.validator == expected, "\(fields)") }
+    }
+
+    @Test func anotherVersionIsNoContinuation() throws {
+        let part = ["Content-Range": "bytes 5-9/10"]
+        let cases: [([String: String], [String: String], Bool)] = [
+            (["ETag": "\"a\""], [:], true), (["ETag": "\"a\""], ["ETag": "\"a\""], true),
+            (["ETag": "\"a\""], ["ETag": "\"b\""], false), (["ETag": "\"a\""], ["ETag": "W/\"a\""], false),
+            (["Last-Modified": Self.modified], [:], true),
+            (["Last-Modified": Self.modified], ["Last-Modified": Self.modified], true),
+            (["Last-Modified": Self.modified], ["Last-Modified": Self.second], false),
+        ]
+        for (first, second, expected) in cases {
+            let data = try #require(try made(first))
+            let next = try response(part.merging(second) { $1 }, status: 206)
+            #expect(data.isContinued(by: next, from: 5) == expected, "\(first) \(second)")
+        }
+    }
+
+    private var strict: URLRequest {
+        var request = URLRequest(url: url)
+        request.mainDocumentURL = URL(string: "https://ada:secret@site.example/")
+        request.cachePolicy = .reloadIgnoringLocalAndRemoteCacheData
+        request.timeoutInterval = 5
+        request.networkServiceType = .voice
+        request.httpShouldHandleCookies = false
+        request.allowsCellularAccess = false
+        request.allowsConstrainedNetworkAccess = false
+        request.allowsExpensiveNetworkAccess = false
+        request.requiresDNSSECValidation = true
+        request.keepsContentCodings = true
+        return request
+    }
+
+    private func checkRules(_ request: URLRequest) {
+        var expected = strict
+        expected.mainDocumentURL = URL(string: "https://site.example/")
+        #expect(RequestRules(request) == RequestRules(expected))
+    }
+
+    @Test func whatADownloadMayNotDoIsKept() throws {
+        let data = try #require(try made(["ETag": "\"a\""], strict)?.encoded)
+        #expect(data.range(of: Data("secret".utf8)) == nil)
+        checkRules(try ResumeData(data).request)
+    }
+
+    @Test func whatAnUploadMayNotDoIsKept() throws {
+        var request = strict
+        request.httpMethod = "POST"
+        request.httpBody = Data("body".utf8)
+        let data = try #require(UploadResumption(request, goingOnAt: url).resumeData)
+        #expect(data.range(of: Data("secret".utf8)) == nil)
+        checkRules(try UploadResumeData(data).request)
+    }
+
+    /// As earlier versions have written them.
+    @Test func dataWithoutRulesHasTheUsualOnes() throws {
+        let data = try #require(try made(["ETag": "\"a\""])?.encoded)
+        var list = try #require(try PropertyListSerialization.propertyList(from: data, format: nil) as? [String: Any])
+        #expect(list.removeValue(forKey: "LoadingKitResumeRequestRules") != nil)
+        let old = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+        #expect(try ResumeData(old).request == URLRequest(url: url))
+        list["LoadingKitResumeRequestRules"] = ["cachePolicy": "none"]
+        let damaged = try PropertyListSerialization.data(fromPropertyList: list, format: .xml, options: 0)
+        #expect(throws: LoadFailure.self) { try ResumeData(damaged) }
+    }
+}
