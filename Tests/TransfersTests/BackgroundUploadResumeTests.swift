@@ -50,7 +50,7 @@ import Testing
                 asked.waitBlocking()
                 program.send("cancel a")
                 let data = try #require(program.next(with: "data"))
-                #expect(data.count == 3 && data[2].count > 100)
+                try #require(data.count == 3 && data[2].count > 100)
                 goesOn.fire()
                 program.send("again b \(data.last ?? "")")
                 let code = program.waitForEnd(of: "b")

@@ -33,6 +33,8 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     // Used on the service's loop.
 
     var task: URLSessionTask?
+    /// That of the task's session.
+    var loadLoop: EventLoop?
     /// What a later attempt may go on from.
     var resumeData: ResumeData?
     /// Whether it goes on with an upload that an earlier one has begun.
@@ -197,10 +199,22 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
         _ session: URLSession, task: URLSessionTask, didReceiveInformationalResponse response: HTTPURLResponse
     ) {
         guard response.statusCode == 104, let task = task as? URLSessionUploadTask else { return }
-        session.core.loop.execute { [self] in
-            // One of another origin, after a redirect, is not the transfer's: its request would go there with its fields.
-            let resource = task.resumption?.resource
-            if let resource, task.originalRequest?.url?.isSameOrigin(as: resource) == true { uploadIsAt(resource) }
+        session.core.loop.execute { [self] in noteResource(of: task) }
+    }
+
+    /// On the loop of the load.
+    private func noteResource(of task: URLSessionUploadTask) {
+        // One of another origin, after a redirect, is not the transfer's: its request would go there with its fields.
+        let resource = task.resumption?.resource
+        if let resource, task.originalRequest?.url?.isSameOrigin(as: resource) == true { uploadIsAt(resource) }
+    }
+
+    /// Asks where the load is made for what it knows of an upload, and calls back on the service's loop.
+    func askForResource(_ completion: @escaping @Sendable () -> Void) {
+        guard let task = task as? URLSessionUploadTask, let loadLoop else { return completion() }
+        loadLoop.execute { [self] in
+            noteResource(of: task)
+            loop.execute(completion)
         }
     }
 

@@ -91,7 +91,7 @@ extension TransferService {
             }
         task.delegate = attempt
         task.priority = record.priority
-        attempt.task = task
+        (attempt.task, attempt.loadLoop) = (task, urlSession.core.loop)
         if !transfer.state.isSuspended { task.resume() }
     }
 

@@ -35,7 +35,13 @@ extension TransferService {
         case .reset:
             do { try urlSession(of: session).reset {} } catch { return completion(error) }
         case .cancel(let identifier, true):
-            if let transfer = session.transfers[identifier] { return cancelForResumeData(transfer, completion) }
+            guard let transfer = session.transfers[identifier] else { break }
+            guard let attempt = transfer.attempt else { return cancelForResumeData(transfer, completion) }
+            attempt.askForResource { [weak self] in
+                guard let self else { return completion(nil) }
+                cancelForResumeData(transfer, completion)
+            }
+            return
         case .suspend, .resume, .cancel, .change, .answerBeginning, .answerChallenge:
             if let transfer = command.transfer.flatMap({ session.transfers[$0] }) { perform(command, transfer) }
         }
@@ -169,6 +175,7 @@ extension TransferService {
     // MARK: Cancelling with resume data
 
     private func cancelForResumeData(_ transfer: ServiceTransfer, _ completion: @escaping Completion) {
+        guard transfer.state.phase != .over else { return completion(nil) }
         input(transfer) { $0.stopForResumeData() }
         guard let record = record(of: transfer), let part = record.standing.part, record.kind == .download else {
             input(transfer) { $0.cancel(.cancelled) }
