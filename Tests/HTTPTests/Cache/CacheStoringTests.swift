@@ -133,6 +133,7 @@ import Testing
         let body = (0..<count).map { UInt8(truncatingIfNeeded: $0 &* 31) }
         let test = try CachingSession(delegate: keeper) { _ in .bytes(body).adding("Cache-Control", "max-age=10") }
         defer { test.stop() }
+        test.cache.memoryCapacity = 16 << 20
         try await withTimeout {
             test.session.dataTask(with: test.request("/delegate")).resume()
             _ = await keeper.ended.count(reaches: 1)
