@@ -130,10 +130,76 @@ import Testing
             case removed, shorter, longer, replaced, written
         }
 
-        @Test("a file that was changed, or is gone, ends its upload", arguments: Change.allCases)
+        private static func change(_ file: URL, _ change: Change, _ harness: ServiceHarness) throws {
+            switch change {
+            case .removed: try FileManager.default.removeItem(at: file)
+            case .shorter: try Data(count: 999).write(to: file)
+            case .longer: try Data(count: 1001).write(to: file)
+            case .replaced:
+                let other = try harness.folder.write(Data(count: 1000), to: "other")
+                #expect(rename(other.path, file.path) == 0)
+            case .written:
+                let times = [timeval(tv_sec: 1, tv_usec: 0), timeval(tv_sec: 1, tv_usec: 0)]
+                #expect(utimes(file.path, times) == 0)
+            }
+        }
+
+        @Test("a copy is sent, whatever becomes of the file", arguments: Change.allCases, [false, true])
+        func copied(_ change: Change, restarts: Bool) async throws {
+            try await withTimeout {
+                let (harness, count) = (try ServiceHarness(), Box(0))
+                let body = Data((0..<1000).map { UInt8(truncatingIfNeeded: $0) })
+                let server = try LoopbackServer { request in
+                    let number = count.update { count in
+                        count += 1
+                        return count
+                    }
+                    guard number > 1 else { throw CancellationError() }
+                    return .text("\(Data(request.body) == body)")
+                }
+                defer { server.stop() }
+                harness.randomness.value = 1
+                let file = try harness.folder.write(body, to: "file")
+                let first = try harness.start()
+                let program = TestProgram(first, try harness.description())
+                try await program.upload(1, file.path, to: server.url())
+                await harness.pauses.count(reaches: 1)
+                try Self.change(file, change, harness)
+                if restarts { first.stop() }
+                let second = restarts ? try harness.start() : first
+                defer { second.stop() }
+                let again = restarts ? TestProgram(second, try harness.description()) : program
+                if !restarts { harness.pass(1) }
+                let end = try await again.end(of: 1)
+                #expect(end.error == nil)
+                #expect(try Data(contentsOf: URL(fileURLWithPath: try #require(end.file))) == Data("true".utf8))
+                try await again.takeAll(1)
+                #expect(harness.files.isEmpty)
+            }
+        }
+
+        @Test("copies are as their files were, and none are made of what is too large")
+        func copies() throws {
+            let folder = try TemporaryFolder()
+            let file = try folder.write(Data(count: 1000), to: "file")
+            let times = [timeval(tv_sec: 5, tv_usec: 6), timeval(tv_sec: 7, tv_usec: 8)]
+            #expect(utimes(file.path, times) == 0)
+            let (upload, path) = (UploadFile(path: file.path), folder.file("copy").path)
+            let copy = try #require(UploadCopy.make(of: upload, at: path, upTo: 1000))
+            let (before, after) = (try upload.state(), try copy.state())
+            #expect(before.size == after.size && before.modified == 7 && after.modified == 7)
+            #expect(before.modifiedNanoseconds == 8000 && after.modifiedNanoseconds == 8000)
+            #expect(try Data(contentsOf: folder.file("copy")) == Data(count: 1000))
+            #expect(UploadCopy.make(of: upload, at: path, upTo: -1) == nil)
+            #expect(UploadCopy.make(of: UploadFile(path: "/nowhere"), at: path, upTo: 1000) == nil)
+            #expect(UploadCopy.make(of: upload, at: "/nowhere/copy", upTo: 1000) == nil)
+        }
+
+        @Test("a file of which there is no copy, and that was changed, ends its upload", arguments: Change.allCases)
         func changed(_ change: Change) async throws {
             try await withTimeout {
                 let harness = try ServiceHarness()
+                harness.largestCopy.value = -1
                 let peer = try ScriptedPeer([.expectRequest, .reset])
                 defer { peer.stop() }
                 harness.randomness.value = 1
@@ -143,17 +209,7 @@ import Testing
                 let program = TestProgram(service, try harness.description())
                 try await program.upload(1, file.path, to: peer.url())
                 await harness.pauses.count(reaches: 1)
-                switch change {
-                case .removed: try FileManager.default.removeItem(at: file)
-                case .shorter: try Data(count: 999).write(to: file)
-                case .longer: try Data(count: 1001).write(to: file)
-                case .replaced:
-                    let other = try harness.folder.write(Data(count: 1000), to: "other")
-                    #expect(rename(other.path, file.path) == 0)
-                case .written:
-                    let times = [timeval(tv_sec: 1, tv_usec: 0), timeval(tv_sec: 1, tv_usec: 0)]
-                    #expect(utimes(file.path, times) == 0)
-                }
+                try Self.change(file, change, harness)
                 harness.pass(1)
                 let error = try #require(try await program.end(of: 1).error)
                 let code: URLError.Code = change == .removed ? .fileDoesNotExist : .requestBodyStreamExhausted

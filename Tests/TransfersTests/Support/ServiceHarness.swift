@@ -21,6 +21,8 @@ final class ServiceHarness: Sendable {
     let conditionsAreGood = Box(true)
     let conditionLooks = Recorder<Bool>()
     let boot = Box("boot")
+    /// Of files to upload; below 0: none are made.
+    let largestCopy = Box(UploadCopy.largest)
 
     init() throws { folder = try TemporaryFolder() }
 
@@ -42,6 +44,7 @@ final class ServiceHarness: Sendable {
             return conditionsAreGood.value
         }
         environment.bootIdentifier = boot.value
+        environment.largestCopy = largestCopy.value
         return try TransferService(
             journal: try journal ?? self.journal, folder: folder.file("downloads"), environment)
     }
@@ -64,7 +67,7 @@ final class ServiceHarness: Sendable {
     /// The files of transfers that are there.
     var files: [String] {
         let all = FileManager.default.enumerator(atPath: folder.file("downloads").path)?.compactMap { $0 as? String }
-        return (all ?? []).filter { $0.hasSuffix(".part") }.sorted()
+        return (all ?? []).filter { $0.hasSuffix(".part") || $0.hasSuffix(".upload") }.sorted()
     }
 }
 

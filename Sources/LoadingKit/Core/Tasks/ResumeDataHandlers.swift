@@ -4,22 +4,42 @@ import LoadingKitTransport
 
 /// The handlers of a program's that wait for the data to resume a task from.
 final class ResumeDataHandlers: Sendable {
-    private let waiting = Guarded<[@Sendable (Data?) -> Void]>([])
-
-    var isEmpty: Bool { waiting.withLock { $0.isEmpty } }
-
-    func append(_ handler: @escaping (Data?) -> Void) {
-        // Apple's signature is not `@Sendable`; the handler goes to the delegate queue and nowhere else.
-        let handler = LoopTransfer(handler)
-        waiting.withLock { $0.append { handler.value($0) } }
+    private enum State {
+        case waiting([@Sendable (Data?) -> Void])
+        /// The load is over, which the program may not have been told yet.
+        case over(Data?)
     }
 
-    /// Calls those that wait, in the mailbox; of a task that belongs to no session, at once.
-    func produce(_ data: Data?, in mailbox: DelegateMailbox?) {
-        let handlers = waiting.withLock { waiting in
-            defer { waiting = [] }
-            return waiting
+    private let state = Guarded(State.waiting([]))
+
+    var isEmpty: Bool { state.withLock { if case .waiting(let handlers) = $0 { handlers.isEmpty } else { true } } }
+
+    /// Calls the handler in the mailbox, once it is known what the task can be resumed from.
+    func append(_ handler: @escaping (Data?) -> Void, in mailbox: DelegateMailbox?) {
+        // Apple's signature is not `@Sendable`; the handler goes to the delegate queue and nowhere else.
+        let handler = LoopTransfer(handler)
+        let data = state.withLock { state -> Data?? in
+            switch state {
+            case .waiting(let handlers):
+                state = .waiting(handlers + [{ handler.value($0) }])
+                return nil
+            case .over(let data): return .some(data)
+            }
         }
+        if let data { Self.call([{ handler.value($0) }], data, in: mailbox) }
+    }
+
+    /// The load is over. Calls those that wait, in the mailbox; of a task that belongs to no session, at once.
+    func produce(_ data: Data?, in mailbox: DelegateMailbox?) {
+        let handlers = state.withLock { state -> [@Sendable (Data?) -> Void] in
+            guard case .waiting(let handlers) = state else { return [] }
+            state = .over(data)
+            return handlers
+        }
+        Self.call(handlers, data, in: mailbox)
+    }
+
+    private static func call(_ handlers: [@Sendable (Data?) -> Void], _ data: Data?, in mailbox: DelegateMailbox?) {
         for handler in handlers {
             if let mailbox { mailbox.post { handler(data) } } else { handler(data) }
         }

@@ -41,7 +41,7 @@ open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {  // as 
     /// are of those; a download that goes on so counts them, and decodes them when it has all.
     /// - Parameter completionHandler: called once, on the delegate queue.
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
-        waiting.append(completionHandler)
+        waiting.append(completionHandler, in: mailbox)
         cancel()
         guard let mailbox else { return produce(nil) }
         // Behind what ends it, which may be about to produce something.

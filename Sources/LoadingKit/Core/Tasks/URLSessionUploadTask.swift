@@ -65,7 +65,7 @@ open class URLSessionUploadTask: URLSessionDataTask, @unchecked Sendable {  // a
     /// final response.
     /// - Parameter completionHandler: called once, on the delegate queue.
     open func cancel(byProducingResumeData completionHandler: @escaping (Data?) -> Void) {
-        waiting.append(completionHandler)
+        waiting.append(completionHandler, in: mailbox)
         cancel()
         guard let mailbox else { return waiting.produce(nil, in: nil) }
         // Behind what ends it, which may be about to produce something.

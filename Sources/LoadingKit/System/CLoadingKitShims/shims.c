@@ -5,10 +5,13 @@
 #include <errno.h>
 #include <sys/syscall.h>
 #include <fcntl.h>
+#include <linux/fs.h>
 #include <pthread.h>
 #include <sys/auxv.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 _Thread_local struct lk_thread_state lk_thread_state_storage;
@@ -17,6 +20,17 @@ void lk_set_thread_timer_slack(unsigned long nanoseconds) { prctl(PR_SET_TIMERSL
 
 int lk_reserve(int descriptor, int64_t offset, int64_t count) {
     return fallocate(descriptor, FALLOC_FL_KEEP_SIZE, offset, count);
+}
+
+int lk_clone_file(int target, int source) { return ioctl(target, FICLONE, source); }
+
+int64_t lk_copy_range(int source, int target, size_t count) {
+    return copy_file_range(source, NULL, target, NULL, count, 0);
+}
+
+int lk_set_modification_time(int descriptor, int64_t seconds, int64_t nanoseconds) {
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}, {.tv_sec = seconds, .tv_nsec = nanoseconds}};
+    return futimens(descriptor, times);
 }
 
 unsigned long lk_program_entry(void) { return getauxval(AT_ENTRY); }

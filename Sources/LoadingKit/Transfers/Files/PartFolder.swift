@@ -39,6 +39,26 @@ struct PartFolder: Sendable {
 
     func path(of identifier: Int) -> String { "\(path)/\(prefix)-\(identifier).part" }
 
+    /// The copy of the file that a transfer sends.
+    func copyPath(of identifier: Int) -> String { "\(path)/\(prefix)-\(identifier).upload" }
+
+    /// What a transfer's file is decoded to.
+    func decodedPath(of identifier: Int) -> String { "\(path)/\(prefix)-\(identifier).decoded" }
+
+    /// Nil where there is none.
+    func copy(of identifier: Int) -> UploadFile? {
+        let copy = UploadFile(path: copyPath(of: identifier))
+        return (try? copy.state()) == nil ? nil : copy
+    }
+
+    func remove(_ identifier: Int) {
+        for path in [path(of: identifier), copyPath(of: identifier), decodedPath(of: identifier)] {
+            _ = SystemCalls.unlink(path)
+        }
+    }
+
+    private static let suffixes = [".part", ".upload", ".decoded"]
+
     func make() throws {
         for folder in parents + [path] { try PrivateFolder.make(folder) }
     }
@@ -50,8 +70,10 @@ struct PartFolder: Sendable {
     func leftIdentifiers() -> [Int] {
         let names = (try? FileManager.default.contentsOfDirectory(atPath: path)) ?? []
         return names.compactMap { name in
-            guard name.hasPrefix(prefix + "-"), name.hasSuffix(".part") else { return nil }
-            return Int(name.dropFirst(prefix.count + 1).dropLast(5))
+            guard name.hasPrefix(prefix + "-"), let suffix = Self.suffixes.first(where: name.hasSuffix) else {
+                return nil
+            }
+            return Int(name.dropFirst(prefix.count + 1).dropLast(suffix.count))
         }
     }
 }

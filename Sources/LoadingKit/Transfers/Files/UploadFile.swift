@@ -8,10 +8,13 @@ struct UploadFile: Sendable {
     private let path: String
     private let descriptor: OwnedDescriptor?
 
-    init(path: String, _ descriptor: OwnedDescriptor?) {
+    init(path: String, _ descriptor: OwnedDescriptor? = nil) {
         self.path = path
         self.descriptor = descriptor
     }
+
+    /// A descriptor of its own, at the file's beginning, which the caller closes; negative where it cannot be opened.
+    func open() -> Int { SystemCalls.open(descriptor.map { "/proc/self/fd/\($0.number)" } ?? path, O_RDONLY) }
 
     /// What it is now. Throws where it is gone, or is no regular file.
     func state() throws -> UploadFileState {

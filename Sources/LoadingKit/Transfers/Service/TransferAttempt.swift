@@ -37,6 +37,8 @@ final class TransferAttempt: NSObject, URLSessionDataDelegate, SpooledFile, @unc
     var loadLoop: EventLoop?
     /// What a later attempt may go on from.
     var resumeData: ResumeData?
+    /// The response's `Content-Encoding`: the part file has the content so.
+    var coding: String?
     /// Whether it goes on with an upload that an earlier one has begun.
     let wentOn: Bool
     var isWaitingForConnectivity = false

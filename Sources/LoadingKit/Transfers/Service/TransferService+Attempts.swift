@@ -38,13 +38,15 @@ extension TransferService {
         }
         transfer.record = record
         let (folder, boot, loop) = (transfer.session.folder, environment.bootIdentifier, loop)
-        let source = transfer.upload ?? record.uploadFile.map { UploadFile(path: $0, nil) }
+        let upload = transfer.upload
         let (path, position) = (folder.path(of: transfer.identifier), transfer.position)
         transfer.position = nil
         BlockingPool.shared.run {
             let files = Result {
                 try folder.make()
                 if let destination = record.destination { try DestinationFile.checkIsFree(destination, part: path) }
+                let copy = record.uploadFile == nil ? nil : folder.copy(of: transfer.identifier)
+                let source = upload ?? copy ?? record.uploadFile.map { UploadFile(path: $0) }
                 let body = try source?.checked(record.standing.uploadFile)
                 let part = record.standing.part
                 return (try PartFile(path, record: part, bootIdentifier: boot, position: position), body)
@@ -66,10 +68,13 @@ extension TransferService {
             throw LoadFailure(.badURL, "the request has no URL that can be loaded")
         }
         // Transfers have no cache: another attempt would find nothing, either.
-        guard !session.settings.forbidsLoading(request) else {
+        let settings = transfer.session.settings
+        guard !settings.forbidsLoading(request) else {
             let error = URLError(LoadFailure.nothingStored, url: request.url)
-            return attemptDidEnd(.final(TransferError(error)), live, session)
+            return attemptDidEnd(.final(TransferError(error)), transfer)
         }
+        // A part is one of the content in its codings (RFC 9110 §14); the whole is decoded when it is there.
+        if record.kind == .download { request.keepsContentCodings = true }
         var resuming: (data: ResumeData, offset: Int64)?
         let count = file.count
         if count > 0, let data = record.standing.part.flatMap({ try? ResumeData($0.resumeData) }) {
@@ -114,12 +119,8 @@ extension TransferService {
         defer { transfer.record?.standing = standing }
         if goesOn { return answer(.allow) }
         // The name and the count are those of the file that it becomes, should it be handed over.
-        let request = attempt.task?.currentRequest ?? attempt.task?.originalRequest
-        attempt.resumeData =
-            transfer.record?.kind == .download
-            ? request.flatMap {
-                ResumeData($0, response, firstURL: nil, fileName: DownloadFolder.newName(), count: 1)
-            } : nil
+        attempt.coding = (response as? HTTPURLResponse)?.value(forHTTPHeaderField: "Content-Encoding")
+        attempt.resumeData = resumeData(of: attempt, transfer, response)
         let had = standing.part != nil
         let isWorth = progress.expectedToReceive < 0 || progress.expectedToReceive > Self.leastWorthKeeping
         standing.part =
@@ -129,6 +130,19 @@ extension TransferService {
         guard had || standing.part != nil else { return answer(.allow) }
         // The journal must know of which version the bytes are, before there are any.
         journal.add(.standing(transfer.key, standing)) { _ in answer(.allow) }
+    }
+
+    private func resumeData(
+        of attempt: TransferAttempt, _ transfer: ServiceTransfer, _ response: URLResponse
+    ) -> ResumeData? {
+        guard let record = transfer.record, record.kind == .download,
+            var request = attempt.task?.currentRequest ?? attempt.task?.originalRequest
+        else { return nil }
+        // As the program has asked, and not the service.
+        request.keepsContentCodings = record.request.rules.keepsContentCodings == true
+        return ResumeData(
+            request, response, firstURL: nil, fileName: DownloadFolder.newName(), count: 1,
+            isCoded: attempt.coding != nil)
     }
 
     func didProgress(_ attempt: TransferAttempt, _ transfer: ServiceTransfer) {

@@ -96,13 +96,13 @@ extension TransferService {
         // Where the file cannot be read the attempt says so.
         record.standing.uploadFile = try? upload?.state()
         switch (asked.kind, asked.resumeData) {
-        case (_, nil): keep(record, upload, session, completion)
+        case (_, nil): keep(record, sending: upload, session, completion)
         case (.upload, let data?):
             do {
                 let resumed = try data.resumedUpload
                 try record.standing.uploadFile?.check(resumed.body)
                 record.standing.uploadResource = resumed.resource
-                keep(record, upload, session, completion)
+                keep(record, sending: upload, session, completion)
             } catch {
                 completion(TransferError(error).error)
             }
@@ -129,6 +129,30 @@ extension TransferService {
         }
     }
 
+    /// A copy of the file is sent, where one can be made.
+    private func keep(
+        _ record: TransferRecord, sending upload: UploadFile?, _ session: ServiceSession,
+        _ completion: @escaping Completion
+    ) {
+        guard let upload else { return keep(record, nil, session, completion) }
+        let (folder, limit, loop) = (session.folder, environment.largestCopy, loop)
+        BlockingPool.shared.run {
+            let path = folder.copyPath(of: record.identifier)
+            let isMade = (try? folder.make()) != nil
+            let copy = isMade ? UploadCopy.make(of: upload, at: path, upTo: limit) : nil
+            let state = try? copy?.state()
+            loop.execute { [weak self] in
+                guard let self, let session = sessions[session.number] else {
+                    _ = SystemCalls.unlink(path)
+                    return completion(TransferError(.cancelled, "the session has ended").error)
+                }
+                var record = record
+                if let state { record.standing.uploadFile = state }
+                keep(record, state == nil ? upload : copy, session, completion)
+            }
+        }
+    }
+
     private func keep(
         _ record: TransferRecord, _ upload: UploadFile?, _ session: ServiceSession, _ completion: @escaping Completion
     ) {
@@ -145,10 +169,10 @@ extension TransferService {
         }
     }
 
-    /// The file is not needed: the transfer is not in the journal, or is over.
+    /// The files are not needed: the transfer is not in the journal, or is over.
     func removePart(_ identifier: Int, _ session: ServiceSession) {
-        let path = session.folder.path(of: identifier)
-        BlockingPool.shared.run { _ = SystemCalls.unlink(path) }
+        let folder = session.folder
+        BlockingPool.shared.run { folder.remove(identifier) }
     }
 
     // MARK: Changes

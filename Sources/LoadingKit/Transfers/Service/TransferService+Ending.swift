@@ -11,11 +11,15 @@ extension TransferService {
         attempt.synchronizing?.cancel()
         attempt.synchronizing = nil
         let (file, destination) = (attempt.file, transfer.record?.destination)
+        let coding = coding(of: attempt, transfer)
+        let decodedPath = transfer.session.folder.decodedPath(of: transfer.identifier)
+        let ratio = transfer.session.settings.maximumDecompressionRatio
         file.close()
         Self.synchronizers.run { [loop] in
             let result = Result {
                 file.giveBackRoom()
                 _ = try file.synchronize()
+                if let coding { try CodedDownload.decode(file.path, coding, ratio: ratio, by: decodedPath) }
                 return try destination.map { try DestinationFile.place(file.path, at: $0) } ?? []
             }
             loop.execute { [weak self] in
@@ -26,6 +30,14 @@ extension TransferService {
                 }
             }
         }
+    }
+
+    /// The codings of what was downloaded, where they are to be undone: the program has not asked for them.
+    private func coding(of attempt: TransferAttempt, _ transfer: ServiceTransfer) -> String? {
+        guard let record = transfer.record, record.kind == .download,
+            !transfer.session.settings.keepsContentCodings, record.request.rules.keepsContentCodings != true
+        else { return nil }
+        return attempt.coding ?? attempt.resumeData?.coding
     }
 
     /// - Parameter surplus: Files that are at the transfer's destination by now: the program need not take it.
@@ -49,7 +61,12 @@ extension TransferService {
         transfer.stopAttempt()
         transfer.alarm?.cancel()
         session.transfers[identifier] = nil
-        if standing.file == nil, !transfer.isPlaced { removePart(identifier, session) }
+        if standing.file == nil, !transfer.isPlaced {
+            removePart(identifier, session)
+        } else if record?.kind == .upload {
+            let copy = session.folder.copyPath(of: identifier)
+            BlockingPool.shared.run { _ = SystemCalls.unlink(copy) }
+        }
         if transfer.isPlaced {
             journal.add(.session(session.record))
             journal.add(.forget(transfer.key), didKeepEnd(standing, of: transfer))
@@ -90,12 +107,12 @@ extension TransferService {
             return journal.add(.row(row)) { completion($0) }
         }
         session.ended[identifier] = nil
-        let path = session.folder.path(of: identifier)
+        let folder = session.folder
         // A later transfer must not get the number that this one has had.
         journal.add(.session(session.record))
         journal.add(.forget(row.key)) { [loop] error in
             BlockingPool.shared.run { [weak self] in
-                _ = SystemCalls.unlink(path)
+                folder.remove(identifier)
                 completion(error)
                 // Not before: the files of a session that is forgotten are not removed.
                 loop.execute { [weak self] in

@@ -24,6 +24,8 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
         package var random: @Sendable () -> Double = { Double.random(in: 0...1) }
         /// What distinguishes this start of the system from others.
         package var bootIdentifier = BootIdentifier.current
+        /// How large the file of an upload may be of which a copy is made byte by byte.
+        var largestCopy = UploadCopy.largest
 
         package init(makeConfiguration: @escaping @Sendable (SessionDescription) -> URLSessionConfiguration) {
             self.makeConfiguration = makeConfiguration
@@ -114,7 +116,7 @@ package final class TransferService: TransferPerformer, @unchecked Sendable {  /
     private func removeForgottenFiles(_ session: ServiceSession) {
         for identifier in session.folder.leftIdentifiers()
         where session.transfers[identifier] == nil && session.ended[identifier] == nil {
-            _ = SystemCalls.unlink(session.folder.path(of: identifier))
+            session.folder.remove(identifier)
         }
     }
 

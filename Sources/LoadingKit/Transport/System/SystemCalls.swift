@@ -11,7 +11,8 @@ package enum SystemCalls {
     package enum Name: String, Sendable, CaseIterable {
         case socket, connect, recv, send, sendmsg, shutdown, close, getsockopt, setsockopt, getsockname
         case epollCreate, epollControl, epollWait, eventfd
-        case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fallocate, fsync, unlink, rename, mkdir,
+        case open, read, write, pread, pwrite, fstat, stat, lseek, ftruncate, fallocate, ioctl, copyFileRange,
+            futimens, fsync, unlink, rename, mkdir,
             rmdir, poll
         case flock, link, lstat, chmod, fcntl
         case bind, listen, accept, recvmsg, pipe
@@ -315,6 +316,21 @@ extension SystemCalls {
     /// Has the file system set aside room for bytes to come; the file's size stays what it is.
     package static func reserve(_ descriptor: Int32, from offset: Int64, count: Int64) -> Int {
         call(.fallocate) { Int(lk_reserve(descriptor, offset, count)) }
+    }
+
+    /// Gives an empty file the content of another one, without copying it: fails where the file system cannot do that.
+    package static func clone(_ source: Int32, to target: Int32) -> Int {
+        call(.ioctl) { Int(lk_clone_file(target, source)) }
+    }
+
+    /// Copies from where both files are read and written next. Gives how many bytes, 0 at the end.
+    package static func copy(_ source: Int32, to target: Int32, count: Int) -> Int {
+        transfer(.copyFileRange, count) { Int(lk_copy_range(source, target, $0)) }
+    }
+
+    /// Says when a file was last written to.
+    package static func setModificationTime(_ descriptor: Int32, seconds: Int64, nanoseconds: Int64) -> Int {
+        call(.futimens) { Int(lk_set_modification_time(descriptor, seconds, nanoseconds)) }
     }
 
     package static func synchronize(_ descriptor: Int32) -> Int { call(.fsync) { Int(Glibc.fsync(descriptor)) } }

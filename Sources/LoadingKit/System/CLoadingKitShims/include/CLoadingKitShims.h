@@ -55,6 +55,16 @@ static inline void lk_release_free_memory(void) {
 // Has the file system set aside room for a file's bytes; the file's size stays what it is. -1 and errno where it has none.
 int lk_reserve(int descriptor, int64_t offset, int64_t count);
 
+// Gives a file the content of another one, which both have in common until one is written to; -1 and errno where the file system
+// has no such thing.
+int lk_clone_file(int target, int source);
+
+// Copies from where both files are read and written next. How many bytes, 0 at the end; -1 and errno.
+int64_t lk_copy_range(int source, int target, size_t count);
+
+// Says when a file was last written to. -1 and errno.
+int lk_set_modification_time(int descriptor, int64_t seconds, int64_t nanoseconds);
+
 #include "checksum.h"
 #include "chunk_line.h"
 #include "field_lines.h"
