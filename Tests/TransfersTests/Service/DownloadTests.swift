@@ -58,6 +58,27 @@ import Testing
             }
         }
 
+        @Test("what is coded goes on by ranges of that, and is decoded when it is there", arguments: [false, true])
+        func coded(isKept: Bool) async throws {
+            try await withProgram() { harness, server, _, program in
+                let plain = server.content
+                guard case .bytes(let coded) = try ServerResponse.gzip(Array(plain)).body else { return }
+                server.behaviour.update {
+                    $0.content = coded
+                    $0.coding = "gzip"
+                    $0.breaks = [300_000, 200_000]
+                }
+                try await program.download(1, server.url) { $0.request.rules.keepsContentCodings = isKept }
+                let end = try await program.end(of: 1)
+                #expect(end.error == nil)
+                let isAsWanted = try data(end) == (isKept ? Data(coded) : plain)
+                #expect(isAsWanted)
+                #expect(server.ranges == [nil, "bytes=300000-", "bytes=500000-"])
+                try await program.takeAll(1)
+                #expect(harness.files.isEmpty)
+            }
+        }
+
         @Test("what is suspended lets go of its connection, and goes on by ranges")
         func suspended() async throws {
             try await withProgram() { _, server, _, program in

@@ -6,6 +6,8 @@ final class RangeServer: Sendable {
     struct Behaviour: Sendable {
         var content: [UInt8]
         var entityTag = "\"1\""
+        /// What `Content-Encoding` says.
+        var coding: String?
         /// After how many bytes each of the next responses breaks off.
         var breaks: [Int] = []
         /// After how many bytes a response waits until the client closes the connection.
@@ -49,6 +51,7 @@ final class RangeServer: Sendable {
             }
             response.status = first > 0 ? 206 : now.status
             response.fields.append(name: "ETag", value: now.entityTag)
+            if let coding = now.coding { response.fields.append(name: "Content-Encoding", value: coding) }
             if first > 0 {
                 let range = "bytes \(first)-\(now.content.count - 1)/\(now.content.count)"
                 response.fields.append(name: "Content-Range", value: range)
