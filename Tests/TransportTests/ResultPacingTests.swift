@@ -29,7 +29,7 @@ import Testing
             ]),
         Case(
             testDescription: "six in a row", apart: 10,
-            looks: (1...7).map { Look(after: 40, results: $0 * 2, awaited: 60 - $0, pauses: $0 < 7) }),
+            looks: (1...7).map { Look(after: 40, results: $0 * 3, awaited: 60 - $0, pauses: $0 < 7) }),
         Case(
             testDescription: "enough", apart: 10,
             looks: [
