@@ -15,7 +15,7 @@ struct ResultPacing {
     /// Fewer results that are still awaited are not waited for: their server may be waiting for what follows from these.
     private static let many = 16
     /// Where results come less often than that, a pause would bring few: two or three at most. In nanoseconds.
-    private static let quick: UInt64 = 15_000
+    private static let quick: UInt64 = 20_000
 
     /// The mean time between results of late, in nanoseconds.
     private var interval: UInt64 = 1_000_000
