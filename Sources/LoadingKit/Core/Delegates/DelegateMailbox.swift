@@ -15,6 +15,8 @@ package final class DelegateMailbox: Sendable {
         case task(URLSessionTask)
         /// Reported also of a task that the program has cancelled, after so many turns of the loop.
         case end(URLSessionTask, turns: Int)
+        /// No call: those that are parked for the task, whose end has waited, come next.
+        case due(URLSessionTask)
         /// The last call, after all others, those that wait for their task included.
         case last
     }
@@ -80,9 +82,9 @@ package final class DelegateMailbox: Sendable {
     /// Runs `call` even if the program has cancelled the task by then, as it reports the task's end, or a file on disk.
     /// It does not run while the task is suspended.
     ///
-    /// - Parameter isFirst: whether nothing else of the end was told before. Such a call waits for turns of the loop, each
-    ///   behind the calls that are there: what a delegate's method has sent round other queues of the program's, such as
-    ///   a block that cancels the task, goes on meanwhile.
+    /// - Parameter isFirst: whether nothing else of the end was told before. Such a call waits for turns of the loop, in which
+    ///   calls behind it are made: what a delegate's method has sent round other queues of the program's, such as a block
+    ///   that cancels the task, goes on meanwhile.
     func postEnd(of task: URLSessionTask, isFirst: Bool = false, _ call: @escaping @Sendable () -> Void) {
         post(Call(subject: .end(task, turns: isFirst ? Self.turnsBeforeEnd : 0), body: call))
     }
@@ -121,7 +123,7 @@ package final class DelegateMailbox: Sendable {
         if isFirst { schedule() }
     }
 
-    /// The loop has had a turn: the ends that waited for it are told behind what was posted meanwhile.
+    /// The loop has had a turn: the ends that waited for it are told behind what was posted meanwhile, or wait for another.
     private func releaseEnds() {
         let isFirst = state.withLock { state -> Bool in
             state.releaseEnds()
@@ -171,7 +173,7 @@ extension DelegateMailbox.Call {
     fileprivate var task: URLSessionTask? {
         switch subject {
         case .task(let task), .end(let task, _): task
-        case .session, .last: nil
+        case .session, .due, .last: nil
         }
     }
 }
@@ -183,14 +185,9 @@ extension DelegateMailbox.State {
         return !isScheduled
     }
 
-    /// Puts the calls of tasks whose end has waited behind the others, each task's in their order: those that were not
-    /// looked at meanwhile come behind those that were.
+    /// The ends that have waited are due behind what was posted meanwhile. Until then calls of their tasks that are met join them.
     fileprivate mutating func releaseEnds() {
-        for call in calls.filter({ call in call.task.map { parked[ObjectIdentifier($0)] != nil } ?? false }) {
-            if let task = call.task { parked[ObjectIdentifier(task)]?.append(call) }
-        }
-        calls.removeAll { call in call.task.map { parked[ObjectIdentifier($0)] != nil } ?? false }
-        for task in ending { calls.append(contentsOf: parked.removeValue(forKey: ObjectIdentifier(task)) ?? []) }
+        for task in ending { calls.append(DelegateMailbox.Call(subject: .due(task), body: {})) }
         ending = []
     }
 
@@ -200,7 +197,10 @@ extension DelegateMailbox.State {
         while let call = calls.popFirst() {
             switch call.subject {
             case .session: return .make(call)
-            case .last where parked.isEmpty && calls.isEmpty: return .make(call)
+            case .due(let task):
+                guard let waiting = parked.removeValue(forKey: ObjectIdentifier(task)) else { continue }
+                calls.prepend(contentsOf: waiting)
+            case .last where parked.isEmpty: return .make(call)
             case .last:
                 calls.append(call)
                 if calls.count > 1 { continue }
