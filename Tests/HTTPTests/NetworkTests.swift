@@ -18,7 +18,7 @@ import Testing
             guard pipe(&pipes) == 0 else { throw POSIXError(.EMFILE) }
             let reader = FileHandle(fileDescriptor: pipes[0], closeOnDealloc: true)
             let process = try ChildProcess(
-                "/usr/bin/unshare", ["--user", "--map-root-user"] + arguments,
+                "/usr/bin/unshare", Namespaces.ofUser + arguments,
                 streams: .init(output: pipes[1], errors: pipes[1]))
             close(pipes[1])
             let text = String(decoding: try reader.readToEnd() ?? Data(), as: UTF8.self)

@@ -24,9 +24,8 @@ private enum ModemNetwork {
             let reader = FileHandle(fileDescriptor: pipes[0], closeOnDealloc: true)
             let process = try ChildProcess(
                 "/usr/bin/unshare",
-                [
-                    "--user", "--map-root-user", "--net", try ProgramRun.executable("MatrixProbe"), rule.rawValue,
-                ], streams: .init(output: pipes[1], errors: 2))
+                Namespaces.ofUser + ["--net", try ProgramRun.executable("MatrixProbe"), rule.rawValue],
+                streams: .init(output: pipes[1], errors: 2))
             close(pipes[1])
             let text = String(decoding: try reader.readToEnd() ?? Data(), as: UTF8.self)
             _ = process.waitForExit()

@@ -25,9 +25,14 @@ package final class ProxyServer: Sendable {
     package init(
         _ program: Program, credential: String? = nil, by scheme: Scheme = .basic, tls identity: ServerIdentity? = nil
     ) throws {
-        process = try ServerProcess.start(program.executable, aptPackage: program.aptPackage, portCount: 1) { setup in
+        let configure = { (setup: ServerProcess.Setup) in
             try program.configure(setup.folder, setup.ports[0], credential, scheme, identity)
         }
+        process =
+            program == .squid
+            ? try ServerProcess.startSquid(configure: configure)
+            : try ServerProcess.start(
+                program.executable, aptPackage: program.aptPackage, portCount: 1, configure: configure)
     }
 
     deinit { stop() }

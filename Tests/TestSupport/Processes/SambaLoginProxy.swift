@@ -46,6 +46,7 @@ package final class SambaLoginProxy: Sendable {
         """
         set -e
         mount --make-rprivate /
+        mount -t tmpfs -o mode=1777 tmpfs /dev/shm
         mkdir -p /run/samba
         mount --bind \(folder)/run /run/samba
         cp /etc/passwd \(folder)/passwd

@@ -16,9 +16,7 @@ package final class SquidLoginProxy: Sendable {
     ///   - scheme: as squid names it.
     ///   - helper: the command of the program that checks logins.
     package init(_ scheme: String, _ helper: String, _ environment: [String: String] = [:]) throws {
-        process = try ServerProcess.start(
-            "squid", aptPackage: "squid", portCount: 1, environment: { _ in environment }
-        ) { setup in
+        process = try ServerProcess.startSquid(environment: { _ in environment }) { setup in
             try setup.folder.write(
                 Self.configuration(setup.folder.path, setup.ports[0], scheme, helper), to: "proxy.conf")
             chmod(setup.folder.path, 0o755)
