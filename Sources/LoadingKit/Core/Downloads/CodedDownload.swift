@@ -1,5 +1,4 @@
 import Foundation
-import Glibc
 import LoadingKitContentCoding
 import LoadingKitTransport
 
@@ -15,12 +14,12 @@ package enum CodedDownload {
     ///   - ratio: by how much decoding may expand the content.
     /// - Returns: where the new file is.
     static func decode(_ coded: URL, _ coding: String, ratio: Int) throws -> URL {
-        guard let decoder = makeDecoder(coding, ratio) else {
-            throw LoadFailure(.cannotDecodeRawData, "the content coding \(coding) of the download is not built in")
-        }
         let file = DownloadFile()
         do {
-            try decode(coded.path, by: decoder) { _ = try file.perform([.write($0)], expecting: -1) }
+            guard try decode(coded.path, coding, ratio: ratio, { _ = try file.perform([.write($0)], expecting: -1) })
+            else {
+                throw LoadFailure(.cannotDecodeRawData, "the content coding \(coding) of the download is not built in")
+            }
             try file.close()
         } catch {
             file.remove()
@@ -30,32 +29,13 @@ package enum CodedDownload {
         return URL(fileURLWithPath: file.path ?? file.name)
     }
 
-    /// Puts what a file is decoded to in its place. A coding that is not built in stays.
-    ///
-    /// - Parameter path: where the new file is made, in the same file system.
-    package static func decode(_ coded: String, _ coding: String, ratio: Int, by path: String) throws {
-        guard let decoder = makeDecoder(coding, ratio) else { return }
-        _ = SystemCalls.unlink(path)
-        let opened = SystemCalls.open(path, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW)
-        guard let descriptor = Int32(exactly: opened), descriptor >= 0 else {
-            throw failure(.cannotCreateFile, path, "made", opened)
-        }
-        defer { SystemCalls.close(descriptor) }
-        do {
-            var (writer, count) = (BodyFileWriter(descriptor), Int64(0))
-            try decode(coded, by: decoder) { piece in
-                let result = writer.write(piece, at: count, expecting: -1) { _ in }
-                guard result >= 0 else { throw failure(.cannotWriteToFile, path, "written", result) }
-                count += Int64(piece.count)
-            }
-            let synchronized = SystemCalls.synchronize(descriptor)
-            guard synchronized >= 0 else { throw failure(.cannotWriteToFile, path, "put on the disk", synchronized) }
-            let renamed = SystemCalls.rename(path, coded)
-            guard renamed >= 0 else { throw failure(.cannotMoveFile, path, "renamed", renamed) }
-        } catch {
-            _ = SystemCalls.unlink(path)
-            throw error
-        }
+    /// Decodes a file, piece by piece. False, and nothing is written, for a coding that is not built in.
+    package static func decode(
+        _ coded: String, _ coding: String, ratio: Int, _ write: (Data) throws -> Void
+    ) throws -> Bool {
+        guard let decoder = makeDecoder(coding, ratio) else { return false }
+        try decode(coded, by: decoder, write)
+        return true
     }
 
     private static func makeDecoder(_ coding: String, _ ratio: Int) -> ContentDecoder? {
@@ -82,9 +62,5 @@ package enum CodedDownload {
             }
         }
         try LoadFailure.decoding { () throws(ContentCodingError) in try decoder.finish() }
-    }
-
-    private static func failure(_ code: URLError.Code, _ path: String, _ verb: String, _ result: Int) -> LoadFailure {
-        DownloadFailure.make(code, "the download's file \(path) cannot be \(verb)", result)
     }
 }

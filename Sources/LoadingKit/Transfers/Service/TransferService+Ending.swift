@@ -10,22 +10,50 @@ extension TransferService {
         transfer.record?.standing.progress = attempt.progress
         attempt.synchronizing?.cancel()
         attempt.synchronizing = nil
-        let (file, destination) = (attempt.file, transfer.record?.destination)
+        let file = attempt.file
         let coding = coding(of: attempt, transfer)
         let decodedPath = transfer.session.folder.decodedPath(of: transfer.identifier)
         let ratio = transfer.session.settings.maximumDecompressionRatio
         file.close()
-        Self.synchronizers.run { [loop] in
-            let result = Result {
-                file.giveBackRoom()
-                _ = try file.synchronize()
-                if let coding { try CodedDownload.decode(file.path, coding, ratio: ratio, by: decodedPath) }
-                return try destination.map { try DestinationFile.place(file.path, at: $0) } ?? []
+        work(on: attempt, transfer) {
+            file.giveBackRoom()
+            _ = try file.synchronize()
+            guard let coding else { return false }
+            return try DecodedFile.make(at: decodedPath, of: file.path, coding, ratio: ratio)
+        } then: { [self] isDecoded in
+            guard isDecoded else { return place(attempt, transfer, decodedAt: nil) }
+            // What takes the part's place is nothing to go on from, should this process end before the end is in the journal.
+            transfer.record?.standing.part = nil
+            guard let standing = transfer.record?.standing else { return }
+            journal.add(.standing(transfer.key, standing)) { [weak self] _ in
+                guard let self, transfer.attempt === attempt else { return }
+                place(attempt, transfer, decodedAt: decodedPath)
             }
+        }
+    }
+
+    private func place(_ attempt: TransferAttempt, _ transfer: ServiceTransfer, decodedAt path: String?) {
+        let (part, destination) = (attempt.file.path, transfer.record?.destination)
+        work(on: attempt, transfer) {
+            if let path { try DecodedFile.replace(part, by: path) }
+            return try destination.map { try DestinationFile.place(part, at: $0) } ?? []
+        } then: { [self] surplus in
+            didComplete(transfer, surplus)
+        }
+    }
+
+    /// Does what may block, and goes on with the result. Where that is an error the attempt has failed.
+    private func work<Value: Sendable>(
+        on attempt: TransferAttempt, _ transfer: ServiceTransfer, _ body: @escaping @Sendable () throws -> Value,
+        then next: @escaping (Value) -> Void
+    ) {
+        let next = LoopTransfer(next)
+        Self.synchronizers.run { [loop] in
+            let result = Result { try body() }
             loop.execute { [weak self] in
                 guard let self, transfer.attempt === attempt else { return }
                 switch result {
-                case .success(let surplus): didComplete(transfer, surplus)
+                case .success(let value): next.value(value)
                 case .failure(let error): attemptDidEnd(AttemptFailure(of: error, transfer.url), transfer)
                 }
             }

@@ -1,0 +1,66 @@
+import Foundation
+import LoadingKitLoopbackServer
+import LoadingKitTransport
+import TestSupport
+import Testing
+
+@testable import LoadingKitCore
+@testable import LoadingKitTransfers
+
+@Suite("Files that downloads are decoded to")
+struct DecodedFileTests {
+    private let folder: TemporaryFolder
+    private let plain = [UInt8](repeating: 7, count: 3_000_000)
+    private let part: String
+    private let path: String
+
+    init() throws {
+        folder = try TemporaryFolder()
+        guard case .bytes(let coded) = try ServerResponse.gzip(plain).body else { throw POSIXError(.EINVAL) }
+        part = try folder.write(Data(coded), to: "part").path
+        path = folder.file("decoded").path
+    }
+
+    private func make(_ coding: String = "gzip", ratio: Int = 200) throws -> Bool {
+        try DecodedFile.make(at: path, of: part, coding, ratio: ratio)
+    }
+
+    private var isThere: Bool { FileManager.default.fileExists(atPath: path) }
+
+    @Test("the part stays until the file takes its place, and is read by its owner alone")
+    func replaces() throws {
+        let coded = try Data(contentsOf: URL(fileURLWithPath: part))
+        // One that a process left which was killed.
+        try Data("old".utf8).write(to: URL(fileURLWithPath: path))
+        #expect(try make())
+        #expect(try Data(contentsOf: URL(fileURLWithPath: part)) == coded)
+        try DecodedFile.replace(part, by: path)
+        let isSame = try Data(contentsOf: URL(fileURLWithPath: part)) == Data(plain)
+        #expect(isSame && !isThere)
+        var status = stat()
+        #expect(SystemCalls.lstat(part, &status) == 0 && status.st_mode & 0o777 == 0o600)
+    }
+
+    @Test("a coding that is not built in leaves the part alone")
+    func unknownCoding() throws {
+        #expect(try !make("aes128gcm"))
+        #expect(!isThere)
+    }
+
+    @Test("content that is not of its coding is an error, and leaves no file")
+    func corrupt() throws {
+        try Data("no gzip".utf8).write(to: URL(fileURLWithPath: part))
+        let error = #expect(throws: LoadFailure.self) { try make() }
+        #expect(error?.code == .cannotDecodeRawData && !isThere)
+    }
+
+    @Test("each system call that fails is an error that leaves no file, and a full disk is told apart")
+    func failures() throws {
+        for (name, code) in [(SystemCalls.Name.open, EACCES), (.pwrite, ENOSPC), (.fsync, EIO)] {
+            let error = #expect(throws: PartFailure.self) {
+                try FaultPlan(name, .nth(1), .fail(code)).run { _ = try make() }
+            }
+            #expect(error?.isLackOfRoom == (code == ENOSPC) && !isThere, "\(name)")
+        }
+    }
+}
