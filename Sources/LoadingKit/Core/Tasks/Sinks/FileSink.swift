@@ -103,8 +103,12 @@ final class FileSink: PieceSink, @unchecked Sendable {  // confined to the task'
         spool.body.onWritten = { [weak engine] _ in
             if let engine, let sink = engine.sink as? FileSink { sink.didWrite(0, engine) }
         }
-        // The download is complete without it.
-        spool.body.onFailure = { [weak engine] _ in (engine?.sink as? FileSink)?.dropCoded() }
+        // The download is complete without it, and no longer waits for it.
+        spool.body.onFailure = { [weak engine] _ in
+            guard let engine, let sink = engine.sink as? FileSink else { return }
+            sink.dropCoded()
+            sink.didWrite(0, engine)
+        }
         codedSpool = spool
     }
 
