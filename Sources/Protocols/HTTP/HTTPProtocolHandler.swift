@@ -21,23 +21,25 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
 
     package static func hasStore(for request: URLRequest, _ resources: LoadResources) -> Bool {
         let settings = resources.core.settings
-        guard settings.urlCache != nil, !request.requestsConnection, !settings.keepsContentCodings(of: request) else {
-            return false
-        }
+        guard settings.urlCache != nil, canBeStored(request, settings) else { return false }
         if let upload = resources.task as? URLSessionUploadTask { return upload.resumption == nil }
         return !(resources.task is URLSessionWebSocketTask)
+    }
+
+    /// Whether a stored response can answer the request: none leaves a connection to the program, and each is decoded.
+    private static func canBeStored(_ request: URLRequest, _ settings: SessionSettings) -> Bool {
+        !request.requestsConnection && !settings.keepsContentCodings(of: request)
     }
 
     /// - Parameter fields: what goes out with the request, and is not the program's.
     static func makeExchange(
         _ request: URLRequest, _ resources: LoadResources, adding fields: HTTPFields = HTTPFields()
     ) -> any LoopHandler {
-        // A download is in its file, and is not stored, as on Apple's systems; what is stored answers one that may not load. No stored response leaves a connection to anyone. What is
-        // stored is decoded.
+        // A download is in its file, and is not stored, as on Apple's systems. It is answered by a stored response where it may
+        // not load.
         let settings = resources.core.settings
         guard !(resources.task is URLSessionDownloadTask) || settings.forbidsLoading(request),
-            let cache = SessionCache.of(resources.core),
-            !request.requestsConnection, !settings.keepsContentCodings(of: request)
+            let cache = SessionCache.of(resources.core), canBeStored(request, settings)
         else {
             // There may be other caches on the way.
             var all = settings.cachePolicy(of: request).directives(for: request.fields)

@@ -82,9 +82,9 @@ package final class DelegateMailbox: Sendable {
     /// Runs `call` even if the program has cancelled the task by then, as it reports the task's end, or a file on disk.
     /// It does not run while the task is suspended.
     ///
-    /// - Parameter isFirst: whether nothing else of the end was told before. Such a call waits for turns of the loop, in which
-    ///   calls behind it are made: what a delegate's method has sent round other queues of the program's, such as a block
-    ///   that cancels the task, goes on meanwhile.
+    /// - Parameter isFirst: whether nothing else of the end was told before. Such a call waits for turns of the loop, each
+    ///   behind the calls that are there: what a delegate's method has sent round other queues of the program's, such as
+    ///   a block that cancels the task, goes on meanwhile.
     func postEnd(of task: URLSessionTask, isFirst: Bool = false, _ call: @escaping @Sendable () -> Void) {
         post(Call(subject: .end(task, turns: isFirst ? Self.turnsBeforeEnd : 0), body: call))
     }
@@ -185,7 +185,8 @@ extension DelegateMailbox.State {
         return !isScheduled
     }
 
-    /// The ends that have waited are due behind what was posted meanwhile. Until then calls of their tasks that are met join them.
+    /// The ends that have waited are due behind what was posted meanwhile. A call of such a task that has its turn before is
+    /// parked behind the end.
     fileprivate mutating func releaseEnds() {
         for task in ending { calls.append(DelegateMailbox.Call(subject: .due(task), body: {})) }
         ending = []
