@@ -110,7 +110,7 @@ import Testing
             let mount = "mount -t tmpfs -o size=8m tmpfs \"$0\" && mkdir -m 700 \"$0/tmp\" && exec \"$@\""
             let lines = try await Self.probe(
                 ["disk", folder.path],
-                in: ["/usr/bin/unshare"] + Namespaces.ofUser + ["--mount", "/bin/sh", "-c", mount, folder.path],
+                in: ["/usr/bin/unshare"] + Namespaces.ofMounts + ["/bin/sh", "-c", mount, folder.path],
                 environment: [
                     "TMPDIR": folder.path + "/tmp/", "XDG_DATA_HOME": folder.path + "/data",
                     "XDG_CACHE_HOME": folder.path + "/cache",

@@ -8,7 +8,7 @@ import Testing
 @Suite struct NetworkTests {
     /// What the probe prints in a network namespace of its own, where nothing but a loopback is, which is down at first.
     private static func probe(_ mode: String) async throws -> [String] {
-        try await run(["--net", try ProgramRun.executable("NetworkProbe"), mode])
+        try await run(Namespaces.ofUser + ["--net", try ProgramRun.executable("NetworkProbe"), mode])
     }
 
     /// What a command prints that `unshare` starts.
@@ -18,7 +18,7 @@ import Testing
             guard pipe(&pipes) == 0 else { throw POSIXError(.EMFILE) }
             let reader = FileHandle(fileDescriptor: pipes[0], closeOnDealloc: true)
             let process = try ChildProcess(
-                "/usr/bin/unshare", Namespaces.ofUser + arguments,
+                "/usr/bin/unshare", arguments,
                 streams: .init(output: pipes[1], errors: pipes[1]))
             close(pipes[1])
             let text = String(decoding: try reader.readToEnd() ?? Data(), as: UTF8.self)
@@ -50,8 +50,8 @@ import Testing
         try folder.write("nameserver 127.0.0.1\n\(settings)\n", to: "resolv.conf")
         let command = "mount --bind \"$1\" /etc/resolv.conf && exec \"$2\" names"
         let probe = try ProgramRun.executable("NetworkProbe")
-        return try await run([
-            "--net", "--mount", "/bin/sh", "-c", command, "sh", folder.file("resolv.conf").path, probe,
+        return try await run(Namespaces.ofMounts + [
+            "--net", "/bin/sh", "-c", command, "sh", folder.file("resolv.conf").path, probe,
         ])
     }
 

@@ -27,7 +27,7 @@ package final class SambaLoginProxy: Sendable {
                 to: "proxy.conf")
             chmod(folder.file("smb.conf").path, 0o644)
             try folder.write(Self.script(folder.path), to: "run.sh")
-            return ["-m", "/bin/sh", folder.file("run.sh").path]
+            return Namespaces.ofMountsForRoot + ["/bin/sh", folder.file("run.sh").path]
         }
     }
 
@@ -45,8 +45,7 @@ package final class SambaLoginProxy: Sendable {
     private static func script(_ folder: String) -> String {
         """
         set -e
-        mount --make-rprivate /
-        mount -t tmpfs -o mode=1777 tmpfs /dev/shm
+        \(Namespaces.makingSharedMemory)
         mkdir -p /run/samba
         mount --bind \(folder)/run /run/samba
         cp /etc/passwd \(folder)/passwd

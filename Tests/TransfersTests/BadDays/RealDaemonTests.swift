@@ -143,8 +143,8 @@ import Testing
         let file = try FileHandle(forWritingTo: output)
         let process = try ChildProcess(
             "/usr/bin/unshare",
-            Namespaces.ofUser + [
-                "--mount", "/bin/sh", "-c", script, target.path, try ProgramRun.executable("loadkit"),
+            Namespaces.ofMounts + [
+                "/bin/sh", "-c", script, target.path, try ProgramRun.executable("loadkit"),
             ], environment: programs.environment.merging(["URL": server.url("/file")]) { $1 },
             streams: .init(output: file.fileDescriptor, errors: 2))
         #expect(try await onThread { process.waitForExit() } == 0)

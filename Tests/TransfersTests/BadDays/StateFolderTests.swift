@@ -84,7 +84,7 @@ private final class SmallState: Sendable {
         try FileManager.default.createDirectory(at: state, withIntermediateDirectories: true)
         let script =
             "mount -t tmpfs -o mode=700,size=\(size) tmpfs \"$0\" && mkdir -m 700 \"$0/loadkit\" && \(then) && exec \"$@\""
-        command = ["/usr/bin/unshare"] + Namespaces.ofUser + ["--mount", "/bin/sh", "-c", script, state.path]
+        command = ["/usr/bin/unshare"] + Namespaces.ofMounts + ["/bin/sh", "-c", script, state.path]
     }
 
     func start() throws -> ChaosProgram { try programs.start(by: command) }
