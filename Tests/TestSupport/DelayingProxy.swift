@@ -7,12 +7,15 @@ import LoadingKitLoopbackServer
 package final class DelayingProxy: Sendable {
     package let address: LoopbackAddress
     private let acceptor: ConnectionAcceptor
+    private let most: Box<Int>
 
     /// - Parameters:
     ///   - server: where the connections go on to.
     ///   - milliseconds: how long each byte is on its way, in either direction.
     package init(to server: LoopbackAddress, milliseconds: Int) throws {
         let stopping = Signal()
+        let most = Box(0)
+        self.most = most
         acceptor = try ConnectionAcceptor(.ipv4(), stopping: stopping) { client, _ in
             guard let server = try? StreamSocket(connectingTo: server) else { return }
             let (there, back) = (DelayLine(milliseconds), DelayLine(milliseconds))
@@ -26,11 +29,15 @@ package final class DelayingProxy: Sendable {
             client.interrupt()
             for worker in workers { worker?.join() }
             server.close()
+            most.update { $0 = max($0, back.most.value) }
         }
         address = acceptor.address
     }
 
     package func stop() { acceptor.stop() }
+
+    /// The most bytes that were on their way at once from the server to one client, of those connections that have ended.
+    package var mostToClient: Int { most.value }
 }
 
 /// One direction of a connection.
@@ -46,6 +53,8 @@ private final class DelayLine: Sendable {
     /// Bytes that may be put on their way.
     private let room = Box(window)
     private let hasRoom = DispatchSemaphore(value: 0)
+    /// The most bytes that were on their way at once.
+    let most = Box(0)
     private let pieces = Box<[Piece]>([])
     private let available = DispatchSemaphore(value: 0)
 
@@ -58,7 +67,11 @@ private final class DelayLine: Sendable {
             while room.value <= 0 { hasRoom.wait() }
             let count = (try? buffer.withUnsafeMutableBytes { try socket.read(into: $0) }) ?? 0
             let bytes = Array(buffer[..<count])
-            room.update { $0 -= count }
+            let onTheWay = room.update { room in
+                room -= count
+                return Self.window - room
+            }
+            most.update { $0 = max($0, onTheWay) }
             pieces.update { $0.append(Piece(bytes: bytes, due: .now() + delay)) }
             available.signal()
             if bytes.isEmpty { return }
