@@ -1,6 +1,7 @@
 import Foundation
 import LoadingKit
 import LoadingKitLoopbackServer
+import LoadingKitTransport
 import TestSupport
 import Testing
 
@@ -150,6 +151,38 @@ import Testing
                 try? FileManager.default.attributesOfItem(atPath: folder.appendingPathComponent($0).path)[.size] as? Int
             }
             #expect(!sizes.contains(coded.count))
+        }
+    }
+
+    /// The part in its codings is for resuming alone: where it cannot be written, the download is whole all the same, and
+    /// does not wait for it.
+    @Test func whatCannotBeKeptHoldsNothingUp() async throws {
+        let plain = Array(repeatElement(Self.plain, count: 3).joined())
+        guard case .bytes(let coded) = try ServerResponse.gzip(plain).body else { return }
+        let site = Site(coded)
+        let server = try LoopbackServer { site.answer($0) }
+        defer { server.stop() }
+        let loop = EventLoop(name: "full disk")
+        defer { loop.stop() }
+        let session = makeSession(on: loop)
+        defer { session.invalidateAndCancel() }
+        let url = try #require(URL(string: server.url("/")))
+        try await withTimeout {
+            var (whole, injected) = (0, 0)
+            for number in 1...12 {
+                let plan = FaultPlan(.pwrite, .nth(number), .fail(ENOSPC))
+                loop.attach(plan)
+                do {
+                    let (location, _) = try await session.download(from: url)
+                    let isSame = try Self.take(location) == plain
+                    #expect(isSame)
+                    if plan.injectedCount > 0 { whole += 1 }
+                } catch let error as URLError {
+                    #expect(error.code == .cannotWriteToFile)
+                }
+                injected += plan.injectedCount
+            }
+            #expect(whole > 0 && whole < injected, "\(whole) of \(injected)")
         }
     }
 }
