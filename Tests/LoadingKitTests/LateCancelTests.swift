@@ -88,4 +88,71 @@ import Testing
             #expect((task.error as? URLError)?.code == .cancelled)
         }
     }
+
+    #if Persistence
+        /// Holds a background download's progress up until the transfer is over, and cancels it three queues away.
+        private final class BackgroundHopper: NSObject, URLSessionDownloadDelegate {
+            let server = DispatchSemaphore(value: 0)
+            let ends = Recorder<URLError.Code?>()
+            let files = Recorder<URL>()
+            let root = DispatchQueue(label: "root")
+            private let state = DispatchQueue(label: "state")
+            private let user = DispatchQueue(label: "user")
+
+            func urlSession(
+                _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+                totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64
+            ) {
+                server.signal()
+                let limit = Date.now + 20
+                while downloadTask.countOfBytesReceived < totalBytesExpectedToWrite, Date.now < limit {
+                    Thread.sleep(forTimeInterval: 0.001)
+                }
+                root.async { [self] in
+                    state.async { [self] in
+                        user.async { downloadTask.cancel() }
+                    }
+                }
+            }
+
+            func urlSession(
+                _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL
+            ) { files.append(location) }
+
+            func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?) {
+                ends.append((error as? URLError)?.code)
+            }
+        }
+
+        @Test func aCancelOfABackgroundTaskIsInTime() async throws {
+            let hopper = BackgroundHopper()
+            let server = try LoopbackServer { _ in
+                .stream(.length(2000)) { writer in
+                    try writer.write(Array(repeating: 1, count: 1000))
+                    hopper.server.wait()
+                    try writer.write(Array(repeating: 1, count: 1000))
+                }
+            }
+            defer { server.stop() }
+            let configuration = URLSessionConfiguration.background(withIdentifier: "late-\(UUID().uuidString)")
+            configuration.runsInProcess = true
+            let queue = OperationQueue()
+            queue.maxConcurrentOperationCount = 1
+            queue.underlyingQueue = hopper.root
+            let session = URLSession(configuration: configuration, delegate: hopper, delegateQueue: queue)
+            defer { session.invalidateAndCancel() }
+            let url = try #require(URL(string: server.url("/")))
+            let count = 20
+            try await withTimeout {
+                for number in 1...count {
+                    session.downloadTask(with: url).resume()
+                    _ = await hopper.ends.count(reaches: number)
+                }
+            }
+            let cancelled = hopper.ends.snapshot.filter { $0 == .cancelled }
+            #expect(cancelled.count > count / 2, "\(cancelled.count)")
+            // A file is told of where the task has no error.
+            #expect(hopper.files.count == count - cancelled.count)
+        }
+    #endif
 }

@@ -186,6 +186,8 @@ final class BackgroundTaskRunner: TaskRunner, @unchecked Sendable {  // confined
         let error = end.error?.error
         if takes { task.take(end) }
         _ = task.loadDidFinish(error, completes: false)
+        // What follows waits behind it: a cancel that the program makes when it hears of the progress is in time.
+        core.mailbox.postEnd(of: task, isFirst: true) {}
         if end.next <= .content, error == nil { reportContent(end.file) }
         task.loadDidEnd(error)
         if end.next <= .metrics { reportMetrics(end.metrics?.metrics ?? emptyMetrics, error, takes: takes) }
