@@ -23,8 +23,9 @@ public struct WebSocketHandshake: Sendable {
         key = Self.makeKey()
     }
 
-    /// The fields of a request in any version of HTTP.
+    /// The fields of a request in any version of HTTP. A key that is among them already is not the handshake's.
     public func addFields(to fields: inout HTTPFields) {
+        fields.remove(.secWebSocketKey)
         fields.set(.secWebSocketVersion, "13")
         fields.set(.secWebSocketExtensions, PermessageDeflate.offer)
         if !subprotocols.isEmpty { fields.set(.secWebSocketProtocol, subprotocols.joined(separator: ", ")) }

@@ -6,20 +6,22 @@ import LoadingKitPrimitives
 /// The head of a request as HTTP/2 has it (RFC 9113 §8.3.1).
 extension HTTPExchange {
     func http2Head(with body: RequestBody) -> HTTP2RequestHead {
-        let given = destination?.origin.withoutHost(transaction.fields) ?? RequestFields.WithoutHost(transaction.fields)
-        let authority = given.host ?? destination?.origin.authority ?? ""
-        let fields = http2Fields(given.fields, with: body)
+        let host = transaction.fields[.host]
         return HTTP2RequestHead(
-            method: upgrade == nil ? method : "CONNECT", scheme: scheme, authority: authority, path: requestTarget,
-            connectProtocol: upgrade?.name, fields: fields)
+            method: upgrade == nil ? method : "CONNECT", scheme: scheme,
+            authority: host ?? destination?.origin.authority ?? "", path: requestTarget,
+            connectProtocol: upgrade?.name, fields: http2Fields(hasHost: host != nil, with: body))
     }
 
     private var scheme: String { target?.origin.isSecure == false ? "http" : "https" }
 
-    /// The fields that the request has in HTTP/2: those given, the body's length and the priority. The counterpart for
-    /// HTTP/1.1 is ``addHTTP1Fields(to:)``.
-    private func http2Fields(_ given: HTTPFields, with body: RequestBody) -> HTTPFields {
-        var fields = given
+    /// The fields that the request has in HTTP/2: those of both versions, the body's length and the priority. The
+    /// counterpart for HTTP/1.1 is ``http1Fields``.
+    ///
+    /// - Parameter hasHost: whether a caller's `Host` is among them, which `:authority` says.
+    private func http2Fields(hasHost: Bool, with body: RequestBody) -> HTTPFields {
+        var fields = transaction.fields
+        if hasHost { fields.remove(.host) }
         let length = body.expectedCount
         if length > 0 || (length == 0 && RequestBody.comes(with: method)) {
             fields.append(.contentLength, "\(length)")

@@ -224,20 +224,22 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         }
     }
 
-    /// The fields that the request has in HTTP/1.1 alone.
-    func addHTTP1Fields(to fields: inout HTTPFields) {
+    /// The fields that the request has in HTTP/1.1 alone, which go before the others (RFC 9112 §3.2).
+    var http1Fields: HTTPFields {
+        guard var fields = destination?.origin.http1Fields else { return HTTPFields() }
+        if transaction.fields.contains(.host) { fields.remove(.host) }
         switch purpose {
         case .requests:
             break
         case .program:
             fields.remove(.connection)
-            guard let protocols = request.upgradeProtocols else { return }
+            guard let protocols = request.upgradeProtocols else { break }
             fields.append(.upgrade, protocols)
             fields.append(.connection, request.upgradeConnection)
         case .upgrade(let upgrade):
-            fields.remove(.connection)
             upgrade.addUpgradeFields(to: &fields)
         }
+        return fields
     }
 
     private func checkTransportSecurity(of record: OriginRecord) throws(LoadFailure) {

@@ -16,20 +16,6 @@ struct RequestFields {
     private let additional: [(name: String, value: String)]
     /// The same without credentials: for other origins than the one that the task was made for.
     private let additionalElsewhere: [(name: String, value: String)]
-    /// Fields as HTTP/2 has them, which says the host elsewhere and has none for the connection (RFC 9113 §8.2.2).
-    struct WithoutHost {
-        let host: String?
-        let fields: HTTPFields
-
-        init(_ given: HTTPFields) {
-            host = given[.host]
-            var rest = given
-            rest.remove(.host)
-            rest.remove(.connection)
-            fields = rest
-        }
-    }
-
     init(_ settings: SessionSettings) {
         additional = settings.httpAdditionalHeaders ?? []
         additionalElsewhere = additional.filter { !URLRequest.isCredentialField($0.name) }
@@ -38,26 +24,23 @@ struct RequestFields {
     /// Whether the session has credentials to add.
     var addsCredentials: Bool { additional.count != additionalElsewhere.count }
 
-    /// Makes the fields that all plain requests to an origin have. ``OriginRecord`` keeps them for the next such
-    /// request: a value that differs between tasks or requests must not be added here.
+    /// Makes the fields that all plain requests to an origin have, in every version of HTTP. ``OriginRecord`` keeps them
+    /// for the next such request: a value that differs between tasks or requests must not be added here.
     ///
     /// - Parameter isElsewhere: whether the task was made for another origin, and redirected to this one, which does
     ///   not get the session's credentials.
-    func make(_ request: URLRequest, _ authority: String, isElsewhere: Bool) -> HTTPFields {
+    func make(_ request: URLRequest, isElsewhere: Bool) -> HTTPFields {
         var fields = request.fields
         for name in Self.reserved where fields.contains(name) { fields.remove(name) }
         for (name, value) in isElsewhere ? additionalElsewhere : additional where !fields.contains(name: name) {
             fields.append(name: name, value: value)
         }
         for name in Self.reserved where !additional.isEmpty && fields.contains(name) { fields.remove(name) }
-        if !fields.contains(.host) { fields.append(.host, authority) }
         if !fields.contains(.accept) { fields.append(.accept, "*/*") }
         if !fields.contains(.acceptEncoding) {
             // A part of what is coded cannot be decoded: the Fetch standard, "HTTP-network-or-cache fetch".
             fields.append(.acceptEncoding, fields.contains(.range) ? "identity" : ContentDecoder.acceptEncoding)
         }
-        // Some servers answer it with a `Keep-Alive` field, which says how long they keep an idle connection.
-        fields.append(.connection, "keep-alive")
         if !fields.contains(.userAgent) { fields.append(.userAgent, Self.userAgent) }
         if request.hasContentToName, !fields.contains(.contentType) {
             fields.append(.contentType, "application/x-www-form-urlencoded")

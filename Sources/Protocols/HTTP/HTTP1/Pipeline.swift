@@ -48,7 +48,8 @@ struct Pipeline {
     ) throws(HTTP1Error) {
         let start = output.count
         try codec.sendAhead(
-            method: exchange.method, target: exchange.requestTarget, fields: exchange.transaction.fields, into: &output)
+            method: exchange.method, target: exchange.requestTarget, first: exchange.http1Fields,
+            fields: exchange.transaction.fields, into: &output)
         entries.append(Entry(exchange: exchange, unsent: output.count - start))
         if !isInUse { lastTurn = now }
         isInUse = true

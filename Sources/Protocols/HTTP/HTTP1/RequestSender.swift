@@ -59,11 +59,9 @@ struct RequestSender {
         control = []
         swap(&control, &buffer)
         control.removeAll(keepingCapacity: true)
-        var fields = exchange.transaction.fields
-        exchange.addHTTP1Fields(to: &fields)
         try codec.sendRequest(
-            method: exchange.method, target: exchange.requestTarget, fields: fields,
-            framing: body.framing(method: exchange.method), into: &control)
+            method: exchange.method, target: exchange.requestTarget, first: exchange.http1Fields,
+            fields: exchange.transaction.fields, framing: body.framing(method: exchange.method), into: &control)
         headLength = control.count
     }
 

@@ -29,10 +29,17 @@ final class OriginRecord {
         lastTarget = target
         socket = settings.unixSocket?(origin.host)
         isAllowed = origin.isSecure || socket != nil || settings.allowsCleartext(to: origin.host)
+        var fields = HTTPFields()
+        fields.append(.host, socket?.serverName ?? origin.authority)
+        // Some servers answer it with a `Keep-Alive` field, which says how long they keep an idle connection.
+        fields.append(.connection, "keep-alive")
+        http1Fields = fields
     }
 
     /// The `Host` field's value.
     var authority: String { socket?.serverName ?? origin.authority }
+    /// What requests have in HTTP/1.1 besides: their host, and what they want of the connection.
+    let http1Fields: HTTPFields
 
     /// Takes apart a URL, which most likely begins as the last one did.
     func target(of url: URL) throws(LoadFailure) -> RequestTarget {
@@ -137,11 +144,8 @@ final class OriginRecord {
     // MARK: Fields
 
     func fields(of request: URLRequest, for task: URLSessionTask, by maker: RequestFields) -> HTTPFields {
-        fields.fields(of: request, to: self, for: task, by: maker)
+        fields.fields(of: request, for: task, by: maker)
     }
-
-    /// A request's fields as HTTP/2 has them, which says the host elsewhere.
-    func withoutHost(_ given: HTTPFields) -> RequestFields.WithoutHost { fields.withoutHost(given) }
 }
 
 /// Most requests to an origin have the same fields as the one before, and then the same memory.
@@ -150,23 +154,15 @@ private struct FieldMemory {
     /// it was led to it.
     private var plain: HTTPFields?
     private var plainElsewhere: HTTPFields?
-    private var lastWithoutHost: (given: HTTPFields, made: RequestFields.WithoutHost)?
 
     mutating func fields(
-        of request: URLRequest, to record: OriginRecord, for task: URLSessionTask, by maker: RequestFields
+        of request: URLRequest, for task: URLSessionTask, by maker: RequestFields
     ) -> HTTPFields {
         let isElsewhere = maker.addsCredentials && request.url.map { task.isFirst($0) } != true
-        guard request.isPlain else { return maker.make(request, record.authority, isElsewhere: isElsewhere) }
+        guard request.isPlain else { return maker.make(request, isElsewhere: isElsewhere) }
         if let known = isElsewhere ? plainElsewhere : plain { return known }
-        let made = maker.make(request, record.authority, isElsewhere: isElsewhere)
+        let made = maker.make(request, isElsewhere: isElsewhere)
         if isElsewhere { plainElsewhere = made } else { plain = made }
-        return made
-    }
-
-    mutating func withoutHost(_ given: HTTPFields) -> RequestFields.WithoutHost {
-        if let last = lastWithoutHost, last.given.isIdentical(to: given) { return last.made }
-        let made = RequestFields.WithoutHost(given)
-        lastWithoutHost = (given, made)
         return made
     }
 }

@@ -110,13 +110,15 @@ extension ClientConnection {
     /// - Parameters:
     ///   - method: A token, for example `GET`.
     ///   - target: As it goes into the request line, in visible ASCII.
-    ///   - fields: All fields but `Content-Length` and `Transfer-Encoding`, which `framing` makes; given, they are left
-    ///     out. `Connection: close` keeps the connection from being reused.
+    ///   - first: Fields that go before the others, as `Host` should (RFC 9112 §3.2).
+    ///   - fields: All others but `Content-Length` and `Transfer-Encoding`, which `framing` makes; given, they are left
+    ///     out. `Connection: close` among either keeps the connection from being reused.
     ///   - framing: How the body is sent, which must follow unless it is empty.
     /// - Throws: ``HTTP1Error``: another request is on its way, the connection carries no more, or a part is not
     ///   allowed. Nothing is appended then, and the connection is as it was.
     public mutating func sendRequest(
-        method: String, target: String, fields: HTTPFields, framing: RequestBodyFraming, into output: inout [UInt8]
+        method: String, target: String, first: HTTPFields = HTTPFields(), fields: HTTPFields,
+        framing: RequestBodyFraming, into output: inout [UInt8]
     ) throws(HTTP1Error) {
         switch state {
         case .idle: break
@@ -124,10 +126,10 @@ extension ClientConnection {
         case .switched, .closing, .closed: throw HTTP1Error(.connectionClosed)
         case .failed(let error): throw error
         }
-        try writer.writeHead(method: method, target: target, fields: fields, framing: framing, into: &output)
+        try writer.writeHead(
+            method: method, target: target, first: first, fields: fields, framing: framing, into: &output)
         parser.expect(method: method)
-        requestEndsConnection = !Persistence.isKept(
-            version: .http1_1, fields: fields, fields.framing.connection)
+        requestEndsConnection = !Self.keepsConnection(first) || !Self.keepsConnection(fields)
         switch framing {
         case .none, .length(0): state = .exchange(.sent)
         case .length(let count): state = .exchange(.length(count))
@@ -144,19 +146,26 @@ extension ClientConnection {
     /// - Throws: ``HTTP1Error``: a request is not sent whole, the connection carries no more, or a part is not allowed.
     ///   Nothing is appended then, and the connection is as it was.
     public mutating func sendAhead(
-        method: String, target: String, fields: HTTPFields, into output: inout [UInt8]
+        method: String, target: String, first: HTTPFields = HTTPFields(), fields: HTTPFields,
+        into output: inout [UInt8]
     ) throws(HTTP1Error) {
         switch state {
         case .exchange(.sent) where canSendAhead: break
         case .idle:
-            return try sendRequest(method: method, target: target, fields: fields, framing: .none, into: &output)
+            return try sendRequest(
+                method: method, target: target, first: first, fields: fields, framing: .none, into: &output)
         case .exchange(.length), .exchange(.chunked): throw HTTP1Error(.connectionBusy)
         case .exchange(.sent), .switched, .closing, .closed: throw HTTP1Error(.connectionClosed)
         case .failed(let error): throw error
         }
-        try writer.writeHead(method: method, target: target, fields: fields, framing: .none, into: &output)
+        try writer.writeHead(
+            method: method, target: target, first: first, fields: fields, framing: .none, into: &output)
         ahead.append(MethodKind(method))
-        requestEndsConnection = !Persistence.isKept(version: .http1_1, fields: fields, fields.framing.connection)
+        requestEndsConnection = !Self.keepsConnection(first) || !Self.keepsConnection(fields)
+    }
+
+    private static func keepsConnection(_ fields: HTTPFields) -> Bool {
+        Persistence.isKept(version: .http1_1, fields: fields, fields.framing.connection)
     }
 
     /// Sends `count` bytes of the body, which the caller writes to the connection between what is appended to `prefix`

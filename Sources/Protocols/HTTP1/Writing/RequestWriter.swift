@@ -28,12 +28,15 @@ public struct RequestWriter: Sendable {
     /// As ``writeHead(method:target:version:fields:into:)``, with the fields of the framing made from `framing`; those
     /// in `fields` are left out.
     ///
+    /// - Parameter first: Fields that go before the others.
     /// - Throws: ``HTTP1Error`` as above; nothing is appended then.
     public func writeHead(
-        method: String, target: String, fields: HTTPFields, framing: RequestBodyFraming, into output: inout [UInt8]
+        method: String, target: String, first: HTTPFields = HTTPFields(), fields: HTTPFields,
+        framing: RequestBodyFraming, into output: inout [UInt8]
     ) throws(HTTP1Error) {
         try HeadWriter.write(into: &output) { (output) throws(HTTP1Error.Kind) in
             try Self.appendRequestLine(method: method, target: target, version: .http1_1, to: &output)
+            try HeadWriter.appendFields(first, to: &output)
             try HeadWriter.appendFields(fields, to: &output) { $0 == .contentLength || $0 == .transferEncoding }
             Self.appendFraming(framing, to: &output)
             HeadWriter.append("\r\n", to: &output)
