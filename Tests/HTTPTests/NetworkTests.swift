@@ -50,9 +50,10 @@ import Testing
         try folder.write("nameserver 127.0.0.1\n\(settings)\n", to: "resolv.conf")
         let command = "mount --bind \"$1\" /etc/resolv.conf && exec \"$2\" names"
         let probe = try ProgramRun.executable("NetworkProbe")
-        return try await run(Namespaces.ofMounts + [
-            "--net", "/bin/sh", "-c", command, "sh", folder.file("resolv.conf").path, probe,
-        ])
+        return try await run(
+            Namespaces.ofMounts + [
+                "--net", "/bin/sh", "-c", command, "sh", folder.file("resolv.conf").path, probe,
+            ])
     }
 
     @Test func namesThatTheNameServerHasValidatedAreLoaded() async throws {
