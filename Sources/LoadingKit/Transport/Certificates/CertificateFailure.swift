@@ -31,43 +31,6 @@ package struct CertificateFailure: Error, Sendable, Hashable {
         self.reason = reason ?? Self.reason(of: code)
     }
 
-    /// What a chain is verified by, besides OpenSSL's own rules.
-    struct Rules {
-        /// The name or address that OpenSSL has to demand; nil: any.
-        var host: String?
-        var requiresStrength: Bool
-        var lists: RevocationLists?
-        var status: StapledStatus
-        /// When the certificates have to be valid, in seconds since 1970; nil: now.
-        var time: Int64?
-    }
-
-    /// Verifies a chain: by OpenSSL's rules, then by those that OpenSSL does not have. Nil where all of them let it pass.
-    ///
-    /// - Parameter store: what is verified, and against what. It has the failure's code afterwards, for the alert.
-    static func verifying(_ store: OpaquePointer, by rules: Rules) -> CertificateFailure? {
-        rules.lists?.install(in: store)
-        guard X509_verify_cert(store) == 1 else { return CertificateFailure(store, rules.lists) }
-        let chain = X509_STORE_CTX_get0_chain(store)
-        let failure =
-            rules.host.flatMap(PeerName.init).flatMap { NameConstraints.failure(of: $0, in: chain) }
-            ?? (rules.requiresStrength ? X509_STORE_CTX_get0_cert(store).flatMap(CertificateStrength.failure) : nil)
-            ?? rules.status.failure(of: chain, trusting: X509_STORE_CTX_get0_store(store), at: rules.time)
-        if let failure { X509_STORE_CTX_set_error(store, failure.code) }
-        return failure
-    }
-
-    /// What a verification has just found.
-    private init(_ store: OpaquePointer, _ lists: RevocationLists?) {
-        let certificate = X509_STORE_CTX_get_current_cert(store)
-        let subject = certificate.flatMap { X509_get_subject_name($0) }
-        let code = X509_STORE_CTX_get_error(store)
-        self.init(
-            code: code, subject: subject.map(Certificate.text(of:)) ?? "unknown",
-            depth: Int(X509_STORE_CTX_get_error_depth(store)),
-            text: code == X509_V_ERR_CERT_REVOKED ? certificate.flatMap { lists?.text(about: $0) } : nil)
-    }
-
     static let malformed = CertificateFailure(
         code: X509_V_ERR_UNSPECIFIED, subject: "unknown", depth: 0, text: "a certificate cannot be read")
 

@@ -77,6 +77,6 @@ package final class RevocationListFile: Sendable {
     }
 
     private static func unreadable(_ path: String, _ reason: String) -> TransportError {
-        TLSContext.misconfigured("the revocation list \(path) cannot be read (\(reason))")
+        TransportError.misconfiguredTLS("the revocation list \(path) cannot be read (\(reason))")
     }
 }

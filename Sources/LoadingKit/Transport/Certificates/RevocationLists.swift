@@ -22,7 +22,7 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
         _ sources: [RevocationListSource], besides others: RevocationLists? = nil,
         of place: String = "the configuration"
     ) throws(TransportError) {
-        guard let stack = OPENSSL_sk_new_null() else { throw TLSContext.misconfigured("no memory is left") }
+        guard let stack = OPENSSL_sk_new_null() else { throw TransportError.misconfiguredTLS("no memory is left") }
         self.stack = stack
         if let others { try append(all: others) }
         for source in sources { try read(source, place) }
@@ -70,7 +70,7 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
     private func append(_ list: OpaquePointer) throws(TransportError) {
         guard OPENSSL_sk_push(stack, UnsafeMutableRawPointer(list)) > 0 else {
             X509_CRL_free(list)
-            throw TLSContext.misconfigured("no memory is left")
+            throw TransportError.misconfiguredTLS("no memory is left")
         }
     }
 
@@ -107,14 +107,15 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
     }
 
     private static func malformed(_ place: String) -> TransportError {
-        TLSContext.misconfigured("\(place) has no list of revoked certificates, or a malformed one")
+        TransportError.misconfiguredTLS("\(place) has no list of revoked certificates, or a malformed one")
     }
 
     /// A list that OpenSSL would pass over is refused: nobody would notice that it does not count.
     private static func checked(_ list: OpaquePointer) throws(TransportError) -> OpaquePointer {
         guard let kind = unusableKind(of: list) else { return list }
         X509_CRL_free(list)
-        throw TLSContext.misconfigured("a list of revoked certificates is \(kind); only complete lists can be used")
+        throw TransportError.misconfiguredTLS(
+            "a list of revoked certificates is \(kind); only complete lists can be used")
     }
 
     private static func unusableKind(of list: OpaquePointer) -> String? {

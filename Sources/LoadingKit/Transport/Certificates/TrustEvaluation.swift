@@ -58,9 +58,9 @@ package struct TrustEvaluation: Sendable {
     private func evaluate(against anchors: TrustAnchors) -> Result<[Certificate], CertificateFailure> {
         ERR_clear_error()
         defer { ERR_clear_error() }
-        let rules: CertificateFailure.Rules
+        let rules: CertificateRules
         do throws(TransportError) {
-            rules = CertificateFailure.Rules(
+            rules = CertificateRules(
                 host: serverName, requiresStrength: requiresStrength, lists: try allLists(), status: status, time: time)
         } catch {
             return .failure(CertificateFailure(unusableLists: error.cause.description))
@@ -81,7 +81,7 @@ package struct TrustEvaluation: Sendable {
         if isStrict { X509_VERIFY_PARAM_set_flags(parameters, UInt(X509_V_FLAG_X509_STRICT)) }
         X509_VERIFY_PARAM_set_auth_level(parameters, context?.securityLevel ?? TLSContext.defaultSecurityLevel)
         return withExtendedLifetime(rules) {
-            if let failure = CertificateFailure.verifying(store, by: rules) { return .failure(failure) }
+            if let failure = rules.failure(verifying: store) { return .failure(failure) }
             return .success(CertificateStack.certificates(in: X509_STORE_CTX_get0_chain(store)))
         }
     }

@@ -26,7 +26,8 @@ enum TrustStore {
             try loadSystem(options.environment, into: try store(of: context))
         case .file(let path):
             guard try read(file: path, into: try store(of: context)) else {
-                throw TLSContext.misconfigured("no certificates can be read from \(path) (\(OpenSSLError.text()))")
+                throw TransportError.misconfiguredTLS(
+                    "no certificates can be read from \(path) (\(OpenSSLError.text()))")
             }
         case .pem(let text): try add(text, to: try store(of: context))
         }
@@ -35,7 +36,9 @@ enum TrustStore {
     }
 
     private static func store(of context: OpaquePointer) throws(TransportError) -> OpaquePointer {
-        guard let store = SSL_CTX_get_cert_store(context) else { throw TLSContext.misconfigured("no trust store") }
+        guard let store = SSL_CTX_get_cert_store(context) else {
+            throw TransportError.misconfiguredTLS("no trust store")
+        }
         return store
     }
 
@@ -51,17 +54,17 @@ enum TrustStore {
     }
 
     private static func add(_ bio: OpaquePointer?, to store: OpaquePointer) throws(TransportError) {
-        guard let bio else { throw TLSContext.misconfigured("the trusted certificates are none, or too long") }
+        guard let bio else { throw TransportError.misconfiguredTLS("the trusted certificates are none, or too long") }
         var added = 0
         while let certificate = PEM_read_bio_X509_AUX(bio, nil, nil, nil) {
             defer { X509_free(certificate) }
             guard X509_STORE_add_cert(store, certificate) == 1 else {
-                throw TLSContext.misconfigured("a trusted certificate cannot be used (\(OpenSSLError.text()))")
+                throw TransportError.misconfiguredTLS("a trusted certificate cannot be used (\(OpenSSLError.text()))")
             }
             added += 1
         }
         guard added > 0, OpenSSLError.lastIsEndOfPEM else {
-            throw TLSContext.misconfigured("the trusted certificates are not PEM text (\(OpenSSLError.text()))")
+            throw TransportError.misconfiguredTLS("the trusted certificates are not PEM text (\(OpenSSLError.text()))")
         }
         ERR_clear_error()
     }
@@ -80,7 +83,7 @@ enum TrustStore {
             let readsDirectory = directory.map { X509_STORE_load_path(store, $0) == 1 } ?? false
             guard readsFile || readsDirectory else {
                 let text = "no certificates can be read from where SSL_CERT_FILE and SSL_CERT_DIR say"
-                throw TLSContext.misconfigured("\(text) (\(OpenSSLError.text()))")
+                throw TransportError.misconfiguredTLS("\(text) (\(OpenSSLError.text()))")
             }
             return
         }
@@ -159,11 +162,13 @@ enum SharedSystemStore {
     }
 
     private static func read(_ environment: TLSEnvironment) throws(TransportError) -> TrustAnchors {
-        guard let store = X509_STORE_new() else { throw TLSContext.misconfigured(OpenSSLError.text()) }
+        guard let store = X509_STORE_new() else { throw TransportError.misconfiguredTLS(OpenSSLError.text()) }
         defer { X509_STORE_free(store) }
         try TrustStore.loadSystem(environment, into: store)
         TrustStore.allowPartialChains(store)
-        guard let anchors = TrustAnchors(sharing: store) else { throw TLSContext.misconfigured("no trust store") }
+        guard let anchors = TrustAnchors(sharing: store) else {
+            throw TransportError.misconfiguredTLS("no trust store")
+        }
         return anchors
     }
 }

@@ -63,6 +63,9 @@ package struct TransportError: Error, Sendable, Hashable {
         self.cause = cause
         self.failedAddresses = failedAddresses
     }
+
+    /// The options cannot be used, as the text says.
+    static func misconfiguredTLS(_ text: String) -> TransportError { TransportError(.tls, "TLS", .configuration(text)) }
 }
 
 extension TransportError.Cause {

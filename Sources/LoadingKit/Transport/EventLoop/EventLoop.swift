@@ -43,8 +43,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     package let name: String
     /// 64 KiB for the code that runs on the loop, until it returns to the loop.
     package let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 64)
-    /// Room for one TLS record that is put together. On the loop only.
-    let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: TLSSession.maximumRecord, alignment: 64)
+    /// Room for one TLS record that is put together (16 KiB, RFC 8446 §5.1). On the loop only.
+    let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 64)
     /// The time at which the loop woke up last. On the loop only.
     @exclusivity(unchecked) package internal(set) var now: MonotonicTime
 

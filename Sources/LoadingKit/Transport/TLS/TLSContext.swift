@@ -15,7 +15,9 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
     package init(_ options: TLSOptions) throws(TransportError) {
         lk_openssl_start()
         ERR_clear_error()
-        guard let context = SSL_CTX_new(TLS_client_method()) else { throw Self.misconfigured(OpenSSLError.text()) }
+        guard let context = SSL_CTX_new(TLS_client_method()) else {
+            throw TransportError.misconfiguredTLS(OpenSSLError.text())
+        }
         self.context = context
         self.options = options
         keyLog = KeyLog.open(options.environment.keyLogFile)
@@ -25,8 +27,6 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
 
     deinit { SSL_CTX_free(context) }
 
-    static func misconfigured(_ text: String) -> TransportError { TransportError(.tls, "TLS", .configuration(text)) }
-
     /// The authorities that its connections trust.
     var anchors: TrustAnchors {
         get throws(TransportError) {
@@ -35,7 +35,7 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
                 return try SharedSystemStore.anchors(options.environment)
             }
             guard let anchors = TrustAnchors(sharing: SSL_CTX_get_cert_store(context)) else {
-                throw Self.misconfigured("no trust store")
+                throw TransportError.misconfiguredTLS("no trust store")
             }
             return anchors
         }
@@ -55,7 +55,7 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         guard lk_SSL_CTX_set_min_proto_version(context, Int32(options.minimumVersion)) == 1,
             lk_SSL_CTX_set_max_proto_version(context, Int32(options.maximumVersion)) == 1,
             options.minimumVersion <= options.maximumVersion
-        else { throw Self.misconfigured("the TLS versions asked for cannot be used") }
+        else { throw TransportError.misconfiguredTLS("the TLS versions asked for cannot be used") }
         let modes = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS
         _ = lk_SSL_CTX_set_mode(context, Int(modes))
         // A server that starts anew in the middle is refused, as HTTP/2 demands (RFC 9113 §9.2.1).
@@ -66,7 +66,8 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         try setUpALPN()
         try TrustStore.install(options, in: context)
         if options.requiresForwardSecrecy, !ForwardSecrecy.require(in: context) {
-            throw Self.misconfigured("no cipher suite with forward secrecy can be used (\(OpenSSLError.text()))")
+            throw TransportError.misconfiguredTLS(
+                "no cipher suite with forward secrecy can be used (\(OpenSSLError.text()))")
         }
         // The callback accepts the certificate where the options turn verification off.
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
@@ -88,7 +89,8 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         var wire: [UInt8] = []
         for name in options.alpn {
             guard let length = UInt8(exactly: name.utf8.count), length > 0 else {
-                throw Self.misconfigured("an application protocol's name has 1 to 255 bytes, unlike “\(name)”")
+                throw TransportError.misconfiguredTLS(
+                    "an application protocol's name has 1 to 255 bytes, unlike “\(name)”")
             }
             wire.append(length)
             wire += name.utf8
@@ -97,7 +99,7 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         guard let count = UInt16(exactly: wire.count).map(UInt32.init),
             SSL_CTX_set_alpn_protos(context, wire, count) == 0
         else {
-            throw Self.misconfigured("the application protocols' names are too long")
+            throw TransportError.misconfiguredTLS("the application protocols' names are too long")
         }
     }
 }

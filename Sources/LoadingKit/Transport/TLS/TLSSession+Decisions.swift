@@ -25,10 +25,10 @@ extension TLSSession {
     /// OpenSSL wants the server's certificates verified. It calls again after it was made to wait.
     func verify(_ store: OpaquePointer) -> Reply {
         if case .unasked = decisions.trust {
-            let rules = CertificateFailure.Rules(
+            let rules = CertificateRules(
                 host: serverName, requiresStrength: context.options.requiresStrongCertificates, lists: context.lists,
                 status: status)
-            certificateFailure = .verifying(store, by: rules)
+            certificateFailure = rules.failure(verifying: store)
             if let failure = context.options.pins?.failure(of: store, isTrusted: certificateFailure == nil) {
                 // No answer could be that the program's own pins do not count.
                 certificateFailure = failure

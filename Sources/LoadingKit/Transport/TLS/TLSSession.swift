@@ -51,8 +51,6 @@ final class TLSSession {
     private var failed = false
     private var sentCloseNotify = false
 
-    static let maximumRecord = 16_384
-
     /// `nil` when memory is out, or when the name cannot be one.
     ///
     /// - Parameter carrier: the connection that this one goes through, over the same socket.
@@ -258,13 +256,13 @@ final class TLSSession {
 
     /// As one record, as far as they fit in one.
     func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> WriteResult {
-        guard first.count < Self.maximumRecord else {
+        let record = bio.socket.loop.recordBuffer
+        guard first.count < record.count else {
             let result = write(first)
             guard case .bytes(first.count) = result else { return result }
             return sum(first.count, write(second))
         }
-        let record = bio.socket.loop.recordBuffer
-        let joined = min(second.count, Self.maximumRecord - first.count)
+        let joined = min(second.count, record.count - first.count)
         record.copyMemory(from: first)
         UnsafeMutableRawBufferPointer(rebasing: record[first.count...])
             .copyMemory(from: UnsafeRawBufferPointer(rebasing: second[..<joined]))
