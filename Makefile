@@ -77,6 +77,7 @@ lint:
 	@Scripts/check-docs.py
 	@Scripts/apple-interface.py --check
 	@Scripts/names.py
+	@Scripts/circles.py
 
 format:
 	swift format format --in-place --recursive --parallel --configuration .swift-format $(SOURCES)
