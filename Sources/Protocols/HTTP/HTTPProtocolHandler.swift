@@ -20,15 +20,14 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
     }
 
     package static func hasStore(for request: URLRequest, _ resources: LoadResources) -> Bool {
-        let settings = resources.core.settings
-        guard settings.urlCache != nil, canBeStored(request, settings) else { return false }
+        guard resources.core.settings.urlCache != nil, canBeStored(request, resources.core) else { return false }
         if let upload = resources.task as? URLSessionUploadTask { return upload.resumption == nil }
         return !(resources.task is URLSessionWebSocketTask)
     }
 
     /// Whether a stored response can answer the request: none leaves a connection to the program, and each is decoded.
-    private static func canBeStored(_ request: URLRequest, _ settings: SessionSettings) -> Bool {
-        !request.requestsConnection && !settings.keepsContentCodings(of: request)
+    private static func canBeStored(_ request: URLRequest, _ session: SessionCore) -> Bool {
+        !request.requestsConnection && !session.keepsContentCodings(of: request)
     }
 
     /// - Parameter fields: what goes out with the request, and is not the program's.
@@ -37,12 +36,12 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
     ) -> any LoopHandler {
         // A download is in its file, and is not stored, as on Apple's systems. It is answered by a stored response where it may
         // not load.
-        let settings = resources.core.settings
-        guard !(resources.task is URLSessionDownloadTask) || settings.forbidsLoading(request),
-            let cache = SessionCache.of(resources.core), canBeStored(request, settings)
+        let session = resources.core
+        guard !(resources.task is URLSessionDownloadTask) || session.forbidsLoading(request),
+            let cache = SessionCache.of(session), canBeStored(request, session)
         else {
             // There may be other caches on the way.
-            var all = settings.cachePolicy(of: request).directives(for: request.fields)
+            var all = session.cachePolicy(of: request).directives(for: request.fields)
             for field in fields { all.append(name: field.name, value: field.value) }
             return HTTPExchange(request, resources, cacheFields: all)
         }

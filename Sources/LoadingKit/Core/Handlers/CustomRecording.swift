@@ -15,8 +15,7 @@ struct CustomRecording {
     init?(
         _ response: URLResponse, _ policy: URLCache.StoragePolicy, _ request: URLRequest, _ resources: LoadResources
     ) {
-        let settings = resources.core.settings
-        guard policy != .notAllowed, !request.hasCredentials, let cache = settings.urlCache,
+        guard policy != .notAllowed, !request.hasCredentials, let cache = resources.core.settings.urlCache,
             let recorder = ResponseRecorder(expecting: response.expectedContentLength, limit: cache.largestResponse)
         else { return nil }
         self.recorder = recorder
@@ -24,7 +23,7 @@ struct CustomRecording {
         self.policy = policy
         self.request = request
         self.cache = cache
-        clock = settings.wallClock
+        clock = resources.core.settings.wallClock
         task = resources.task
     }
 

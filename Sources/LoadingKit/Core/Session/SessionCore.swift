@@ -193,7 +193,14 @@ package final class SessionCore: @unchecked Sendable {  // confined to `loop`, b
         }
     }
 
+    // Other modules call these, and not the settings' own methods: a call from there copies the whole structure.
     package func idleTimeout(of request: URLRequest) -> TimeInterval { settings.idleTimeout(of: request) }
+
+    package func cachePolicy(of request: URLRequest) -> URLRequest.CachePolicy { settings.cachePolicy(of: request) }
+
+    package func keepsContentCodings(of request: URLRequest) -> Bool { settings.keepsContentCodings(of: request) }
+
+    package func forbidsLoading(_ request: URLRequest) -> Bool { settings.forbidsLoading(request) }
 
     /// Makes the load of a request by the first handler that can.
     func makeLoad(

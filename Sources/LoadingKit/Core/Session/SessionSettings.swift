@@ -113,7 +113,7 @@ extension SessionSettings {
     }
 
     /// The request's own policy, unless that is the default, or the session's is stricter.
-    package func cachePolicy(of request: URLRequest) -> URLRequest.CachePolicy {
+    func cachePolicy(of request: URLRequest) -> URLRequest.CachePolicy {
         let own = request.cachePolicy
         return own == .useProtocolCachePolicy || requestCachePolicy.strictness > own.strictness
             ? requestCachePolicy : own
@@ -121,7 +121,7 @@ extension SessionSettings {
 
     /// The request's own time-out, where it has one and the session's is not stricter; in seconds, and not positive for no limit. What
     /// the session has unless it is set is no limit to those that a request sets.
-    package func idleTimeout(of request: URLRequest) -> TimeInterval {
+    func idleTimeout(of request: URLRequest) -> TimeInterval {
         guard request.hasExplicitTimeout else { return timeoutIntervalForRequest }
         let (own, limit) = (request.timeoutInterval, timeoutIntervalForRequest)
         guard limit > 0, limit != URLRequest.defaultTimeoutInterval else { return own }
@@ -129,7 +129,7 @@ extension SessionSettings {
     }
 
     /// Whether a response's body is the program's as the server has coded it.
-    package func keepsContentCodings(of request: URLRequest) -> Bool {
+    func keepsContentCodings(of request: URLRequest) -> Bool {
         keepsContentCodings || request.keepsContentCodings
     }
 

@@ -82,7 +82,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         fetchStart = resources.loop.now
         // Without a URL there is nothing to look up. The network exchange reports the error.
         guard let url = request.url else { return load(nil) }
-        query = CacheQuery(request, url: url, policy: resources.core.settings.cachePolicy(of: request))
+        query = CacheQuery(request, url: url, policy: resources.core.cachePolicy(of: request))
         if let responseToValidate { return validate(responseToValidate) }
         lookUp()
     }

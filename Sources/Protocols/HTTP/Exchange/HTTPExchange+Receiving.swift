@@ -121,7 +121,7 @@ extension HTTPExchange {
         if upgrade == nil, hasBody || method == "HEAD" {
             do throws(LoadFailure) {
                 try transaction.willDecode(
-                    head, hasBody: hasBody, keepsCodings: session.settings.keepsContentCodings(of: request),
+                    head, hasBody: hasBody, keepsCodings: resources.core.keepsContentCodings(of: request),
                     ratio: session.settings.maximumDecompressionRatio,
                     buffer: session.decodeBuffer)
             } catch {
