@@ -2,10 +2,10 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// The request, and the session's state, that a handshake needs.
+/// The request and the session state that a handshake uses.
 struct AuthenticationContext {
     let site: AuthenticationSite
-    /// What an HTTP proxy is in protection spaces.
+    /// The type of an HTTP proxy in protection spaces.
     let proxyType: String
     let request: HTTPAuthenticationRequest
     /// The user and the password in the URL, or in the proxy's settings.
@@ -16,19 +16,19 @@ struct AuthenticationContext {
     let storage: URLCredentialStorage?
     let task: URLSessionTask
 
-    /// What the URL names: the request is sent as this user, and as no other. A proxy's settings may be out of date, so that
-    /// any credential may be used there.
+    /// The credential in the request's URL. The request is sent with this credential and no other. A proxy's settings
+    /// may be out of date, so any credential may be used for a proxy.
     var named: URLCredential? { site.isProxy ? nil : givenCredential }
 
-    /// Whether a credential is for requests whose URLs name it alone: it is what this one's names. What the program has
-    /// permanently stored is not.
+    /// Whether a credential is used only for requests whose URLs contain it: it is the credential in this request's
+    /// URL, and the program has not stored it permanently.
     func isOfURL(_ credential: URLCredential) -> Bool {
         guard let named, [.none, .forSession].contains(credential.persistence) else { return false }
         return credential.hasSameUserAndPassword(as: named)
     }
 
-    /// The credential to propose to the program for a protection space: that of the URL or the settings, else the
-    /// stored default, else the only one that is stored, else the scheme's own.
+    /// The credential to propose to the program for a protection space: the credential of the URL or the proxy's
+    /// settings, else the stored default credential, else the only stored credential, else the scheme's own.
     func proposal(for offer: AuthenticationOffer) -> URLCredential? {
         if let givenCredential { return givenCredential }
         if let chosen = storage?.defaultCredential(for: offer.space) { return chosen }
@@ -36,9 +36,9 @@ struct AuthenticationContext {
         return type(of: offer.scheme).defaultCredential
     }
 
-    /// The credential that is sent to a proxy before its first challenge. An HTTP proxy's realm is not known before
-    /// that, so a stored credential is not sent. A credential of the settings is sent as `Basic`, which most proxies
-    /// use. SOCKS has no realms.
+    /// The credential that is sent to a proxy before its first challenge. An HTTP proxy's realm is unknown before the
+    /// challenge, so a stored credential is not sent. A credential of the settings is sent as `Basic`, which most
+    /// proxies use. SOCKS has no realms.
     var preemptiveCredential: (offer: AuthenticationOffer, credential: URLCredential)? {
         guard case .proxy(let proxy) = site else { return nil }
         let scheme: any HTTPAuthenticationScheme.Type = proxy.speaksHTTP ? BasicScheme.self : SOCKSPasswordScheme.self
@@ -48,16 +48,17 @@ struct AuthenticationContext {
         return (offer, credential)
     }
 
-    /// The challenges that can be answered, the strongest first; among equals in the server's order (RFC 7616 §3.7).
+    /// The challenges that can be answered, the strongest first. Equally strong challenges keep the server's order (RFC
+    /// 7616 §3.7).
     func offers(_ challenges: [HTTPAuthenticationChallenge]) -> [AuthenticationOffer] {
         let offers = challenges.compactMap { offer($0, unnamedRealm: site.host) }
-        // A stable sort: that of the standard library is not documented to be one.
+        // The offset makes the sort stable. The standard library's sort is not documented to be stable.
         return offers.enumerated().sorted {
             ($1.element.scheme.strength, $0.offset) < ($0.element.scheme.strength, $1.offset)
         }.map(\.element)
     }
 
-    /// - Parameter unnamedRealm: the realm for a challenge of `Basic` without one, which it must have (RFC 7617 §2).
+    /// - Parameter unnamedRealm: the realm for a `Basic` challenge without a realm, which RFC 7617 §2 requires.
     private func offer(_ challenge: HTTPAuthenticationChallenge, unnamedRealm: String?) -> AuthenticationOffer? {
         guard let maker = schemes.first(where: { challenge.isOf($0.type) }),
             let scheme = maker.make(challenge, request)
@@ -75,27 +76,27 @@ struct AuthenticationOffer {
     let scheme: any HTTPAuthenticationScheme
     let space: URLProtectionSpace
 
-    /// Whether a credential is the scheme's own, which nobody has given.
+    /// Whether a credential is the scheme's default credential, which no user has entered.
     func isDefault(_ credential: URLCredential) -> Bool {
         type(of: scheme).defaultCredential?.hasSameUserAndPassword(as: credential) == true
     }
 
-    /// Whether it is the same as another offer, except for the nonce.
+    /// Whether the other offer is the same except for its nonce.
     func isLike(_ other: AuthenticationOffer) -> Bool {
         space.isSameRealm(as: other.space) && scheme.strength == other.scheme.strength
     }
 
-    /// Whether this challenge refuses the credential of another offer: both have the same realm. A credential that was
-    /// sent before a proxy had named its realm was for any.
+    /// Whether this challenge refuses the credential of another offer: both offers have the same realm. A credential
+    /// that was sent before a proxy named its realm counts for any realm.
     func refuses(_ other: AuthenticationOffer) -> Bool {
         space.isSameRealm(as: other.space)
             || other.space.realm == nil && space.authenticationMethod == other.space.authenticationMethod
     }
 }
 
-/// Lets one handshake at a time challenge the program for a proxy's credential. All of a session's requests may go
-/// through the proxy at once, and what the first handshake learns is used by the others. Confined to the session's
-/// loop.
+/// Lets one handshake at a time challenge the program for a proxy's credential. All requests of a session may go
+/// through the proxy at the same time, and the other handshakes use the first one's credential. Confined to the
+/// session's loop.
 final class AuthenticationTurns {
     private struct Queue {
         let holder: ObjectIdentifier
@@ -107,8 +108,8 @@ final class AuthenticationTurns {
 
     init(_ loop: EventLoop) { self.loop = loop }
 
-    /// Returns true if it is the handshake's turn. Else `proceed` is called when it is, unless the handshake has left
-    /// by then.
+    /// Returns true if the handshake may proceed now. Otherwise `proceed` is called when its turn comes, unless the
+    /// handshake has left before.
     func take(_ handshake: AuthenticationHandshake, at site: AuthenticationSite, _ proceed: @escaping () -> Void)
         -> Bool
     {
@@ -121,7 +122,7 @@ final class AuthenticationTurns {
         return false
     }
 
-    /// The handshake has its credential, or has given up: the next one has its turn.
+    /// The handshake has its credential or has given up. The next handshake's turn begins.
     func leave(_ handshake: AuthenticationHandshake, at site: AuthenticationSite) {
         let identifier = ObjectIdentifier(handshake)
         guard var queue = queues[site] else { return }
@@ -135,8 +136,8 @@ final class AuthenticationTurns {
         }
         let next = queue.waiting.removeFirst()
         queues[site] = Queue(holder: next.handshake, waiting: queue.waiting)
-        // Later, as this may be inside the delivery of a response, whose bytes are in the loop's memory: what the next one does
-        // may read into that.
+        // The next handshake proceeds later: this call may be inside the delivery of a response, whose bytes are in the
+        // loop's memory, and the next handshake may read into the same memory.
         loop.executeLater { [self] in
             if queues[site]?.holder == next.handshake { next.proceed() }
         }

@@ -4,14 +4,14 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 
 /// Authenticates the client to a server or a proxy, for one exchange or tunnel (RFC 9110 §11). It uses the credential
-/// that the session remembers, answers challenges, requests credentials from the program, and remembers those that were
-/// accepted.
+/// that the session remembers, answers challenges, requests credentials from the program, and remembers the accepted
+/// credentials.
 final class AuthenticationHandshake {
-    /// What to do with a response that has a challenge.
+    /// The decision about a response that has a challenge.
     enum Decision {
         /// The response is final.
         case deliver
-        /// The request is sent again. Its body is left out where the server will send another challenge.
+        /// The request is sent again. Its body is left out if the server will send another challenge.
         case sendAgain(withBody: Bool)
         /// The program cancelled the challenge.
         case cancel
@@ -22,27 +22,27 @@ final class AuthenticationHandshake {
         let offer: AuthenticationOffer
         let credential: URLCredential
         var scheme: any HTTPAuthenticationScheme
-        /// Whether it is sent because it was accepted before, without a challenge in this handshake.
+        /// Whether the credential is sent because it was accepted before, without a challenge in this handshake.
         var isRemembered: Bool
-        /// Whether it is for requests whose URLs name it alone.
+        /// Whether the credential is used only for requests whose URLs contain it.
         let isOfURL: Bool
         var value: String?
-        /// How often the credential was sent.
+        /// The number of times the credential was sent.
         var sendings = 0
-        /// What a scheme that may block has made for the request that is sent next.
+        /// The result of a scheme that may block, for the next request.
         var step: Step?
 
         var mayBlock: Bool { type(of: scheme).mayBlock }
     }
 
-    /// What a scheme that may block has made.
+    /// The result of a scheme that may block.
     private struct Step {
         let value: String?
-        /// Of the connection that it was made for.
+        /// The binding to the connection for which the step was taken.
         let channelBinding: Data?
     }
 
-    /// How often a credential is sent while the server requires another step, or refuses the nonce as too old.
+    /// The number of times a credential is sent while the server requires another step or refuses the nonce as too old.
     private static let maximumSendings = 10
 
     private let context: AuthenticationContext
@@ -51,9 +51,9 @@ final class AuthenticationHandshake {
     private var failures: [URLProtectionSpace: (count: Int, last: URLCredential)] = [:]
     /// The number of the challenge that the program has to answer. An answer to another challenge has no effect.
     private var challengeNumber = 0
-    /// The step that a scheme is taking, which may block.
+    /// The step that a scheme is taking. It may block.
     private var runningStep: AuthenticationStep?
-    /// The binding to the connection that the last request was sent on, or to the one on which a remembered credential was
+    /// The binding to the connection on which the last request was sent, or on which a remembered credential was
     /// accepted.
     private var channelBinding: Data?
 
@@ -65,7 +65,7 @@ final class AuthenticationHandshake {
 
     convenience init(_ context: AuthenticationContext) { self.init(context, nil) }
 
-    /// Nil where nothing is remembered for the request.
+    /// Nil if no credential is remembered for the request.
     convenience init?(remembering context: AuthenticationContext) {
         guard
             let known = context.memory.credential(
@@ -79,7 +79,7 @@ final class AuthenticationHandshake {
             channelBinding: known.channelBinding)
     }
 
-    /// With the credential that a proxy gets before its first challenge, if there is one.
+    /// Uses the credential that is sent to a proxy before its first challenge, if there is one.
     convenience init(preemptive context: AuthenticationContext) {
         let remembered = context.memory.credential(
             forTarget: context.request.target, at: context.site, named: context.named)
@@ -95,7 +95,7 @@ final class AuthenticationHandshake {
 
     var site: AuthenticationSite { context.site }
 
-    /// No challenge follows. The next handshake has its turn.
+    /// No challenge follows. The next handshake's turn begins.
     func end() {
         challengeNumber += 1
         cancelStep()
@@ -124,8 +124,8 @@ final class AuthenticationHandshake {
         return inUse.value
     }
 
-    /// What the scheme has made before. It is not sent where the connection leads to another certificate than the last one:
-    /// the server challenges the client again then.
+    /// Returns the value that the scheme has made before. The value is not sent if the connection leads to another
+    /// certificate than the last one; the server challenges the client again then.
     private func takeStep(_ credential: CredentialInUse, on connection: ConnectionInfo) -> String? {
         var credential = credential
         channelBinding = binding(to: connection)
@@ -146,16 +146,16 @@ final class AuthenticationHandshake {
         return connection?.tls?.peerCertificates.first?.endPointHash.map { Data($0) }
     }
 
-    /// Whether ``prepare(_:)`` has something to do.
+    /// Whether ``prepare(_:)`` has work to do.
     var needsPreparation: Bool {
         guard let inUse else { return false }
         return inUse.mayBlock && inUse.step == nil
     }
 
-    /// Has a scheme that may block make what the next request is sent with. Calls `proceed` when that is done, and at once
-    /// where there is nothing to do; not after ``end()``.
+    /// Lets a scheme that may block make the value for the next request. Calls `proceed` when the value is made, or at
+    /// once if no work is needed. Does not call it after ``end()``.
     ///
-    /// - Parameter connection: the one that the request will be sent on; nil where that is not known yet.
+    /// - Parameter connection: the connection on which the request will be sent; nil while that is unknown.
     func prepare(on connection: ConnectionInfo? = nil, _ proceed: @escaping () -> Void) {
         guard needsPreparation, let inUse else { return proceed() }
         if let connection { channelBinding = binding(to: connection) }
@@ -176,12 +176,12 @@ final class AuthenticationHandshake {
 
     private func cancelStep() { runningStep.take()?.cancel() }
 
-    /// The user and the password for the connection that is about to be made; nil for none.
+    /// The user and the password for the connection that is being opened; nil for none.
     func credential(on connection: ConnectionInfo) -> URLCredential? {
         authorization(on: connection) == nil ? nil : inUse?.credential
     }
 
-    /// The credential in use, and the name of its scheme; nil where there is none, or the last was refused.
+    /// The credential in use and the name of its scheme; nil if there is none or the last one was refused.
     var current: (scheme: String, credential: URLCredential)? {
         inUse.map { (type(of: $0.scheme).name, $0.credential) }
     }
@@ -191,13 +191,14 @@ final class AuthenticationHandshake {
 
     var bindsToConnection: Bool { inUse.map { type(of: $0.scheme).bindsToConnection } ?? false }
 
-    /// The credential that authenticated the connection, where that is for all of its requests.
+    /// The credential that authenticated the connection, if the authentication applies to all requests on the
+    /// connection.
     var boundCredential: BoundCredentials.Party? {
         guard bindsToConnection, let inUse else { return nil }
         return BoundCredentials.Party(credential: inUse.credential, isOfURL: inUse.isOfURL)
     }
 
-    /// The request will be sent on another connection. A scheme that is bound to a connection begins anew.
+    /// The request will be sent on another connection. A scheme that is bound to a connection starts over.
     func connectionWillChange() {
         guard bindsToConnection, let offer = inUse?.offer else { return }
         cancelStep()
@@ -207,8 +208,8 @@ final class AuthenticationHandshake {
 
     // MARK: Responses
 
-    /// The server has accepted the request. Throws where the server has to prove that it knows the password, and its
-    /// proof is wrong. Returns the check of the proof where that covers the response's body.
+    /// The server has accepted the request. Throws if the server has to prove that it knows the password and its proof
+    /// is wrong. Returns the check of the proof if the proof covers the response's body.
     @discardableResult
     func serverDidAccept(_ fields: HTTPFields, status: Int) throws(LoadFailure) -> DigestBodyCheck? {
         defer { context.turns.leave(self, at: context.site) }
@@ -228,7 +229,7 @@ final class AuthenticationHandshake {
         fields[context.site.informationField].map { ChallengeParser.parameters($0) }
     }
 
-    /// The challenge of a scheme in a response to a request that was accepted.
+    /// The challenge of a scheme in the response to an accepted request.
     private func proof(
         _ fields: HTTPFields, of type: any HTTPAuthenticationScheme.Type
     ) -> HTTPAuthenticationChallenge? {
@@ -240,7 +241,7 @@ final class AuthenticationHandshake {
     }
 
     private func remember(_ inUse: CredentialInUse, _ acceptance: HTTPAuthenticationAcceptance, status: Int) {
-        // A server with an error of its own may not have checked the credential.
+        // A server that fails with an internal error may not have checked the credential.
         guard status < 500 else { return }
         switch acceptance {
         case .unchanged where inUse.isRemembered: return
@@ -250,7 +251,7 @@ final class AuthenticationHandshake {
         if !inUse.isRemembered, !inUse.isOfURL, !inUse.offer.isDefault(inUse.credential) {
             context.storage?.set(inUse.credential, for: space, task: context.task)
         }
-        // A scheme that is bound to a connection begins anew on each.
+        // A scheme that is bound to a connection starts over on each connection.
         context.memory.remember(
             bindsToConnection ? inUse.offer.scheme : inUse.scheme, inUse.credential, for: context.request.target,
             in: space, at: context.site, channelBinding: channelBinding, isOfURL: inUse.isOfURL)
@@ -260,9 +261,9 @@ final class AuthenticationHandshake {
     /// Answers the server's challenges. Calls `decide` at once, or when the program has answered.
     ///
     /// - Parameters:
-    ///   - connection: the one that the challenges have come on.
-    ///   - stepDidChange: called when a scheme begins a step that may block (true), and when that was in vain (false). Until
-    ///     the first of these, and after the second, the program is what is waited for.
+    ///   - connection: the connection on which the challenges arrived.
+    ///   - stepDidChange: called with true when a scheme begins a step that may block, and with false when the step has
+    ///     failed. Before the first call, and after a call with false, the handshake waits for the program.
     func answer(
         _ challenges: [HTTPAuthenticationChallenge], _ response: HTTPURLResponse?, on connection: ConnectionInfo?,
         challenging receiver: any ChallengeReceiver, stepDidChange: @escaping (Bool) -> Void,
@@ -283,7 +284,7 @@ final class AuthenticationHandshake {
         choose(answer)
     }
 
-    /// What the server wants to have answered.
+    /// The challenges that await an answer, with their response and callbacks.
     private struct Answer {
         let offers: [AuthenticationOffer]
         let response: HTTPURLResponse?
@@ -293,8 +294,8 @@ final class AuthenticationHandshake {
         let decide: (Decision) -> Void
     }
 
-    /// Prepares to send the same credential again, and returns true, where that may succeed: for the scheme's next
-    /// step, with a newer nonce, or when the server has forgotten a remembered nonce.
+    /// Prepares to send the same credential again if it may succeed: for the scheme's next step, with a newer nonce, or
+    /// when the server has forgotten a remembered nonce. Returns true in these cases.
     private func continueHandshake(_ last: CredentialInUse, _ offers: [AuthenticationOffer]) -> Bool {
         guard last.sendings < Self.maximumSendings, let offer = offers.first(where: { $0.isLike(last.offer) }) else {
             return false
@@ -318,7 +319,7 @@ final class AuthenticationHandshake {
         return true
     }
 
-    /// A credential that was sent before a challenge, and for another realm than the server's, has not failed.
+    /// A credential that was sent before a challenge has not failed if it was for another realm than the server's.
     private func noteFailure(of last: CredentialInUse, _ offers: [AuthenticationOffer]) {
         guard let space = offers.first(where: { $0.refuses(last.offer) })?.space else { return }
         failures[space] = ((failures[space]?.count ?? 0) + 1, last.credential)
@@ -366,13 +367,13 @@ final class AuthenticationHandshake {
         }
     }
 
-    /// The next strongest scheme has its turn.
+    /// Continues with the next strongest scheme.
     private func reject(_ offer: AuthenticationOffer, _ answer: Answer) {
         rejected.insert(offer.space)
         choose(answer)
     }
 
-    /// Returns true if the program may get a challenge now. Else `proceed` is called when it may.
+    /// Returns true if the program may be challenged now. Otherwise `proceed` is called when it may.
     private func takeTurn(orWait proceed: @escaping () -> Void) -> Bool {
         !context.site.isProxy || context.turns.take(self, at: context.site, proceed)
     }
@@ -385,7 +386,7 @@ final class AuthenticationHandshake {
         trySending(answer) { [weak self] in self?.rejected.insert(offer.space) }
     }
 
-    /// - Parameter noteUnusable: called where the scheme cannot use the credential; another one is chosen then.
+    /// - Parameter noteUnusable: called if the scheme cannot use the credential. Another credential is chosen then.
     private func trySending(_ answer: Answer, orElse noteUnusable: @escaping () -> Void) {
         guard let inUse else { return answer.decide(.deliver) }
         guard inUse.mayBlock else {
@@ -402,7 +403,7 @@ final class AuthenticationHandshake {
             guard let self, let inUse = self.inUse else { return }
             if inUse.step?.value != nil { return answer.decide(.sendAgain(withBody: inUse.scheme.isLastStep)) }
             answer.stepDidChange(false)
-            // The attempt, or the exchange, may have ended in that call.
+            // The attempt, or the exchange, may have ended in this call.
             guard challengeNumber == number else { return }
             noteUnusable()
             choose(answer)

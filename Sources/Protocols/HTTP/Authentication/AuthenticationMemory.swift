@@ -5,16 +5,16 @@ import LoadingKitTransport
 /// The credentials that servers and proxies have accepted in a session. A request within a protection space is sent
 /// with the accepted credential, which saves a challenge (RFC 7617 §2.2, RFC 7616 §3.6).
 ///
-/// A credential counts only while the credential storage has it, too. One that the program removes there is not used
-/// any more.
+/// A credential counts only while the credential storage has it, too. A credential that the program removes from the
+/// storage is no longer used.
 ///
-/// A credential that a URL names is for requests whose URLs name it, too, and for no others: it is not stored, and a request
-/// that names nobody is not sent with it.
+/// A credential in a URL is used only for requests whose URLs contain it. It is not stored, and it is not sent with a
+/// request whose URL names no user.
 final class AuthenticationMemory {
-    /// The number of folders that are remembered of a protection space. Beyond it the oldest are forgotten, and need a
-    /// challenge again.
+    /// The number of folders that are remembered of a protection space. Beyond this number the oldest folders are
+    /// forgotten, and require a challenge again.
     private static let maximumPaths = 100
-    /// The number of credentials that are remembered of a server or a proxy, likewise.
+    /// The number of credentials that are remembered of a server or a proxy. Beyond it the oldest are forgotten, too.
     private static let maximumEntries = 100
 
     private struct Entry {
@@ -26,38 +26,38 @@ final class AuthenticationMemory {
         let channelBinding: Data?
         let isOfURL: Bool
 
-        /// - Parameter named: what the request's URL names.
+        /// - Parameter named: the credential in the request's URL.
         func suits(_ named: URLCredential?) -> Bool {
             if let named { credential.hasSameUserAndPassword(as: named) } else { !isOfURL }
         }
 
-        /// Whether it is to be replaced by another.
+        /// Whether this entry replaces the other, or the other way round.
         func isLike(_ other: Entry) -> Bool {
             guard space.isSameRealm(as: other.space), isOfURL == other.isOfURL else { return false }
             return !isOfURL || credential.hasSameUserAndPassword(as: other.credential)
         }
     }
 
-    /// What is remembered for a request.
+    /// The credential that is remembered for a request.
     struct Known {
         let offer: AuthenticationOffer
         let credential: URLCredential
         let channelBinding: Data?
-        /// Whether it is for requests whose URLs name it alone.
+        /// Whether the credential is used only for requests whose URLs contain it.
         let isOfURL: Bool
     }
 
     /// The identity with which a session's connections to an origin are authenticated.
     enum ConnectionIdentity: Equatable {
         case one(Data)
-        /// Connections have different identities. Which one a response was for is not known.
+        /// The connections have different identities. The identity that a response was for is unknown.
         case several
     }
 
     private let storage: URLCredentialStorage?
     private var entries: [AuthenticationSite: [Entry]] = [:]
-    /// Identities by certificates, and by schemes that bind to a connection. Kept for the session's life, as
-    /// connections may be open.
+    /// The identities of certificates and of schemes that bind to a connection. They are kept for the session's life,
+    /// as connections may be open.
     private var connections: [Origin: ConnectionIdentity] = [:]
 
     init(_ storage: URLCredentialStorage?) { self.storage = storage }
@@ -82,7 +82,8 @@ final class AuthenticationMemory {
 
     /// The client will send a credential with a scheme that binds to a connection.
     ///
-    /// - Parameter isOfURL: whether it is for requests whose URLs name it: others go on other connections.
+    /// - Parameter isOfURL: whether the credential is for requests whose URLs contain it. Other requests use other
+    ///   connections.
     func willAuthenticateConnection(to site: AuthenticationSite, as credential: URLCredential, isOfURL: Bool) {
         guard case .server(let origin) = site else { return }
         guard !isOfURL else { return connections[origin] = .several }
@@ -99,9 +100,9 @@ final class AuthenticationMemory {
 
     // MARK: Protection spaces
 
-    /// The credential that is remembered for a target: that of the longest path which the target begins with.
+    /// The credential that is remembered for a target: the one with the longest path that is a prefix of the target.
     ///
-    /// - Parameter named: what the request's URL names.
+    /// - Parameter named: the credential in the request's URL.
     func credential(forTarget target: String, at site: AuthenticationSite, named: URLCredential?) -> Known? {
         let path = target.prefix { $0 != "?" }
         var best: (entry: Entry, length: Int)?
@@ -119,7 +120,7 @@ final class AuthenticationMemory {
 
     /// The credential that was accepted in a protection space.
     ///
-    /// - Parameter named: what the request's URL names.
+    /// - Parameter named: the credential in the request's URL.
     func credential(
         for space: URLProtectionSpace, at site: AuthenticationSite, named: URLCredential?
     ) -> URLCredential? {
@@ -129,8 +130,8 @@ final class AuthenticationMemory {
         return entry.credential
     }
 
-    /// The field's value to send within a protection space, and the scheme that made it. Each use of a nonce is counted
-    /// here. Nil when another credential has replaced this one.
+    /// The value of the field to send within a protection space, and the scheme that made it. Each use of a nonce is
+    /// counted here. Nil if another credential has replaced this one.
     func authorization(
         for request: HTTPAuthenticationRequest, with credential: URLCredential, in space: URLProtectionSpace,
         at site: AuthenticationSite
@@ -145,10 +146,10 @@ final class AuthenticationMemory {
         return (value, scheme)
     }
 
-    /// Remembers a credential that was accepted, unless it is for one request alone, or the session has no credential
+    /// Remembers a credential that was accepted, unless it is for one request only or the session has no credential
     /// storage.
     ///
-    /// - Parameter isOfURL: whether it is for requests whose URLs name it.
+    /// - Parameter isOfURL: whether the credential is for requests whose URLs contain it.
     func remember(
         _ scheme: any HTTPAuthenticationScheme, _ credential: URLCredential, for target: String,
         in space: URLProtectionSpace, at site: AuthenticationSite, channelBinding: Data? = nil, isOfURL: Bool = false
@@ -168,7 +169,8 @@ final class AuthenticationMemory {
         entries[site] = known.suffix(Self.maximumEntries)
     }
 
-    /// A proxy's protection space is all requests through it, if the scheme allows a credential before a challenge.
+    /// A proxy's protection space contains all requests through the proxy, if the scheme allows a credential before a
+    /// challenge.
     private static func paths(
         _ scheme: any HTTPAuthenticationScheme, around path: String, at site: AuthenticationSite
     ) -> [String] {
@@ -176,14 +178,14 @@ final class AuthenticationMemory {
         return scheme.paths(around: "/").isEmpty ? [] : [""]
     }
 
-    /// Forgets a credential that the server does not accept any more.
+    /// Forgets a credential that the server no longer accepts.
     func forget(_ credential: URLCredential, in space: URLProtectionSpace, at site: AuthenticationSite) {
         entries[site]?.removeAll { $0.space.isSameRealm(as: space) && $0.credential == credential }
         if entries[site]?.isEmpty == true { entries[site] = nil }
     }
 
     private func isCurrent(_ entry: Entry, _ site: AuthenticationSite) -> Bool {
-        // Nobody has stored a URL's, nor the scheme's own.
+        // The storage does not contain a URL's credential, nor the scheme's own.
         if entry.isOfURL { return true }
         let ownCredential = type(of: entry.scheme).defaultCredential
         if ownCredential?.hasSameUserAndPassword(as: entry.credential) == true { return true }

@@ -18,7 +18,7 @@ enum AuthenticationSite: Hashable {
         }
     }
 
-    /// - Parameter proxyType: what an HTTP proxy is in protection spaces, by the scheme of the requests that go through it.
+    /// - Parameter proxyType: the type of an HTTP proxy in protection spaces, by the scheme of the requests through it.
     func space(realm: String?, method: String, proxyType: String) -> URLProtectionSpace {
         switch self {
         case .server(let origin):
@@ -45,7 +45,7 @@ enum AuthenticationSite: Hashable {
 }
 
 extension URLProtectionSpace {
-    /// Whether both are the same realm. Their sites are the same; a proxy's types may differ.
+    /// Whether both spaces are the same realm. The caller compares spaces of the same site; a proxy's types may differ.
     func isSameRealm(as other: URLProtectionSpace) -> Bool {
         realm == other.realm && authenticationMethod == other.authenticationMethod
     }

@@ -2,12 +2,12 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// A step of a scheme that may block, which is taken on a thread of its own. Confined to its loop, but for `take`.
+/// A step of a scheme that may block, on a thread of its own. Confined to its loop, except for `take`.
 final class AuthenticationStep: @unchecked Sendable {  // the variable is used on the loop alone
-    /// What the step has brought: the scheme as it has become, and the field's value.
+    /// The step's result: the scheme in its new state, and the field's value.
     typealias Completion = (any HTTPAuthenticationScheme, String?) -> Void
 
-    /// For code of the program's own that ends by itself, as it has its own time-outs.
+    /// The threads run the program's own code, which ends by itself, as it has its own time-outs.
     static let threads = BlockingPool(
         name: "LoadingKit-auth", BlockingPool.Limits(usualThreads: 64, endsByItself: false))
 
@@ -20,8 +20,8 @@ final class AuthenticationStep: @unchecked Sendable {  // the variable is used o
         self.completion = completion
     }
 
-    /// - Parameter completion: called later, on the loop, unless the step is cancelled. Without a value where there is no
-    ///   thread for it.
+    /// - Parameter completion: called later on the loop, unless the step is cancelled. Without a value if no thread is
+    ///   available.
     static func take(
         _ scheme: any HTTPAuthenticationScheme, for request: HTTPAuthenticationRequest,
         with credential: URLCredential, on loop: EventLoop, completion: @escaping Completion
@@ -39,7 +39,7 @@ final class AuthenticationStep: @unchecked Sendable {  // the variable is used o
         return step
     }
 
-    /// What it brings is dropped. A step that waits for a thread is not taken.
+    /// The result is dropped. A step that waits for a thread is not taken.
     func cancel() {
         completion = nil
         if let work = work.take() { Self.threads.cancel(work) }

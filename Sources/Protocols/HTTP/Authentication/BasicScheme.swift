@@ -11,8 +11,8 @@ struct BasicScheme: HTTPAuthenticationScheme {
 
     init?(_ challenge: HTTPAuthenticationChallenge) { realm = challenge["realm"] }
 
-    /// Nil where the server would read another name or password: a colon ends the name, and control characters are not
-    /// allowed in either (RFC 7617 §2).
+    /// Nil if the server would read another name or password: a colon ends the name, and neither may contain control
+    /// characters (RFC 7617 §2).
     func authorization(for request: HTTPAuthenticationRequest, with credential: URLCredential) -> String? {
         guard let user = credential.user, let password = credential.password else { return nil }
         guard !user.utf8.contains(UInt8(ascii: ":")), !user.hasControlCharacters, !password.hasControlCharacters else {
@@ -28,7 +28,7 @@ struct BasicScheme: HTTPAuthenticationScheme {
 
     func advance(after challenge: HTTPAuthenticationChallenge) -> Bool { false }
 
-    /// The path's folder, and all below it (RFC 7617 §2.2).
+    /// The path's folder and all folders below it (RFC 7617 §2.2).
     func paths(around path: String) -> [String] {
         let end = path.lastIndex(of: "/").map { path.index(after: $0) } ?? path.startIndex
         return [String(path[..<end])]
@@ -36,6 +36,6 @@ struct BasicScheme: HTTPAuthenticationScheme {
 }
 
 extension String {
-    /// Whether there are bytes that no field value may have.
+    /// Whether the text contains bytes that a field value must not have.
     var hasControlCharacters: Bool { utf8.contains { $0 < 0x20 || $0 == 0x7f } }
 }

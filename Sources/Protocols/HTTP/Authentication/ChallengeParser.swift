@@ -1,8 +1,8 @@
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// Parses `WWW-Authenticate` and `Proxy-Authenticate`: a list of challenges, each with a list of parameters, both
-/// divided by commas (RFC 9110 §11.6.1). What cannot be parsed is skipped.
+/// Parses `WWW-Authenticate` and `Proxy-Authenticate`: a list of challenges, each with a list of parameters. Both lists
+/// are separated by commas (RFC 9110 §11.6.1). Elements that cannot be parsed are skipped.
 struct ChallengeParser {
     private var scanner: AuthenticationFieldScanner
     private var found: [HTTPAuthenticationChallenge] = []
@@ -22,7 +22,7 @@ struct ChallengeParser {
         }
     }
 
-    /// The parameters of `Authentication-Info`, by their names in lower case. That field names no scheme (RFC 9110
+    /// The parameters of `Authentication-Info`, by their names in lower case. This field names no scheme (RFC 9110
     /// §11.6.3).
     static func parameters(_ value: String) -> [String: String] {
         var parser = ChallengeParser(value)
@@ -38,7 +38,7 @@ struct ChallengeParser {
                 continue
             }
             if let value = scanner.parameterValue() {
-                // Each may occur once. Of several, other clients take the first, too.
+                // Each parameter may occur once. If one is repeated, the first counts, as in other clients.
                 if parameters[name.lowercased()] == nil { parameters[name.lowercased()] = value }
             } else {
                 finish()
@@ -59,7 +59,7 @@ struct ChallengeParser {
     }
 }
 
-/// Scans the tokens of authentication fields (RFC 9110 §5.6, §11). It never fails: what is missing is nil.
+/// Scans the tokens of authentication fields (RFC 9110 §5.6, §11). It never fails: missing parts are nil.
 struct AuthenticationFieldScanner {
     private let bytes: [UInt8]
     private var position = 0
@@ -80,7 +80,7 @@ struct AuthenticationFieldScanner {
 
     mutating func skipSpace() { skip(while: ASCII.isSpace) }
 
-    /// Skips to the next element of a list, past empty ones (RFC 9110 §5.6.1). Returns false at the end.
+    /// Skips empty elements, to the next element of a list (RFC 9110 §5.6.1). Returns false at the end.
     mutating func skipToElement() -> Bool {
         skip { ASCII.isSpace($0) || $0 == UInt8(ascii: ",") }
         return next != nil
@@ -94,7 +94,7 @@ struct AuthenticationFieldScanner {
 
     mutating func token() -> String? { take(while: ASCII.isTokenByte) }
 
-    /// The token that a scheme has in the place of parameters. The list's element ends with it.
+    /// The token that a scheme has instead of parameters. The list's element ends with this token.
     mutating func token68() -> String? {
         let start = position
         skipSpace()
@@ -114,7 +114,7 @@ struct AuthenticationFieldScanner {
         return String(decoding: bytes[first..<end], as: UTF8.self)
     }
 
-    /// The value after a parameter's name, unquoted; nil when there is no `=`.
+    /// The value after a parameter's name, unquoted; nil if there is no `=`.
     mutating func parameterValue() -> String? {
         let start = position
         skipSpace()
@@ -129,7 +129,7 @@ struct AuthenticationFieldScanner {
         return take { !ASCII.isSpace($0) && $0 != UInt8(ascii: ",") } ?? ""
     }
 
-    /// A string whose end is missing ends with the field.
+    /// A quoted string without a closing quote ends with the field.
     private mutating func quotedString() -> String {
         position += 1
         var text: [UInt8] = []

@@ -6,7 +6,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
     static let name = "Digest"
     static let authenticationMethod = NSURLAuthenticationMethodHTTPDigest
 
-    /// What the hash protects: `qop` (RFC 7616 §3.4).
+    /// The quality of protection, `qop`: the parts that the hash protects (RFC 7616 §3.4).
     private enum Quality {
         /// The method and the target, as in RFC 2069: the challenge has no `qop`.
         case legacy
@@ -32,7 +32,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
         }
     }
 
-    /// The values that were sent last, against which the server's proof is checked.
+    /// The values of the last request, against which the server's proof is checked.
     private struct Sent {
         let secret: String
         let nonce: String
@@ -46,14 +46,14 @@ struct DigestScheme: HTTPAuthenticationScheme {
     /// The qualities that the server offers.
     private let qualities: [Quality]
     private var nonce: String
-    /// The nonce that a session began with, which `nextnonce` does not change (RFC 7616 §3.4.2).
+    /// The nonce with which the use of the credential began. `nextnonce` does not change it (RFC 7616 §3.4.2).
     private let firstNonce: String
     private let clientNonce: String
     private let opaque: String?
     private let hashesUser: Bool
     private let isUTF8: Bool
     private let domain: String?
-    /// How often the nonce has been used.
+    /// The number of times the nonce has been used.
     private var count: UInt32 = 0
     private var sent: Sent?
 
@@ -61,7 +61,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
         self.init(challenge, clientNonce: Data([UInt8].random(18)).base64EncodedString())
     }
 
-    /// Nil where the algorithm, or all that `qop` offers, is unknown.
+    /// Nil if the algorithm is unknown, or if `qop` offers only unknown values.
     init?(_ challenge: HTTPAuthenticationChallenge, clientNonce: String) {
         guard let realm = challenge["realm"], let nonce = challenge["nonce"],
             let algorithm = DigestAlgorithm(challenge["algorithm"])
@@ -103,7 +103,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
         return "Digest " + name + parameters(sent, response)
     }
 
-    /// `auth` where it is offered, as `auth-int` needs the body's hash before the body is sent. Nil when neither can be
+    /// `auth` if it is offered, as `auth-int` needs the body's hash before the body is sent. Nil if neither can be
     /// used.
     private func chooseQuality(_ request: HTTPAuthenticationRequest) -> Quality? {
         qualities.first { $0 != .integrity } ?? (request.body == nil ? nil : .integrity)
@@ -117,7 +117,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
 
     private func hash(ofBody body: Data) -> String? { algorithm.digest.hash(Array(body))?.hexadecimal }
 
-    /// The `response` of a request, or, without a method, the `rspauth` that answers it (RFC 7616 §3.4.1, §3.5).
+    /// The `response` of a request, or, without a method, the matching `rspauth` (RFC 7616 §3.4.1, §3.5).
     private func proof(_ sent: Sent, method: String, _ quality: Quality, bodyHash: String?) -> String? {
         let second: String?
         if quality == .integrity {
@@ -131,8 +131,8 @@ struct DigestScheme: HTTPAuthenticationScheme {
         return algorithm.hash(sent.secret, sent.nonce, sent.count, clientNonce, name, second)
     }
 
-    /// The user's name, or its hash. A name beyond ASCII is encoded where the server supports that (RFC 7616 §3.4, RFC
-    /// 8187 §3.2).
+    /// The user's name, or its hash. A name with characters beyond ASCII is encoded if the server supports this (RFC
+    /// 7616 §3.4, RFC 8187 §3.2).
     private func userParameters(_ user: String) -> String? {
         if hashesUser {
             return algorithm.hash(user, realm ?? "").map { "username=\"\($0)\", userhash=true" }
@@ -163,7 +163,7 @@ struct DigestScheme: HTTPAuthenticationScheme {
 
     /// `rspauth` proves that the server knows the password. `nextnonce` is for the next request (RFC 7616 §3.5).
     mutating func serverDidAccept(_ parameters: [String: String]) -> HTTPAuthenticationAcceptance {
-        // A proof that covers the response's body is checked when all of the body is received: see `bodyCheck`.
+        // A proof that covers the response's body is checked after all of the body is received: see `bodyCheck`.
         if let sent, let claimed = parameters["rspauth"] {
             let quality = Self.quality(of: parameters, sent)
             if quality != .integrity, proof(sent, method: "", quality, bodyHash: nil) != claimed.lowercased() {
@@ -180,9 +180,9 @@ struct DigestScheme: HTTPAuthenticationScheme {
         answer["qop"].flatMap { Quality($0) } ?? sent.quality
     }
 
-    /// The check of the server's proof, where that covers the response's body; nil where it does not.
+    /// The check of the server's proof if the proof covers the response's body; nil if it does not.
     ///
-    /// - Parameter parameters: those of `Authentication-Info`, none while that field has not been received.
+    /// - Parameter parameters: the parameters of `Authentication-Info`; empty while this field has not been received.
     func bodyCheck(_ parameters: [String: String]) -> DigestBodyCheck? {
         guard let sent, Self.quality(of: parameters, sent) == .integrity,
             let digest = RunningDigest(algorithm.digest)
@@ -214,7 +214,7 @@ struct DigestAlgorithm: Sendable {
     let digest: MessageDigest
     /// Whether the password's hash is bound to the nonces with which the use of the credential began (`-sess`).
     let isSession: Bool
-    /// The name in the challenge; nil where there is none, which means MD5.
+    /// The name in the challenge; nil if the challenge has none, which means MD5.
     let name: String?
 
     /// Nil for an unknown algorithm.
@@ -240,18 +240,18 @@ struct DigestAlgorithm: Sendable {
         }
     }
 
-    /// The hash of strings with colons between them, in hexadecimal.
+    /// The hexadecimal hash of the strings, joined by colons.
     func hash(_ parts: String...) -> String? { digest.hash(Array(parts.joined(separator: ":").utf8))?.hexadecimal }
 }
 
-/// Checks, when all of a response's body is received, that `rspauth` proves that the server knows the password
+/// Checks, after all of a response's body is received, that `rspauth` proves that the server knows the password
 /// (`qop=auth-int`, RFC 7616 §3.5). `rspauth` may be in the trailers.
 final class DigestBodyCheck {
     private let digest: RunningDigest
     private var claimed: String?
     private let proof: (_ bodyHash: String) -> String?
 
-    /// - Parameter proof: the right value of `rspauth` for a body with this hash.
+    /// - Parameter proof: returns the correct value of `rspauth` for a body with this hash.
     init(_ digest: RunningDigest, claimed: String?, proof: @escaping (_ bodyHash: String) -> String?) {
         self.digest = digest
         self.claimed = claimed

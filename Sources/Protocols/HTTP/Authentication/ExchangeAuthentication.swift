@@ -4,11 +4,11 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The credentials that authenticated a connection, where a scheme does so (NTLM, Negotiate).
+/// The credentials that authenticated a connection, for schemes that authenticate connections (NTLM, Negotiate).
 struct BoundCredentials {
     struct Party {
         let credential: URLCredential
-        /// Whether it is for requests whose URLs name it alone.
+        /// Whether the credential is used only for requests whose URLs contain it.
         let isOfURL: Bool
     }
 
@@ -16,19 +16,19 @@ struct BoundCredentials {
     let proxy: Party?
 }
 
-/// An exchange's authentication to the server, and to a proxy that sees the request.
+/// An exchange's authentication to the server, and to a proxy that receives the request.
 struct ExchangeAuthentication {
-    /// The state of the authentication to one of them.
+    /// The state of the authentication to the server or to the proxy.
     struct Party {
         /// Nil before the first challenge.
         var handshake: AuthenticationHandshake?
-        /// False where the caller has set the field, which is then sent as it is.
+        /// False if the caller has set the field, which is then sent unchanged.
         var isAllowed: Bool
 
         /// Whether the server or the proxy is expected to accept the request.
         var isLastStep: Bool { handshake?.isLastStep ?? true }
 
-        /// The request was answered before the handshake was complete, and goes on without it.
+        /// The request was answered before the handshake was complete. It continues without the handshake.
         fileprivate mutating func giveUpIfUnfinished() {
             guard !isLastStep else { return }
             end()
@@ -64,13 +64,13 @@ struct ExchangeAuthentication {
         proxy.handshake?.connectionWillChange()
     }
 
-    /// Whether ``prepare(_:)`` has something to do.
+    /// Whether ``prepare(_:)`` has work to do.
     var needsPreparation: Bool {
         server.handshake?.needsPreparation == true || proxy.handshake?.needsPreparation == true
     }
 
-    /// Has schemes that may block make what the next request is sent with. Calls `proceed` when that is done, and at once
-    /// where there is nothing to do; not after ``end()``.
+    /// Lets schemes that may block make the values for the next request. Calls `proceed` when the values are made, or
+    /// at once if no work is needed. Does not call it after ``end()``.
     func prepare(_ proceed: @escaping () -> Void) {
         guard needsPreparation else { return proceed() }
         let proxy = proxy.handshake
@@ -88,7 +88,7 @@ struct ExchangeAuthentication {
         }
     }
 
-    /// A value of an earlier sending is not sent again.
+    /// The field of an earlier sending is removed.
     private static func set(_ field: KnownField, _ value: String?, _ fields: inout HTTPFields) {
         if let value { fields.set(field, value) } else { fields.remove(field) }
     }
@@ -110,22 +110,22 @@ struct ExchangeAuthentication {
     }
 }
 
-/// A response with a challenge, until it is decided whether it is final or the request is sent again.
+/// A response with a challenge, kept until it is decided whether it is final or the request is sent again.
 struct ChallengingResponse {
-    /// What is to be done when the response is held back.
+    /// The next action after the response is held back.
     enum Next {
         case answer(AuthenticationHandshake)
-        /// The request is sent again with its body, and without credentials.
+        /// The request is sent again with its body and without credentials.
         case sendWhole
     }
 
-    /// Nil once the connection is lost, as it may be while the program decides.
+    /// Nil once the connection is lost, which may happen while the program decides.
     private(set) var stream: (any HTTPStream)?
     private(set) var error: any Error = LoadFailure(.networkConnectionLost, "the connection was lost")
     let head: ResponseHead
     let response: HTTPURLResponse
     let hasBody: Bool
-    /// Nil once it was begun.
+    /// Nil once the action has begun.
     private var next: Next?
 
     init(_ stream: any HTTPStream, _ head: ResponseHead, to request: URLRequest, hasBody: Bool, next: Next) {

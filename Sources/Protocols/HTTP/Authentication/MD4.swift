@@ -1,6 +1,6 @@
-/// MD4 (RFC 1320), which NTLM hashes passwords with. OpenSSL 3 has it only in a provider that is not loaded by default.
+/// MD4 (RFC 1320), with which NTLM hashes passwords. OpenSSL 3 has it only in a provider that is not loaded by default.
 ///
-/// It is not secure, and is used for nothing else.
+/// MD4 is not secure, and is used for nothing else.
 enum MD4 {
     static func hash(_ bytes: [UInt8]) -> [UInt8] {
         var state: [UInt32] = [0x6745_2301, 0xefcd_ab89, 0x98ba_dcfe, 0x1032_5476]

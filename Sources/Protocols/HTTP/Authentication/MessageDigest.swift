@@ -1,7 +1,7 @@
 import CLoadingKitOpenSSL
 
-/// The hash functions of authentication schemes, by OpenSSL. Results are nil where the system forbids a function, as
-/// FIPS does MD5.
+/// The hash functions of authentication schemes, by OpenSSL. Results are nil if the system forbids a function, as FIPS
+/// forbids MD5.
 enum MessageDigest: Sendable {
     case md5
     case sha256
@@ -53,7 +53,7 @@ extension Array where Element == UInt8 {
 final class RunningDigest {
     private let context: OpaquePointer
 
-    /// Nil where the system forbids the function, or there is no memory.
+    /// Nil if the system forbids the function, or if memory is exhausted.
     init?(_ digest: MessageDigest) {
         guard let context = EVP_MD_CTX_new() else { return nil }
         self.context = context
@@ -66,7 +66,7 @@ final class RunningDigest {
         if let base = bytes.baseAddress { EVP_DigestUpdate(context, base, bytes.count) }
     }
 
-    /// The hash of all bytes. No bytes may be added after that.
+    /// The hash of all bytes. No bytes may be added after this call.
     func finish() -> [UInt8]? {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0

@@ -20,8 +20,8 @@ enum NTLMMessage {
         ]
     }
 
-    /// The first message (MS-NLMP §2.2.1.1). It names neither a domain, nor this machine, nor the system's version, as the
-    /// server does not need them. Their places are there: some servers read no shorter message.
+    /// The first message (MS-NLMP §2.2.1.1). It names neither a domain, nor this machine, nor the system's version, as
+    /// the server does not need them. Their fields are present but empty, because some servers reject shorter messages.
     static let negotiate =
         signature + littleEndian(UInt32(1)) + littleEndian(Flags.offered.rawValue) + [UInt8](repeating: 0, count: 24)
 
@@ -29,14 +29,14 @@ enum NTLMMessage {
         (0..<number.bitWidth / 8).map { UInt8(truncatingIfNeeded: number >> (8 * $0)) }
     }
 
-    /// Nil where the bytes end before the number does.
+    /// Nil if the bytes end before the number does.
     static func number<Number: FixedWidthInteger>(_ bytes: [UInt8], at offset: Int, _ type: Number.Type) -> Number? {
         let size = Number.bitWidth / 8
         guard offset >= 0, offset <= bytes.count - size else { return nil }
         return (0..<size).reduce(0) { $0 | Number(truncatingIfNeeded: bytes[offset + $1]) << (8 * $1) }
     }
 
-    /// The field whose length and offset stand at `offset`.
+    /// The field whose length and offset are stored at `offset`.
     static func field(_ bytes: [UInt8], at offset: Int) -> [UInt8]? {
         guard let length = number(bytes, at: offset, UInt16.self),
             let start = number(bytes, at: offset + 4, UInt32.self)
@@ -60,21 +60,21 @@ struct NTLMChallenge: Sendable {
         static let channelBinding: UInt16 = 10
     }
 
-    /// The whole message, which the check in the client's last message covers.
+    /// The whole message, which the integrity code (MIC) in the client's last message covers.
     let message: [UInt8]
     let serverChallenge: [UInt8]
-    /// What the server has chosen of the client's options.
+    /// The options that the server has chosen from the client's.
     let flags: NTLMMessage.Flags
     private let attributes: [(number: UInt16, value: [UInt8])]
 
-    /// Nil where the bytes are not such a message.
+    /// Nil if the bytes are not such a message.
     init?(_ message: [UInt8]) {
         guard message.starts(with: NTLMMessage.signature), NTLMMessage.number(message, at: 8, UInt32.self) == 2,
             message.count >= 32
         else { return nil }
         self.message = message
         serverChallenge = Array(message[24..<32])
-        // The messages of old servers end here, or go on with other data.
+        // The messages of old servers end here, or continue with other data.
         flags = NTLMMessage.Flags(rawValue: NTLMMessage.number(message, at: 20, UInt32.self) ?? 0)
         let hasInformation = message.count >= 48 && flags.contains(.targetInformation)
         guard let information = hasInformation ? NTLMMessage.field(message, at: 40) : [] else { return nil }
@@ -97,16 +97,17 @@ struct NTLMChallenge: Sendable {
         return found
     }
 
-    /// The server's time. A server that sends it expects a check in the last message.
+    /// The server's time. A server that sends it expects an integrity code (MIC) in the last message.
     var timestamp: UInt64? {
         attributes.first { $0.number == Attribute.timestamp }.flatMap {
             NTLMMessage.number($0.value, at: 0, UInt64.self)
         }
     }
 
-    /// The server's attributes, as the client returns them, with the flag that there is a check, with the service that the
-    /// client means to talk to, and with the binding to the TLS connection (MS-NLMP §3.1.5.1.2). A server that checks these
-    /// two does not accept an answer that was made for another one.
+    /// The server's attributes as the client returns them: with the flag that the last message has an integrity code
+    /// (MIC), with the name of the service that the client intends to use, and with the binding to the TLS connection
+    /// (MS-NLMP §3.1.5.1.2). A server that checks the service's name and the binding does not accept an answer that was
+    /// made for another server.
     ///
     /// - Parameters:
     ///   - target: the service's name; nil for none.
@@ -115,7 +116,7 @@ struct NTLMChallenge: Sendable {
         var all = attributes
         func set(_ number: UInt16, _ value: [UInt8]) {
             all.removeAll { $0.number == number }
-            // A name that is too long for the field is left out.
+            // A value that is too long for the field is left out.
             if value.count <= Int(UInt16.max) { all.append((number, value)) }
         }
         if promisesCheck {
@@ -123,7 +124,7 @@ struct NTLMChallenge: Sendable {
             let flags = old.flatMap { NTLMMessage.number($0.value, at: 0, UInt32.self) } ?? 0
             set(Attribute.flags, NTLMMessage.littleEndian(flags | 2))
         }
-        // The answer to an old server that sends no attributes has none.
+        // The answer to an old server that sends no attributes has no target name.
         if let target, !attributes.isEmpty {
             set(Attribute.targetName, NTLMMessage.utf16(target))
             set(Attribute.channelBinding, binding?.hash ?? [UInt8](repeating: 0, count: 16))

@@ -1,6 +1,6 @@
 /// The client's answer to an NTLM challenge, version 2 (MS-NLMP §3.3.2).
 struct NTLMResponse {
-    /// Behind the version, which is all zero here.
+    /// The integrity code (MIC) follows the version, which is all zero here.
     private static let checkOffset = 72
 
     private let identity: NTLMIdentity
@@ -10,11 +10,11 @@ struct NTLMResponse {
     let nt: [UInt8]
     let sessionKey: [UInt8]
 
-    /// Nil where the system forbids the hash functions.
+    /// Nil if the system forbids the hash functions.
     ///
     /// - Parameters:
-    ///   - now: the time in the server's format. Where the server has sent its time, that is used.
-    ///   - target: the service that the answer is for; nil to not say so.
+    ///   - now: the time in the server's format. If the server has sent its time, the server's time is used instead.
+    ///   - target: the service that the answer is for; nil to leave it out.
     ///   - binding: binds the answer to its TLS connection.
     init?(
         _ identity: NTLMIdentity, _ challenge: NTLMChallenge, clientChallenge: [UInt8], now: UInt64,
@@ -36,12 +36,12 @@ struct NTLMResponse {
         lanManager = hasCheck ? [UInt8](repeating: 0, count: 24) : old + clientChallenge
     }
 
-    /// What both sides can do. The names are in Unicode in any case.
+    /// The options that both sides support. The names are always in Unicode.
     private var flags: NTLMMessage.Flags { NTLMMessage.Flags.offered.intersection(challenge.flags).union(.unicode) }
 
-    /// The handshake's last message (MS-NLMP §2.2.1.3); nil where a part is too long for it.
+    /// The handshake's last message (MS-NLMP §2.2.1.3); nil if a part is too long for it.
     ///
-    /// - Parameter negotiation: the first message, which the check covers as well.
+    /// - Parameter negotiation: the first message, which the integrity code (MIC) covers as well.
     func message(after negotiation: [UInt8]) -> [UInt8]? {
         let parts = [
             lanManager, nt, NTLMMessage.utf16(identity.domain), NTLMMessage.utf16(identity.user), [], [],
@@ -73,7 +73,7 @@ struct NTLMIdentity: Sendable {
     let domain: String
     private let password: String
 
-    /// - Parameter name: `domain\user`; or `user@domain`, which the server divides itself; or a name alone.
+    /// - Parameter name: `domain\user`, or `user@domain`, which the server separates itself, or a user name alone.
     init(_ name: String, _ password: String) {
         if let separator = name.firstIndex(of: "\\") {
             domain = String(name[..<separator])
@@ -85,8 +85,8 @@ struct NTLMIdentity: Sendable {
         self.password = password
     }
 
-    /// As Windows and Samba do it: character by character, so that `ß`, which no single character stands for in capitals,
-    /// stays as it is.
+    /// The capitals that Windows and Samba use: each character is mapped by itself. `ß`, which has no single capital
+    /// character, is unchanged.
     private static func uppercased(_ name: String) -> String {
         name.unicodeScalars.reduce(into: "") { result, scalar in
             let capitals = scalar.properties.uppercaseMapping
@@ -102,16 +102,17 @@ struct NTLMIdentity: Sendable {
 }
 
 /// Binds an NTLM answer to its TLS connection, so that an attacker cannot use it with another server: the hash of a
-/// `gss_channel_bindings_struct` (MS-NLMP §2.2.2.1, RFC 4121 §4.1.1.2) with the `tls-server-end-point` binding (RFC 5929).
+/// `gss_channel_bindings_struct` (MS-NLMP §2.2.2.1, RFC 4121 §4.1.1.2) with the `tls-server-end-point` binding (RFC
+/// 5929).
 struct NTLMChannelBinding: Sendable {
     let hash: [UInt8]
 
-    /// Nil where the system forbids the hash function.
+    /// Nil if the system forbids the hash function.
     ///
     /// - Parameter endPointHash: the hash of the server's certificate.
     init?(endPointHash: [UInt8]) {
         let data = Array("tls-server-end-point:".utf8) + endPointHash
-        // No addresses: the types and lengths of both, the initiator's and the acceptor's, are zero.
+        // There are no addresses: the types and lengths of the initiator's and the acceptor's address are zero.
         let noAddresses = [UInt8](repeating: 0, count: 16)
         let length = NTLMMessage.littleEndian(UInt32(truncatingIfNeeded: data.count))
         guard let hash = MessageDigest.md5.hash(noAddresses + length + data) else { return nil }

@@ -5,9 +5,9 @@ import LoadingKitCore
 ///
 ///     initial ── negotiate ──▶ negotiated ── the server's challenge ──▶ challenged ── authenticate ──▶ answered
 ///
-/// A message that is requested before the server has answered the last one begins the handshake anew.
+/// If a message is requested before the server has answered the last one, the handshake starts over.
 ///
-/// The connection is reused for the same user's requests alone (see ``BoundCredentials``).
+/// The connection is reused only for requests of the same user (see ``BoundCredentials``).
 struct NTLMScheme: HTTPAuthenticationScheme {
     static let name = "NTLM"
     static let authenticationMethod = NSURLAuthenticationMethodNTLM
@@ -24,7 +24,7 @@ struct NTLMScheme: HTTPAuthenticationScheme {
 
     init?(_ challenge: HTTPAuthenticationChallenge) {}
 
-    /// The server names its domain only during the handshake, when the credential has been chosen.
+    /// The server names its domain only during the handshake, after the credential has been chosen.
     var realm: String? { nil }
 
     var strength: Int { 30 }
@@ -68,7 +68,7 @@ struct NTLMScheme: HTTPAuthenticationScheme {
 
     private static func value(_ message: [UInt8]) -> String { "NTLM " + Data(message).base64EncodedString() }
 
-    /// In steps of 100 ns since 1601 (MS-DTYP §2.3.3).
+    /// The time in units of 100 ns since 1601 (MS-DTYP §2.3.3).
     private static func fileTime(_ date: Date) -> UInt64 {
         UInt64(max(0, (date.timeIntervalSince1970 + 11_644_473_600) * 10_000_000))
     }

@@ -2,13 +2,13 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// Validates a stale response that has served as an answer. No request waits for this (RFC 5861 §3).
+/// Validates a stale response that was served as an answer. No request waits for the validation (RFC 5861 §3).
 final class BackgroundValidation: LoadReceiver {
     private let load: CachedExchange
     private let loop: EventLoop
     private let timeout: TimeInterval
     private unowned let session: SessionCache
-    /// Ends a load that takes too long, as no task's clock does that here.
+    /// Ends a load that takes too long, as there is no task whose clock would end it.
     private var timer: LoopTimer?
     private var isOver = false
 
@@ -49,7 +49,7 @@ final class BackgroundValidation: LoadReceiver {
         loop.executeLater { decide(false) }
     }
 
-    /// No program is there to answer a challenge.
+    /// There is no program to answer a challenge.
     var answersChallenges: Bool { false }
 
     var challengeDelegate: AnyObject? { nil }

@@ -3,8 +3,8 @@ import LoadingKitPrimitives
 
 /// The directives in the `Cache-Control` of a request or a response (RFC 9111 §5.2, RFC 5861, RFC 8246).
 ///
-/// Those for shared caches alone (`s-maxage`, `proxy-revalidate`) are not kept. `private` is kept as a permission to
-/// store.
+/// Directives for shared caches only (`s-maxage`, `proxy-revalidate`) are not kept. `private` is kept as a permission
+/// to store.
 struct CacheControl: Equatable, Sendable {
     struct Flags: OptionSet, Sendable {
         let rawValue: UInt16
@@ -38,8 +38,7 @@ struct CacheControl: Equatable, Sendable {
         }
     }
 
-    /// The directives of a request. The old `Pragma: no-cache` counts where there is no `Cache-Control` (RFC 9111
-    /// §5.4).
+    /// The directives of a request. The old `Pragma: no-cache` counts if there is no `Cache-Control` (RFC 9111 §5.4).
     init(ofRequest fields: HTTPFields) {
         self.init(fields)
         guard !fields.contains(.cacheControl) else { return }
@@ -58,7 +57,8 @@ struct CacheControl: Equatable, Sendable {
         case 6 where directive.isNamed("public"): flags.insert(.isPublic)
         case 7 where directive.isNamed("private"): flags.insert(.isPrivate)
         case 7 where directive.isNamed("max-age"):
-            // The first of several counts. A value that is not a number makes the response stale (RFC 9111 §4.2.1).
+            // If the directive is repeated, the first counts. A value that is not a number makes the response stale
+            // (RFC 9111 §4.2.1).
             if maxAge == nil { maxAge = DeltaSeconds.parse(directive.argument) ?? 0 }
         case 8 where directive.isNamed("no-store"): flags.insert(.noStore)
         case 8 where directive.isNamed("no-cache"): noteNoCache(directive.argument)
@@ -85,7 +85,7 @@ struct CacheControl: Equatable, Sendable {
 
 /// Durations in HTTP's fields, in whole seconds (RFC 9111 §1.2.2).
 enum DeltaSeconds {
-    /// The largest value. A larger number counts as this one.
+    /// The largest value. A larger number is treated as this value.
     static let maximum: UInt64 = 1 << 31
 
     /// Nil unless all bytes are digits.
@@ -104,12 +104,12 @@ enum DeltaSeconds {
 
 /// The directives of one line of `Cache-Control`, from left to right (RFC 9111 §5.2).
 ///
-/// Nothing is an error. Bytes that are no directive are skipped. Every argument may be a token or a quoted string, as
-/// §5.2 requires of recipients.
+/// The parser reports no errors. Bytes that are no directive are skipped. Every argument may be a token or a quoted
+/// string, as §5.2 requires of recipients.
 struct CacheDirectives {
     struct Directive {
         let name: UnsafeRawBufferPointer
-        /// The argument without its quotes; nil where the directive has none.
+        /// The argument without its quotes; nil if the directive has none.
         let argument: UnsafeRawBufferPointer?
 
         func isNamed(_ text: StaticString) -> Bool { ASCII.equalsIgnoringCase(name, text) }
@@ -154,7 +154,7 @@ struct CacheDirectives {
         return UnsafeRawBufferPointer(rebasing: bytes[start..<end])
     }
 
-    /// Takes the bytes from here for which `belongs` is true. Returns them without the spaces around them.
+    /// Takes the bytes from the current position for which `belongs` is true. Returns them without surrounding spaces.
     private mutating func take(_ belongs: (UInt8) -> Bool) -> UnsafeRawBufferPointer {
         let start = min(position, bytes.count)
         position = start

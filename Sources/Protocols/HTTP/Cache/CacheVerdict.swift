@@ -2,17 +2,17 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// How a request is answered, given what is stored for it. Pure.
+/// How a request is answered, given the response that is stored for it. Pure.
 enum CacheVerdict {
     /// The stored response is the answer. `revalidates` is to be validated in the background.
     case serve(StoredAnswer, revalidates: StoredResponse?)
-    /// The server is to validate the stored response, which may also be the answer when the server fails.
+    /// The server validates the stored response. The stored response may also be the answer if the server fails.
     case validate(StoredResponse)
     /// The stored response is the beginning of the answer. The rest is requested from the server.
     case complete(PartialResponse)
-    /// The request goes to the server, as if nothing were stored.
+    /// The request goes to the server as if no response were stored.
     case load
-    /// `only-if-cached`, and no stored response can answer: 504 (RFC 9111 §5.2.1.7).
+    /// The request has `only-if-cached`, and no stored response can answer it: 504 (RFC 9111 §5.2.1.7).
     case gatewayTimeout
     /// No stored response can answer, and the policy forbids a request to the server.
     case unavailable
@@ -43,8 +43,7 @@ enum CacheVerdict {
         if query.policy == .reloadRevalidatingCacheData, !(freshness.isFresh && stored.control.has(.immutable)) {
             verdict = .validate  // RFC 8246 §2: a fresh and immutable response needs no validation even then
         }
-        // The program's own conditions are for the server to evaluate, once the stored response cannot be used as it
-        // is.
+        // The server evaluates the program's own conditions if the stored response cannot be used without validation.
         if verdict == .validate, RequestConditions.isConditional(query.fields) { return .load }
         guard let answer = answer(query, stored, now) else { return rest(query, stored) }
         switch verdict {
@@ -63,7 +62,7 @@ enum CacheVerdict {
     }
 }
 
-/// A request as the cache sees it.
+/// A request as the cache evaluates it.
 struct CacheQuery {
     let method: String
     let url: URL
@@ -71,7 +70,8 @@ struct CacheQuery {
     let control: CacheControl
     /// The fields that the program set.
     let fields: HTTPFields
-    /// Some servers use the body of a GET, though it has no defined meaning (RFC 9110 §9.3.1).
+    /// Whether the request has a body. Some servers use the body of a GET, though it has no defined meaning (RFC 9110
+    /// §9.3.1).
     let hasBody: Bool
 
     init(_ request: URLRequest, url: URL, policy: URLRequest.CachePolicy) {
@@ -96,7 +96,7 @@ struct CacheQuery {
 }
 
 extension URLRequest.CachePolicy {
-    /// The directives that the policy adds for caches on the way to the server, unless the program set its own.
+    /// The directives that the policy adds for caches between client and server, unless the program set its own.
     func directives(for fields: HTTPFields) -> HTTPFields {
         var extra = HTTPFields()
         switch self {
@@ -138,7 +138,7 @@ enum ReuseRule {
         return .validate
     }
 
-    /// Whether a stored response may be used because the server cannot be reached, or responds with an error (RFC 5861
+    /// Whether a stored response may be used because the server cannot be reached or responds with an error (RFC 5861
     /// §4).
     static func mayServeOnError(_ freshness: Freshness, _ control: CacheControl, request: CacheControl) -> Bool {
         guard !control.has(.noCache), !control.has(.mustRevalidate), !request.has(.noCache),
@@ -147,6 +147,6 @@ enum ReuseRule {
         return freshness.staleness <= window
     }
 
-    /// Whether the status is what RFC 5861 §4 calls an error.
+    /// Whether the status counts as an error by RFC 5861 §4.
     static func isServerError(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
 }

@@ -3,7 +3,7 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Events of the network exchange: recorded for the cache, and passed on to the receiver.
+/// Events of the network exchange. They are recorded for the cache and passed on to the receiver.
 extension CachedExchange: LoadReceiver {
     func receive(_ response: URLResponse) -> Flow {
         guard case .loading(var attempt) = state, let receiver else { return .wait }
@@ -19,7 +19,7 @@ extension CachedExchange: LoadReceiver {
         attempt.receipt = receipt
         if let stored = attempt.stored {
             if response.statusCode == 304, !RequestConditions.isConditional(query.fields) {
-                // In the end the request was sent with another credential, whose response may have the same tag.
+                // The request was finally sent with another credential, whose response may have the same tag.
                 guard session.mayAnswer(attempt.exchange, with: stored) else {
                     return loadAll(insteadOf: attempt)
                 }
@@ -40,9 +40,9 @@ extension CachedExchange: LoadReceiver {
             expecting: receipt.response.expectedContentLength, limit: session.cache.largestResponse)
     }
 
-    // MARK: Completing what is stored
+    // MARK: Completing a partial response
 
-    /// The rest of the stored response arrives. The receiver gets both as one response.
+    /// The rest of the stored response arrives. The receiver gets both parts as one response.
     private func complete(
         _ partial: PartialResponse, _ part: HTTPURLResponse, _ attempt: Attempt, _ query: CacheQuery
     ) -> Flow {
@@ -64,8 +64,8 @@ extension CachedExchange: LoadReceiver {
         return receiver.receive(beginning)
     }
 
-    /// Sends the program's own request, as the server's response does not go with the stored one: it is another part,
-    /// no part, or another user's.
+    /// Sends the program's own request, as the server's response does not match the stored one: it is a different part,
+    /// not a part, or another user's.
     private func loadAll(insteadOf attempt: Attempt) -> Flow {
         attempt.exchange.end()
         endValidation(.inconclusive)
@@ -81,7 +81,8 @@ extension CachedExchange: LoadReceiver {
             requestTime: attempt.requestTime, responseTime: session.now)
     }
 
-    /// The stored response is current. It is delivered when the exchange has ended, as its connection is free then.
+    /// The stored response is current. It is delivered when the exchange has ended, because its connection is free
+    /// then.
     private func confirm(_ stored: StoredResponse, _ attempt: Attempt, _ receipt: SessionCache.Receipt) -> Flow {
         var attempt = attempt
         let current = session.freshen(stored, receipt)
@@ -91,8 +92,7 @@ extension CachedExchange: LoadReceiver {
         return .more
     }
 
-    /// Answers with the stored response because the server failed, and returns true, where that is allowed (RFC 5861
-    /// §4).
+    /// Answers with the stored response because the server failed, and returns true, if that is allowed (RFC 5861 §4).
     private func serveInstead(of attempt: Attempt) -> Bool {
         guard let stored = attempt.stored, let query,
             ReuseRule.mayServeOnError(
@@ -147,7 +147,7 @@ extension CachedExchange: LoadReceiver {
         }
     }
 
-    /// Stores a redirect that is followed. Its content is not stored, as the exchange does not wait for it.
+    /// Stores a redirect that is followed. Its content is not stored, as the exchange does not wait for the content.
     private func storeRedirect(_ response: URLResponse, _ attempt: Attempt) {
         guard let query, let response = response as? HTTPURLResponse, let receiver else { return }
         let receipt = makeReceipt(response, attempt, query)
@@ -178,13 +178,14 @@ extension CachedExchange: LoadReceiver {
 
     func fail(_ error: any Error) {
         guard case .loading(let attempt) = state, let receiver else { return }
-        // Once the head is delivered, no other response can be.
+        // After the head is delivered, no other response can be delivered.
         if attempt.receipt == nil, serveInstead(of: attempt) { return }
         storeBeginning(of: attempt, error)
         receiver.fail(error)
     }
 
-    /// Stores what was received before the connection was lost. The next request is for the rest alone (RFC 9111 §3.3).
+    /// Stores the part that was received before the connection was lost. The next request is for the rest only (RFC
+    /// 9111 §3.3).
     private func storeBeginning(of attempt: Attempt, _ error: any Error) {
         guard let receipt = attempt.receipt, let receiver, URLError(error, url: nil).code == .networkConnectionLost,
             let data = attempt.recorder?.take(), !data.isEmpty

@@ -3,20 +3,20 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Loads one request through the cache. The answer is a stored response, or that of a network exchange, which is stored
-/// and passed on. It stands between the network exchange and the task.
+/// Loads one request through the cache. The answer is a stored response, or the response of a network exchange, which
+/// is stored and passed on. This object stands between the network exchange and the task.
 final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `resources.loop`
-    /// A network exchange under way, and what the cache does with its response.
+    /// A network exchange under way, and the cache's state for its response.
     struct Attempt {
         let exchange: HTTPExchange
-        /// The stored response that is validated. It may also be the answer when the server fails.
+        /// The stored response that is validated. It may also be the answer if the server fails.
         let stored: StoredResponse?
         let requestTime: Date
-        /// The stored beginning, where the rest alone was requested. Nil once the server has sent a whole new response.
+        /// The stored beginning, if only the rest was requested. Nil once the server has sent a complete new response.
         var partial: PartialResponse?
         /// The beginning of the answer, until the receiver has room for it.
         var beginning: Data?
-        /// What the cache knows of the response, once its head is received.
+        /// The cache's record of the response, once its head is received.
         var receipt: SessionCache.Receipt?
         var recorder: ResponseRecorder?
         /// The stored response that the server has validated. It is delivered when the exchange has ended.
@@ -25,7 +25,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         var buffer: UnsafeMutableRawBufferPointer?
     }
 
-    /// How much of an answer from the cache has been delivered.
+    /// The part of an answer from the cache that has been delivered.
     enum Delivery {
         case nothing
         case redirecting
@@ -47,16 +47,16 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     private(set) var receiver: (any LoadReceiver)?
     private(set) var query: CacheQuery?
     var state = State.new
-    /// The stored response to validate, where it is known without a look-up.
+    /// The stored response to validate, if it is given without a look-up.
     private let responseToValidate: StoredResponse?
-    /// What the load that this is a part of adds to the request.
+    /// The fields that the load which contains this exchange adds to the request.
     private let addedFields: HTTPFields
-    /// The stored response that this exchange validates, also for others that wait.
+    /// The stored response that this exchange validates, also for other exchanges that wait.
     private var ownValidation: StoredResponse?
-    /// How often this exchange has waited for another one's validation that was inconclusive.
+    /// The number of times this exchange has waited for another exchange's validation that was inconclusive.
     private var fruitlessWaits = 0
     private var isBusy = false
-    /// The delegate declined to follow the redirect, and gets the redirect response itself.
+    /// Whether the delegate declined to follow the redirect. The delegate then gets the redirect response itself.
     private(set) var declinesRedirect = false
     private var fetchStart: MonotonicTime?
 
@@ -71,8 +71,9 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         responseToValidate = stored
     }
 
-    /// When a validation is inconclusive, one of the exchanges that waited validates next, and the others wait again.
-    /// After so many waits each sends its own request: otherwise they would go out one after the other.
+    /// When a validation is inconclusive, one of the waiting exchanges validates next, and the others wait again. After
+    /// this number of waits each exchange sends its own request; otherwise the requests would be sent one after the
+    /// other.
     private static let maximumFruitlessWaits = 2
 
     // MARK: LoopHandler
@@ -80,7 +81,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
     func begin(_ receiver: any LoadReceiver) {
         self.receiver = receiver
         fetchStart = resources.loop.now
-        // Without a URL there is nothing to look up. The network exchange reports the error.
+        // A request without a URL cannot be looked up. The network exchange reports the error.
         guard let url = request.url else { return load(nil) }
         query = CacheQuery(request, url: url, policy: resources.core.cachePolicy(of: request))
         if let responseToValidate { return validate(responseToValidate) }
@@ -101,7 +102,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         isBusy = true
         guard case .loading(let attempt) = state else { return }
         attempt.exchange.receiverDidBlock()
-        // Exchanges that wait for this one must not wait for its receiver.
+        // Exchanges that wait for this exchange's validation must not wait for its receiver.
         endValidation(.inconclusive)
     }
 
@@ -153,11 +154,11 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         }
     }
 
-    /// Validates a stored response with the server, unless another exchange is doing so.
+    /// Validates a stored response with the server, unless another exchange is validating it.
     private func validate(_ stored: StoredResponse) {
         state = .waiting
-        // Without a validator the server sends a whole response, which others cannot share. In the background one
-        // request is enough all the same.
+        // Without a validator the server sends a complete response, which other exchanges cannot share. A background
+        // validation still needs one request only.
         guard responseToValidate != nil || !RequestConditions.validators(of: stored).isEmpty,
             fruitlessWaits < Self.maximumFruitlessWaits
         else { return load(stored) }
@@ -188,7 +189,7 @@ final class CachedExchange: LoopHandler, @unchecked Sendable {  // confined to `
         if isBusy, case .loading = state { exchange.receiverDidBlock() }
     }
 
-    /// Reports the outcome to the exchanges that wait for this one's validation.
+    /// Reports the outcome to the exchanges that wait for this exchange's validation.
     func endValidation(_ outcome: SessionCache.ValidationOutcome) {
         guard let ownValidation else { return }
         self.ownValidation = nil

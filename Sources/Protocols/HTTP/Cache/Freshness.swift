@@ -6,17 +6,17 @@ struct Freshness: Equatable, Sendable {
     /// A response of unknown lifetime counts as fresh for this fraction of the time since its last change (§4.2.2).
     static let heuristicFraction = 0.1
 
-    /// The longest lifetime that is estimated in that way, in seconds: a week.
+    /// The longest lifetime that is estimated by this fraction, in seconds: a week.
     static let longestHeuristic: TimeInterval = 7 * 24 * 3600
 
-    /// How long the response is fresh after its generation, in seconds.
+    /// The time for which the response is fresh after its generation, in seconds.
     let lifetime: TimeInterval
-    /// Seconds since the response was generated, or last validated by the server.
+    /// The time since the response was generated or last validated by the server, in seconds.
     let age: TimeInterval
 
     var isFresh: Bool { lifetime > age }
 
-    /// Seconds since the response went stale.
+    /// The time since the response became stale, in seconds.
     var staleness: TimeInterval { max(0, age - lifetime) }
 
     init(lifetime: TimeInterval, age: TimeInterval) {
@@ -25,8 +25,8 @@ struct Freshness: Equatable, Sendable {
     }
 
     /// - Parameters:
-    ///   - requestTime: when the request was sent, by the client's clock.
-    ///   - responseTime: when the response's head was received, by the same clock.
+    ///   - requestTime: the time at which the request was sent, by the client's clock.
+    ///   - responseTime: the time at which the response's head was received, by the same clock.
     init(
         status: Int, fields: HTTPFields, control: CacheControl, requestTime: Date, responseTime: Date, now: Date
     ) {
@@ -35,13 +35,13 @@ struct Freshness: Equatable, Sendable {
         age = Self.age(fields: fields, date: date, requestTime: requestTime, responseTime: responseTime, now: now)
     }
 
-    /// §4.2.1, for a private cache, for which `s-maxage` has no meaning.
+    /// The freshness lifetime (§4.2.1) for a private cache, in which `s-maxage` has no meaning.
     private static func lifetime(
         status: Int, fields: HTTPFields, control: CacheControl, date: Date
     ) -> TimeInterval {
         if let maxAge = control.maxAge { return maxAge }
         if fields.contains(.expires) {
-            // An invalid date, such as `0`, counts as one in the past (§5.3).
+            // An invalid date, such as `0`, counts as a date in the past (§5.3).
             return fields.date(.expires, now: date).map { max(0, $0.timeIntervalSince(date)) } ?? 0
         }
         guard StoragePermission.isHeuristicallyCacheable(status) || control.has(.isPublic),
@@ -50,7 +50,7 @@ struct Freshness: Equatable, Sendable {
         return min(max(0, date.timeIntervalSince(modified)) * heuristicFraction, longestHeuristic)
     }
 
-    /// §4.2.3. A clock that was set back does not make a response younger than it was when it was received.
+    /// The age (§4.2.3). If the clock is set back, the response is at least as old as it was on receipt.
     private static func age(
         fields: HTTPFields, date: Date, requestTime: Date, responseTime: Date, now: Date
     ) -> TimeInterval {
@@ -62,13 +62,13 @@ struct Freshness: Equatable, Sendable {
 }
 
 extension HTTPFields {
-    /// The date in the first field of that name; nil where there is no such field, or no valid date in it.
+    /// The date in the first field of this name; nil if there is no such field or its date is invalid.
     func date(_ name: KnownField, now: Date) -> Date? {
         guard let index = firstIndex(of: name) else { return nil }
         return withBytes(at: index) { _, value, _ in HTTPDate.parse(value.trimmingSpaces, now: now) }
     }
 
-    /// The first number of `Age`, in seconds; nil where there is none (RFC 9111 §5.1).
+    /// The first number of `Age`, in seconds; nil if there is none (RFC 9111 §5.1).
     fileprivate var age: TimeInterval? {
         guard let index = firstIndex(of: .age) else { return nil }
         return withBytes(at: index) { _, value, _ in

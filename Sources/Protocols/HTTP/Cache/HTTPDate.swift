@@ -3,13 +3,13 @@ import LoadingKitPrimitives
 
 /// Dates in HTTP's fields (RFC 9110 §5.6.7).
 package enum HTTPDate {
-    /// Reads the three forms that a recipient must accept, and no other.
+    /// Reads the three formats that a recipient must accept, and no others.
     ///
     ///     Sun, 06 Nov 1994 08:49:37 GMT    IMF-fixdate
     ///     Sunday, 06-Nov-94 08:49:37 GMT   RFC 850
     ///     Sun Nov  6 08:49:37 1994         asctime
     ///
-    /// - Parameter now: the date from which the century of the second form's two-digit year follows.
+    /// - Parameter now: the date that determines the century of the second format's two-digit year.
     static func parse(_ bytes: UnsafeRawBufferPointer, now: Date) -> Date? {
         fixed(bytes) ?? asctime(bytes) ?? rfc850(bytes, now: now)
     }
@@ -20,7 +20,7 @@ package enum HTTPDate {
         return text.withUTF8 { parse(UnsafeRawBufferPointer($0), now: now) }
     }
 
-    /// The date as IMF-fixdate. A date outside the years 0 to 9999 becomes the first or the last within them.
+    /// The date as IMF-fixdate. A date outside the years 0 to 9999 is replaced by the first or last date within them.
     package static func string(_ date: Date) -> String {
         let bounded = min(max(date.timeIntervalSince1970.rounded(.down), -62_167_219_200), 253_402_300_799)
         let seconds = bounded.isNaN ? 0 : Int(bounded)
@@ -65,7 +65,8 @@ package enum HTTPDate {
             let month = text.skipName(monthBytes), text.skip("-"), let short = text.number(2), text.skip(" "),
             let time = text.time(), text.skipZone(), text.isAtEnd
         else { return nil }
-        // A year that would be more than 50 years from now is the last one in the past with these digits.
+        // A two-digit year that would be more than 50 years in the future is the last year in the past with these
+        // digits.
         let latest = CivilDate(secondsSince1970: Int(clampedSeconds(now))).year + 50
         return CivilDate.date(latest - (latest - short) % 100, month + 1, day, time)
     }
@@ -94,7 +95,7 @@ private struct DateScanner {
         return true
     }
 
-    /// Skips the name that stands here, in any case of letters, and returns its index.
+    /// Skips the name at the current position, case-insensitively, and returns its index.
     mutating func skipName(_ names: [[UInt8]]) -> Int? {
         let rest = UnsafeRawBufferPointer(rebasing: bytes[position...])
         let found = names.firstIndex { name in
@@ -107,7 +108,7 @@ private struct DateScanner {
         return found
     }
 
-    /// The zone's letters may be in lower case: some servers write them so.
+    /// The zone's letters may be in lower case, as some servers send them.
     mutating func skipZone() -> Bool { skip(" ") && skipName([Array("GMT".utf8)]) != nil }
 
     mutating func number(_ digits: Int) -> Int? {
@@ -117,7 +118,7 @@ private struct DateScanner {
         return number.map { Int(clamping: $0) }
     }
 
-    /// Seconds since midnight. A minute may have a leap second.
+    /// The time in seconds since midnight. A minute may have a leap second.
     mutating func time() -> Int? {
         guard let hour = number(2), skip(":"), let minute = number(2), skip(":"), let second = number(2),
             hour < 24, minute < 60, second <= 60
@@ -130,7 +131,7 @@ private struct DateScanner {
 private struct CivilDate {
     let year, month, day, hour, minute, second, weekday: Int
 
-    /// After Howard Hinnant's `civil_from_days`: years begin in March, so that the leap day is the last.
+    /// After Howard Hinnant's `civil_from_days`: years begin in March, so that the leap day is the last day of a year.
     init(secondsSince1970 seconds: Int) {
         let days = Int((Double(seconds) / 86400).rounded(.down))
         let time = seconds - days * 86400

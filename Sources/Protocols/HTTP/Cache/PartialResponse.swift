@@ -6,16 +6,16 @@ import LoadingKitPrimitives
 /// §3.3, §3.4).
 struct PartialResponse {
     let stored: StoredResponse
-    /// The range that the program requested: everything, unless it named one.
+    /// The range that the program requested: the whole representation, unless the request has a range.
     private let wanted: ContentRange
     private let total: Int64
     private let isWhole: Bool
-    /// What is not stored of the wanted range.
+    /// The part of the requested range that is not stored.
     private let missing: Range<Int64>
     private let tag: String
 
-    /// Nil where the stored part does not hold the beginning of what is wanted. Nil, too, without a strong tag, which
-    /// alone shows that two parts are of one representation.
+    /// Nil if the stored part does not contain the beginning of the requested range. Also nil without a strong tag:
+    /// only a strong tag shows that two parts belong to the same representation.
     init?(_ query: CacheQuery, _ stored: StoredResponse) {
         guard query.method == "GET", !stored.isDecoded, !RequestConditions.isConditional(query.fields),
             let part = stored.metadata.part, let total = part.total, let tag = stored.fields[.etag],
@@ -37,8 +37,8 @@ struct PartialResponse {
         missing = end..<wanted.upperBound
     }
 
-    /// The fields that request the rest. If the representation has changed, `If-Range` has the server send all of the
-    /// new one.
+    /// The fields that request the rest. If the representation has changed, `If-Range` makes the server send the
+    /// complete new representation.
     var requestFields: HTTPFields {
         var fields = HTTPFields()
         fields.append(.range, "bytes=\(missing.lowerBound)-\(missing.upperBound - 1)")
@@ -46,14 +46,14 @@ struct PartialResponse {
         return fields
     }
 
-    /// The stored bytes, which the program gets before those that the server sends.
+    /// The stored bytes, which the program gets before the bytes from the server.
     var beginning: Data {
         guard let start = stored.metadata.part?.start else { return Data() }
         return stored.data.dropFirst(Int(clamping: wanted.range.lowerBound - start))
     }
 
-    /// The server's part with the fields of both responses, as a 206 to `If-Range` has few (RFC 9111 §3.4). Nil when it
-    /// is not the part that was requested.
+    /// The server's part with the fields of both responses, as a 206 to `If-Range` has few fields (RFC 9111 §3.4). Nil
+    /// if it is not the part that was requested.
     func missingPart(_ response: HTTPURLResponse) -> HTTPURLResponse? {
         guard response.statusCode == 206, !response.fields.contains(.contentEncoding),
             let range = response.fields[.contentRange].flatMap(ContentRange.init), range.range == missing,
@@ -76,16 +76,15 @@ struct PartialResponse {
 
 /// Answers range requests from stored responses, and joins parts (RFC 9111 §3.3, §3.4).
 enum PartialContent {
-    /// How a stored response answers a range request.
+    /// The answer of a stored response to a range request.
     enum Answer: Equatable {
         /// A range of the stored data, with the `Content-Range` that describes it.
         case part(Range<Int>, ContentRange)
-        /// The whole response. The range does not count, as the program has parts of another representation
-        /// (`If-Range`).
+        /// The whole response. The range is ignored, as the program has parts of another representation (`If-Range`).
         case whole
     }
 
-    /// Nil when the request has to go to the server.
+    /// Nil if the request has to go to the server.
     static func answer(_ request: HTTPFields, _ stored: StoredResponse, now: Date) -> Answer? {
         guard !stored.isDecoded, stored.status == 200 || stored.status == 206, let field = request[.range] else {
             return nil
@@ -104,7 +103,7 @@ enum PartialContent {
             Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start), ContentRange(wanted, total: total))
     }
 
-    /// RFC 9110 §13.1.5: a strong tag, or exactly the date of the last change.
+    /// Whether the condition matches (RFC 9110 §13.1.5): by a strong tag, or by exactly the same `Last-Modified` date.
     private static func isCurrent(_ condition: String, _ stored: StoredResponse, _ now: Date) -> Bool {
         if condition.contains("\"") {
             return stored.fields[.etag].map { EntityTag.isStrongMatch($0, condition) } ?? false
@@ -126,7 +125,7 @@ enum PartialContent {
         return EntityTag.isStrongMatch(a, b)
     }
 
-    /// Two parts joined; nil when bytes between them are missing.
+    /// Joins two parts. Nil if bytes between them are missing.
     static func joined(
         _ a: (start: Int64, data: Data), _ b: (start: Int64, data: Data)
     ) -> (start: Int64, data: Data)? {

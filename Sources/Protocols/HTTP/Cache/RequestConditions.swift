@@ -1,15 +1,15 @@
 import Foundation
 import LoadingKitPrimitives
 
-/// Conditional requests: those that the program makes, and those that the cache makes to validate (RFC 9111 §4.3).
+/// Conditional requests: the program's own, and those with which the cache validates (RFC 9111 §4.3).
 enum RequestConditions {
-    /// What the program's own conditions mean for a stored response that might answer.
+    /// The result of the program's own conditions for a stored response.
     enum Outcome: Equatable {
         /// There are no conditions.
         case unconditional
-        /// The program already has the stored representation: the answer is 304.
+        /// The program already has the stored representation. The answer is 304.
         case notModified
-        /// The program has another representation: the stored response is the answer.
+        /// The program has another representation. The answer is the stored response.
         case modified
         /// The server has to evaluate the conditions (§4.3.2).
         case forServer
@@ -19,7 +19,7 @@ enum RequestConditions {
         conditionalFields.contains { request.contains($0) }
     }
 
-    /// §4.3.2. `If-None-Match` has precedence over `If-Modified-Since` (RFC 9110 §13.2.2).
+    /// Evaluates the conditions (§4.3.2). `If-None-Match` has precedence over `If-Modified-Since` (RFC 9110 §13.2.2).
     static func outcome(_ request: HTTPFields, _ stored: StoredResponse, now: Date) -> Outcome {
         if request.contains(.ifMatch) || request.contains(.ifUnmodifiedSince) { return .forServer }
         if let tags = request[.ifNoneMatch] {
@@ -34,7 +34,7 @@ enum RequestConditions {
         return changed <= since ? .notModified : .modified
     }
 
-    /// The fields that validate a stored response (§4.3.1); empty when it has no validator.
+    /// The fields that validate a stored response (§4.3.1); empty if it has no validator.
     static func validators(of stored: StoredResponse) -> HTTPFields {
         var fields = HTTPFields()
         if let tag = stored.fields[.etag] { fields.append(.ifNoneMatch, tag) }
@@ -54,7 +54,7 @@ extension StoredResponse {
     }
 }
 
-/// Entity tags, in the form that they have in fields (RFC 9110 §8.8.3).
+/// Entity tags, in the form in which fields contain them (RFC 9110 §8.8.3).
 enum EntityTag {
     static func isStrong(_ tag: String) -> Bool { !tag.hasPrefix("W/") && !tag.isEmpty }
 

@@ -2,19 +2,19 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// The user as whom a request is sent, and its fields. They decide which stored responses may answer the request, and
-/// for whom its response is stored.
+/// The user for whom a request is sent, and the request's fields. They determine which stored responses may answer the
+/// request, and for which user its response is stored.
 struct Requester {
-    /// The fields as they are sent. Where the request has not been sent, the cookies of the storage are added only when
-    /// they are needed.
+    /// The fields as they are sent. If the request has not been sent, the storage's cookies are added only when they
+    /// are needed.
     var fields: HTTPFields
-    /// Nil where the credentials are not known. Then no response for one user alone is stored, or used.
+    /// Nil if the credentials are unknown. In this case no response for a single user is stored or used.
     let credentials: CacheCredentials?
-    /// The storage whose cookies are sent, and into which the response's cookies go.
+    /// The storage that provides the cookies to send and that receives the response's cookies.
     let cookieStorage: HTTPCookieStorage?
     let sendsStoredCookies: Bool
 
-    /// Whether a request may be sent with credentials. This check is cheap, and most requests have none.
+    /// Whether a request may be sent with credentials. This check is cheap, and most requests have no credentials.
     static func mayHaveCredentials(_ request: URLRequest, _ session: HTTPSession) -> Bool {
         session.mayAddCredentials || request.fields.contains(.authorization) || request.fields.contains(.cookie)
     }
@@ -52,13 +52,13 @@ struct Requester {
 
     /// The requester of a request that was sent.
     ///
-    /// - Parameter status: that of its response, if there is one.
+    /// - Parameter status: the status of its response, if there is one.
     init(of exchange: HTTPExchange, answered status: Int? = nil) {
         let fields = exchange.transaction.fields
         let connection = exchange.target.flatMap { exchange.session.authentication.connectionIdentity(at: $0.origin) }
         let cookie = exchange.transaction.sendsStoredCookies ? nil : fields[.cookie]
         let handshake = exchange.authentication.server.handshake
-        // The server refused the credential, so that the request's user is not known any more.
+        // The server refused the credential, so the request's user is unknown.
         let isRefused = status == 401 && handshake != nil
         self.init(
             fields, isRefused ? nil : Self.credentials(fields, handshake?.current, cookie, connection),
@@ -77,7 +77,7 @@ struct Requester {
         case nil: break
         }
         if let (scheme, credential) = sent {
-            // Only the scheme knows which user a credential without a name stands for.
+            // Only the scheme can determine the user of a credential without a name.
             guard let user = credential.user, let password = credential.password else { return nil }
             credentials.authorization = .credential(scheme: scheme, user: user, password: password)
         } else if fields.contains(.authorization) {

@@ -3,13 +3,13 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Keeps the users of a cache apart. A response that was received with credentials or cookies answers requests with the
-/// same ones alone, unless the server marks it `public`.
+/// Keeps the users of a cache apart. A response that was received with credentials or cookies answers only requests
+/// with the same ones, unless the server marks it `public`.
 extension SessionCache {
     // MARK: Hashing
 
-    /// Calls `body` with the hash for secrets: at once, unless the key has to be read from the disk first. Nil where
-    /// OpenSSL has no random numbers.
+    /// Calls `body` with the hash for secrets: at once, unless the key has to be read from the disk first. The hash is
+    /// nil if OpenSSL has no random numbers.
     func withHash(_ body: @escaping (KeyedHash?) -> Void) {
         if let hash = cache.keyedHash { return body(hash) }
         let (cache, loop) = (cache, loop)
@@ -30,9 +30,9 @@ extension SessionCache {
 
     // MARK: Owners
 
-    /// The user for whom a response is stored; nil where the user is not known, or the hash is missing.
+    /// The user for whom a response is stored; nil if the user is unknown or the hash is missing.
     ///
-    /// - Parameter stored: the stored response that this one updates.
+    /// - Parameter stored: the stored response that this response updates.
     func owner(
         of receipt: Receipt, _ control: CacheControl, updating stored: StoredResponse? = nil
     ) -> CacheMetadata.Owner? {
@@ -57,7 +57,7 @@ extension SessionCache {
         cache.keyedHash.flatMap { identities.credentials.hash(of: credentials, under: $0) { $0.identity($1) } }
     }
 
-    /// A storage with the program's own code may have other cookies for each task, so the sent cookies count there.
+    /// A storage that runs the program's own code may have other cookies for each task. For it the sent cookies count.
     private func identity(of storage: HTTPCookieStorage, _ sent: HTTPFields) -> Data? {
         let text = storage.isCustomized ? "cookies \(sent[.cookie] ?? "")" : "storage \(storage.identity)"
         return cache.keyedHash.flatMap {
@@ -86,8 +86,8 @@ extension SessionCache {
         }
     }
 
-    /// The response that was stored last; but one that was received with the same cookies is preferred to one without
-    /// cookies.
+    /// The response that was stored last. A response that was received with the same cookies has precedence over one
+    /// without cookies.
     private func answer(from stored: [StoredResponse], to requester: Requester) -> StoredResponse? {
         var answer: StoredResponse?
         for response in stored where mayAnswer(requester, with: response) {
@@ -122,7 +122,7 @@ extension SessionCache {
         }
     }
 
-    /// Whether the stored response may answer a request as it was sent.
+    /// Whether the stored response may answer the request in the form in which it was sent.
     func mayAnswer(_ exchange: HTTPExchange, with stored: StoredResponse) -> Bool {
         mayAnswer(Requester(of: exchange), with: stored)
     }
@@ -147,7 +147,7 @@ extension SessionCache {
     }
 }
 
-/// The last hashes of a session's secrets. Most of its requests have the same secrets.
+/// The last hashes of a session's secrets. Most requests of a session have the same secrets.
 struct CacheIdentities {
     struct Last<Secret: Equatable> {
         private var last: (secret: Secret, key: KeyedHash, hash: Data)?

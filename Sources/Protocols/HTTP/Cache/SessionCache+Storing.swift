@@ -2,15 +2,15 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// Stores responses in the session's cache, updates and removes them.
+/// Stores responses in the session's cache. Updates and removes stored responses.
 extension SessionCache {
-    /// What the cache knows of a response when its head is received.
+    /// The cache's record of a response when its head is received.
     struct Receipt {
         let query: CacheQuery
         let request: URLRequest
         let response: HTTPURLResponse
         let requester: Requester
-        /// Whether the server's certificate was trusted. Else the response is not stored.
+        /// Whether the server's certificate was trusted. Otherwise the response is not stored.
         let isTrusted: Bool
         let requestTime: Date
         let responseTime: Date
@@ -28,7 +28,7 @@ extension SessionCache {
             self.responseTime = responseTime
         }
 
-        /// The request that the response may answer later; nil where it may answer none.
+        /// The request that the response may answer later; nil if there is none.
         var answeredRequest: URLRequest? {
             guard query.method == "POST" else { return query.hasBody ? nil : request }
             guard
@@ -43,7 +43,7 @@ extension SessionCache {
         }
     }
 
-    /// Whether the response may be stored, once all of it is received.
+    /// Whether the response may be stored after all of it is received.
     func mayStore(_ receipt: Receipt) -> Bool {
         let fields = receipt.response.fields
         guard let request = receipt.answeredRequest, receipt.isTrusted,
@@ -57,10 +57,10 @@ extension SessionCache {
     /// Stores a response, unless the receiver refuses.
     ///
     /// - Parameters:
-    ///   - isCutOff: the response ended early. It is stored where the rest can be requested later.
+    ///   - isCutOff: the response ended early. It is stored if the rest can be requested later.
     ///   - stored: the stored response that this one completes.
     ///
-    /// No response for one user alone is stored before the disk's key has been read (``needsHash(for:)``).
+    /// A response for a single user is not stored before the key has been read from the disk (``needsHash(for:)``).
     func store(
         _ receipt: Receipt, _ data: Data, lacksContent: Bool = false, isCutOff: Bool = false,
         joining stored: StoredResponse? = nil, proposingTo receiver: any LoadReceiver
@@ -69,7 +69,7 @@ extension SessionCache {
         if isCutOff, part == nil { return }
         guard let request = receipt.answeredRequest else { return }
         guard let proposed = proposal(receipt, data, part, lacksContent, stored) else {
-            // The next response can be stored then.
+            // The next response can be stored after the hash is loaded.
             return needsHash(for: receipt) ? withHash { _ in } : ()
         }
         let (date, metadata) = (receipt.responseTime, proposed.metadata)
@@ -104,9 +104,9 @@ extension SessionCache {
 
     // MARK: Parts
 
-    /// The part of the representation that a 206 has. Nil for several parts, and for encoded ones, whose bytes are not
-    /// the representation's. A part answers requests for what is in it. With a strong tag it is joined with others (RFC
-    /// 9111 §3.3, §3.4).
+    /// The part of the representation that a 206 contains. Nil for several parts, and for encoded parts, whose bytes
+    /// are not the representation's. A part answers requests for ranges within it. A part with a strong tag is joined
+    /// with others (RFC 9111 §3.3, §3.4).
     private func part(of receipt: Receipt) -> CacheMetadata.Part? {
         let fields = receipt.response.fields
         guard receipt.response.statusCode == 206, !fields.contains(.contentEncoding),
@@ -115,7 +115,7 @@ extension SessionCache {
         return CacheMetadata.Part(start: range.range.lowerBound, total: range.total)
     }
 
-    /// The part that a cut-off response has: the beginning of a 200 is a part, too.
+    /// The part that an incomplete response contains. The beginning of a 200 is a part, too.
     private func cutOffPart(of receipt: Receipt) -> CacheMetadata.Part? {
         let response = receipt.response
         guard response.statusCode == 200 else { return part(of: receipt) }
@@ -127,19 +127,19 @@ extension SessionCache {
         !fields.contains(.contentEncoding) && fields[.etag].map(EntityTag.isStrong) == true
     }
 
-    /// The part joined with the stored parts of the same representation (RFC 9111 §3.4). Nil when the whole is stored
-    /// already.
+    /// The part joined with the stored parts of the same representation (RFC 9111 §3.4). Nil if the whole
+    /// representation is already stored.
     private func joined(
         _ new: CachedURLResponse, _ part: CacheMetadata.Part, _ receipt: Receipt, _ stored: StoredResponse?
     ) -> CachedURLResponse? {
         guard let head = new.response as? HTTPURLResponse, var metadata = new.metadata else { return nil }
         let entries = cache.entriesInMemory(for: CacheKey(method: "GET", url: receipt.query.url)) ?? []
-        // A response that was read from the disk need not be in memory any more.
+        // A response that was read from the disk may have left memory.
         let known = (entries.compactMap { StoredResponse($0) } + (stored.map { [$0] } ?? []))
             .filter { $0.metadata.variant == metadata.variant }
         let others = known.filter { PartialContent.isSameRepresentation($0.fields, head.fields) }
         if others.contains(where: \.isWhole) { return nil }
-        // A part without a strong tag may be older than the stored whole, and does not replace it.
+        // A part without a strong tag may be older than the stored whole representation, and does not replace it.
         if !Self.canBeJoined(head.fields), known.contains(where: \.isWhole) { return nil }
         var piece = (start: part.start, data: new.data)
         for other in others {
@@ -165,11 +165,11 @@ extension SessionCache {
     // MARK: Updating and invalidating
 
     /// The stored response, updated by a 304 to the cache's own request (RFC 9111 §4.3.4). The delegate has agreed to
-    /// its storage before, and is not called again.
+    /// its storage before and is not called again.
     func freshen(_ stored: StoredResponse, _ receipt: Receipt) -> StoredResponse {
         let update = receipt.response.fields
-        // The 304 has another tag than the stored response, which answers this request, and is validated again for the
-        // next.
+        // The 304 has another tag than the stored response. The stored response answers this request, and is validated
+        // again for the next one.
         guard StoredUpdate.applies(update, to: stored) else { return stored }
         let (updated, isStored) = updated(stored, receipt)
         if isStored, !CacheControl(update).has(.noStore) {
@@ -178,7 +178,7 @@ extension SessionCache {
         return updated
     }
 
-    /// A stored response with the new fields, and whether that can be stored.
+    /// A stored response with the new fields, and whether it can be stored.
     private func updated(_ stored: StoredResponse, _ receipt: Receipt) -> (StoredResponse, isStored: Bool) {
         let fields = StoredUpdate.merged(stored.fields, receipt.response.fields)
         let owner = owner(of: receipt, CacheControl(fields), updating: stored)
@@ -191,8 +191,8 @@ extension SessionCache {
     private func store(_ updated: StoredResponse, of stored: StoredResponse, _ receipt: Receipt, method: String) {
         var request = receipt.request
         request.httpMethod = method
-        // A public response became one user's, or the other way round. The old variant must not stay beside the new
-        // one.
+        // A public response has become a single user's, or the other way round. The old variant must not stay beside
+        // the new one.
         if updated.metadata.variant != stored.metadata.variant, let key = CacheKey(request) { cache.remove(key) }
         cache.store(updated.cached, for: request, date: receipt.responseTime)
     }
@@ -206,7 +206,7 @@ extension SessionCache {
         if query.method == "HEAD", response.statusCode == 200 { applyHead(receipt) }
     }
 
-    /// RFC 9111 §4.3.5.
+    /// Updates the stored responses after a response to HEAD (RFC 9111 §4.3.5).
     private func applyHead(_ receipt: Receipt) {
         find("GET", receipt.query.url) { [self] stored in
             for response in stored where mayAnswer(receipt.requester, with: response) {

@@ -7,13 +7,13 @@ import LoadingKitTransport
 final class SessionCache: SessionResource, @unchecked Sendable {  // confined to `loop`
     /// The outcome of a validation, for the exchanges that wait for it.
     enum ValidationOutcome {
-        /// The server validated the response. This is it, with the server's new fields.
+        /// The server validated the response. The associated value is the response with the server's new fields.
         case current(StoredResponse)
-        /// There is no result that others can use. Each exchange goes on by itself.
+        /// There is no result that other exchanges can use. Each exchange continues by itself.
         case inconclusive
     }
 
-    /// A validation under way. The response is held, so that no other object gets its identifier.
+    /// A validation under way. It retains the response, so that no other object gets its identifier.
     private struct PendingValidation {
         let response: CachedURLResponse
         var waiting: [(ValidationOutcome) -> Void] = []
@@ -33,7 +33,7 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
         clock = core.settings.wallClock
     }
 
-    /// Nil where the session has no cache.
+    /// Nil if the session has no cache.
     static func of(_ core: SessionCore) -> SessionCache? {
         guard let cache = core.settings.urlCache else { return nil }
         return core.resource { SessionCache(cache, $0) }
@@ -51,9 +51,9 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
 
     // MARK: Finding
 
-    /// Calls `found` with the stored responses: at once if memory has them, else once the disk has been read.
+    /// Calls `found` with the stored responses: at once if they are in memory, otherwise after the disk has been read.
     ///
-    /// For HEAD these are the whole responses to GET, and then those to HEAD (RFC 9110 §9.3.2).
+    /// For HEAD the result contains the whole responses to GET, followed by the responses to HEAD (RFC 9110 §9.3.2).
     func find(_ query: CacheQuery, _ found: @escaping ([StoredResponse]) -> Void) {
         find("GET", query.url) { [self] stored in
             guard query.method == "HEAD" else { return found(stored) }
@@ -81,8 +81,8 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
 
     // MARK: Validation
 
-    /// Returns true where the caller is to validate the response. Else another exchange is doing so, and `waiting` is
-    /// called with the outcome.
+    /// Returns true if the caller has to validate the response. Otherwise another exchange is validating it, and
+    /// `waiting` is called with the outcome.
     func beginValidation(
         of stored: StoredResponse, orWait waiting: @escaping (ValidationOutcome) -> Void
     ) -> Bool {
@@ -95,13 +95,13 @@ final class SessionCache: SessionResource, @unchecked Sendable {  // confined to
         return true
     }
 
-    /// The caller's validation has ended: those that wait for it get the outcome.
+    /// The caller's validation has ended. The waiting exchanges get the outcome.
     func endValidation(of stored: StoredResponse, _ outcome: ValidationOutcome) {
         guard let pending = pendingValidations.removeValue(forKey: ObjectIdentifier(stored.cached)) else { return }
         for waiting in pending.waiting { waiting(outcome) }
     }
 
-    /// Validates a stale response that has served as an answer, unless a validation is under way.
+    /// Validates a stale response that was served as an answer, unless a validation is under way.
     func validateInBackground(_ stored: StoredResponse, _ request: URLRequest, _ resources: LoadResources) {
         guard pendingValidations[ObjectIdentifier(stored.cached)] == nil else { return }
         let validation = BackgroundValidation(stored, request, resources, self)

@@ -12,7 +12,7 @@ enum StoragePermission {
         }
     }
 
-    /// Whether this cache does all that the status's definition requires of caches (`must-understand`).
+    /// Whether this cache meets all requirements for caches in the status's definition (`must-understand`).
     private static func isUnderstood(_ status: Int) -> Bool {
         isHeuristicallyCacheable(status) || status == 302 || status == 303 || status == 307
     }
@@ -21,10 +21,10 @@ enum StoragePermission {
         method: String, requestControl: CacheControl, status: Int, fields: HTTPFields, control: CacheControl
     ) -> Bool {
         guard method == "GET" || method == "HEAD", !requestControl.has(.noStore) else { return false }
-        // A 304 only updates a stored response, and a 416 is about the request's range alone.
+        // A 304 only updates a stored response, and a 416 is only about the request's range.
         guard status >= 200, status <= 599, status != 304, status != 416 else { return false }
         if control.has(.mustUnderstand) {
-            // §5.2.2.3: beside `must-understand`, `no-store` is for caches that do not know the status.
+            // §5.2.2.3: beside `must-understand`, `no-store` is for caches that do not implement the status.
             guard isUnderstood(status) else { return false }
         } else if control.has(.noStore) {
             return false
@@ -44,7 +44,7 @@ enum StoragePermission {
         return fields.urls(of: .contentLocation, relativeTo: url).map { CacheKey(method: "GET", url: $0) } == [key]
     }
 
-    /// The fields without those of the connection (RFC 9111 §3.1, RFC 9110 §7.6.1).
+    /// The fields except those of the connection (RFC 9111 §3.1, RFC 9110 §7.6.1).
     static func storableFields(_ fields: HTTPFields) -> HTTPFields {
         var kept = fields
         for option in fields.values(of: .connection) {

@@ -2,13 +2,13 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// The answer that a stored response gives to a request: the whole, a part, the head alone, or a 304.
+/// The answer of a stored response to a request: the whole response, a part, the head only, or a 304.
 struct StoredAnswer {
     let stored: StoredResponse
     let response: HTTPURLResponse
     let data: Data
 
-    /// Nil when the stored response cannot answer this request, however fresh it is.
+    /// Nil if the stored response cannot answer this request, however fresh it is.
     ///
     /// - Parameter isValidated: the server has just validated the response.
     init?(_ stored: StoredResponse, to query: CacheQuery, now: Date, isValidated: Bool) {
@@ -51,7 +51,7 @@ struct StoredAnswer {
                 ? stored.response.expectedContentLength : Int64(data.count))
     }
 
-    /// RFC 9110 §15.4.5: of the content's fields, a 304 has only those that caches need.
+    /// The fields without those of the content. A 304 has only those of them that caches need (RFC 9110 §15.4.5).
     private static func withoutContent(_ fields: HTTPFields) -> HTTPFields {
         var fields = fields
         for name in [KnownField.contentLength, .contentType, .contentEncoding, .contentLanguage, .contentRange] {

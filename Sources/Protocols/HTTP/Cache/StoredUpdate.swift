@@ -3,7 +3,7 @@ import LoadingKitPrimitives
 
 /// How a 304, or the response to HEAD, updates a stored response (RFC 9111 §3.2, §4.3.4, §4.3.5).
 enum StoredUpdate {
-    /// Whether a 304 is for this response: the 304 has no strong validator, or the same one (§4.3.4).
+    /// Whether a 304 applies to this response: the 304 has no strong validator, or the same one (§4.3.4).
     static func applies(_ notModified: HTTPFields, to stored: StoredResponse) -> Bool {
         guard let tag = notModified[.etag], EntityTag.isStrong(tag) else { return true }
         return stored.fields[.etag].map { EntityTag.isStrongMatch($0, tag) } ?? true
@@ -21,9 +21,9 @@ enum StoredUpdate {
     static func merged(_ stored: HTTPFields, _ update: HTTPFields) -> HTTPFields {
         let update = StoragePermission.storableFields(update)
         var merged = stored
-        // The old response's age is wrong from now on, and few 304s have an `Age`.
+        // The old response's age is wrong after the update, and few 304s have an `Age`.
         if merged.contains(.age) { merged.remove(.age) }
-        // Most fields of a 304 are the same as the stored ones, except the date.
+        // Most fields of a 304 equal the stored ones, except the date.
         let changes = update.indices.filter {
             !ofContent.contains(update[$0].known) && !isUnchanged(update, $0, stored)
         }
@@ -37,7 +37,7 @@ enum StoredUpdate {
         return merged
     }
 
-    /// Whether a well-known field occurs once in each, with the same value.
+    /// Whether a well-known field occurs once in both responses, with the same value.
     private static func isUnchanged(_ update: HTTPFields, _ index: Int, _ stored: HTTPFields) -> Bool {
         update.withBytes(at: index) { _, new, known in
             var (count, isSame) = (0, true)
@@ -52,14 +52,14 @@ enum StoredUpdate {
         }
     }
 
-    /// Fields of the stored content, which has not changed. It is stored decoded.
+    /// Fields of the stored content, which has not changed. The content is stored decoded.
     private static let ofContent: [KnownField] = [.contentLength, .contentEncoding, .contentRange]
 }
 
-/// Which stored responses a request invalidates (RFC 9111 §4.4).
+/// The stored responses that a request invalidates (RFC 9111 §4.4).
 enum CacheInvalidation {
-    /// The URLs that the response to an unsafe method invalidates: the request's, and those of the same origin in
-    /// `Location` and `Content-Location`.
+    /// The URLs that the response to an unsafe method invalidates: the request's URL, and the URLs of the same origin
+    /// in `Location` and `Content-Location`.
     static func urls(method: String, url: URL, status: Int, fields: HTTPFields) -> [URL] {
         guard !RequestMethod.isSafe(method), (200..<400).contains(status) else { return [] }
         let named = [KnownField.location, .contentLocation].flatMap { fields.urls(of: $0, relativeTo: url) }

@@ -3,7 +3,7 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The request's fields by which the server selected a response, as `Vary` names them (RFC 9111 §4.1).
+/// The request's fields by which the server selected a response, as listed in `Vary` (RFC 9111 §4.1).
 enum VaryKey {
     /// `Vary: *`: the response matches no later request.
     static func matchesNothing(_ response: HTTPFields) -> Bool {
@@ -11,7 +11,7 @@ enum VaryKey {
         return names(response).contains("*")
     }
 
-    /// The key to store with the response; nil where it would have secrets, and there is no hash for them.
+    /// The key to store with the response; nil if it would contain secrets and there is no hash for them.
     static func of(
         _ requester: Requester, for response: HTTPFields, _ hash: KeyedHash?
     ) -> [CacheMetadata.VaryField]? {
@@ -29,19 +29,19 @@ enum VaryKey {
         stored.allSatisfy { field in value(field.name, requester, hash).map { $0 == field.value } ?? false }
     }
 
-    /// Whether a field's value is stored as a hash only. This is so for all fields but those that are known to have no
+    /// Whether only a hash of a field's value is stored. This applies to all fields except those known to contain no
     /// secret of the user.
     static func isSecret(_ name: String) -> Bool { !negotiating.contains(name) && !harmless.contains(name) }
 
-    /// Whether the response's key has secrets of the request.
+    /// Whether the response's key contains secrets of the request.
     static func hasSecrets(_ response: HTTPFields) -> Bool {
         response.contains(.vary) && names(response).contains(where: isSecret)
     }
 
-    /// The value to store for a field. The inner optional is nil where the request has no such field, the outer one
-    /// where the value cannot be stored.
+    /// The value to store for a field. The inner optional is nil if the request has no such field, the outer one if the
+    /// value cannot be stored.
     private static func value(_ name: String, _ requester: Requester, _ hash: KeyedHash?) -> String?? {
-        // Some schemes send another value with each request, so the credential counts instead.
+        // Some schemes send another value with each request, so the credential is compared instead.
         if name == "authorization" {
             guard let credentials = requester.credentials else { return nil }
             guard credentials.authorization != .none else { return .some(nil) }
@@ -58,7 +58,7 @@ enum VaryKey {
     }
 
     /// The field's value in a normal form, as §4.1 allows: lines joined, and no spaces around commas. In the fields of
-    /// content negotiation neither case nor order has a meaning (RFC 9110 §12.5).
+    /// content negotiation, case and order have no meaning (RFC 9110 §12.5).
     private static func normalized(_ request: HTTPFields, _ name: String) -> String? {
         let values = request.values(named: name)
         guard !values.isEmpty else { return nil }
@@ -72,7 +72,7 @@ enum VaryKey {
 }
 
 extension String {
-    /// The elements between commas, without the spaces around them. A comma in a quoted string does not divide.
+    /// The elements between commas, without surrounding spaces. A comma in a quoted string is not a separator.
     fileprivate var elements: [String] {
         var parts = [[UInt8]()]
         var isQuoted = false

@@ -2,9 +2,10 @@ import LoadingKitContentCoding
 import LoadingKitCore
 import LoadingKitHTTP1
 
-/// Decodes a body piece by piece, as it is asked for pieces, and keeps what its receiver has no room for. It calls nobody.
+/// Decodes a body one piece at a time, when a piece is requested, and keeps the bytes for which its receiver has no
+/// room. It calls no other object.
 ///
-/// A class, as what its user does with a piece may end the exchange that holds it.
+/// It is a class because its user may end the exchange that holds it while it processes a piece.
 final class BodyDecoding {
     /// Coded bytes that were received and not yet decoded, as the receiver had no room.
     private struct Held {
@@ -12,22 +13,22 @@ final class BodyDecoding {
         var position = 0
     }
 
-    /// Whether the bytes that it takes are those of the content in its codings.
+    /// Whether the bytes to decode are the content in its content codings, without a transfer coding.
     private(set) var isOfContentAlone = false
     private var decoder: ContentDecoder
     private var held: Held?
-    /// Where decoded bytes are put; shared by the session's exchanges, which use it in turn.
+    /// The buffer for decoded bytes. The session's exchanges share it and use it in turn.
     private let buffer: UnsafeMutableRawBufferPointer
-    /// What undoes the codings of the content, where this undoes those of the transfer.
+    /// The decoder of the content codings, if this object decodes the transfer codings.
     private var content: BodyDecoding?
-    /// How much of what is in the buffer is for that, and how much it has taken.
+    /// The number of bytes in the buffer that are for the content's decoder, and the number that it has taken.
     private var (decoded, taken) = (0, 0)
-    /// Is of what this gives. Where there is one, the buffer is this object's own.
+    /// The check of the bytes that this object decodes. If there is a check, this object owns the buffer.
     private var check: DigestBodyCheck?
 
-    /// Nil for a coding that is not built in: the body passes through as it came.
+    /// Nil for a coding that is not built in. The body then passes through undecoded.
     ///
-    /// - Parameter ratio: how far the body may expand.
+    /// - Parameter ratio: the limit of the body's expansion.
     init?(_ contentEncoding: String, ratio: Int, buffer: UnsafeMutableRawBufferPointer) {
         var limits = DecompressionLimits()
         limits.ratio = ratio
@@ -36,19 +37,20 @@ final class BodyDecoding {
         self.buffer = buffer
     }
 
-    /// Whether the receiver has not had all that came, or it is not known whether it has.
+    /// Whether the receiver may not have got all received bytes yet.
     var hasPending: Bool { held != nil }
 
-    /// Whether the check of the body gets its bytes here.
+    /// Whether this object passes the bytes to the check of the body.
     var feedsCheck: Bool { check != nil }
 
-    /// What undoes the codings of a response's content, and those of its transfer, which were applied last.
+    /// The decoder of a response's content codings, and of its transfer codings, which were applied last.
     ///
-    /// - Parameter keepsCodings: whether those of the content are left alone.
-    /// - Parameter hasBody: of a response without one the content's codings count all the same: they are what the length of
-    ///   a response to HEAD is of.
-    /// - Parameter check: covers the content in its codings, without those of the transfer (RFC 7616 §3.4.3, RFC 9110 §6.4).
-    /// - Throws: `cannotDecodeRawData` where those of the transfer cannot be undone.
+    /// - Parameter keepsCodings: whether the content codings are left in place.
+    /// - Parameter hasBody: whether the response has a body. The content codings count without a body, too: the length
+    ///   in a response to HEAD is the length in these codings.
+    /// - Parameter check: covers the content in its content codings, without the transfer codings (RFC 7616 §3.4.3, RFC
+    ///   9110 §6.4).
+    /// - Throws: `cannotDecodeRawData` if the transfer codings cannot be decoded.
     static func make(
         for head: ResponseHead, hasBody: Bool, keepsCodings: Bool, ratio: Int, buffer: UnsafeMutableRawBufferPointer,
         check: DigestBodyCheck?
@@ -73,7 +75,7 @@ final class BodyDecoding {
         return decoding
     }
 
-    /// In two steps, with the check between them. Each step needs a buffer of its own.
+    /// Decodes in two steps, with the check between them. Each step needs its own buffer.
     private static func make(
         _ transfer: String, before content: BodyDecoding?, ratio: Int, _ check: DigestBodyCheck
     ) throws(LoadFailure) -> BodyDecoding {
@@ -89,12 +91,12 @@ final class BodyDecoding {
 
     deinit { if check != nil { buffer.deallocate() } }
 
-    /// The next piece of what `bytes`, from `position` on, are when they are decoded; nil where it takes more bytes to say.
-    /// The piece is valid until the next call.
+    /// Decodes `bytes` from `position` on, and returns the next decoded piece; nil if more bytes are needed for it. The
+    /// piece is valid until the next call.
     func next(_ bytes: UnsafeRawBufferPointer, _ position: inout Int) throws -> UnsafeRawBufferPointer? {
         guard let content else { return try nextOfOwn(bytes, &position) }
         while true {
-            // Until the content's codings are undone, what this has decoded stays in its buffer.
+            // The output of the transfer codings stays in the buffer until the content codings are decoded.
             if let piece = try content.next(UnsafeRawBufferPointer(rebasing: buffer[..<decoded]), &taken) {
                 return piece
             }
@@ -114,10 +116,10 @@ final class BodyDecoding {
         return piece
     }
 
-    /// Keeps bytes for ``nextOfHeld()``: the receiver has no room for what they are.
+    /// Keeps coded bytes for ``nextOfHeld()``, as the receiver has no room for their decoded form.
     func hold(_ bytes: Slice<UnsafeRawBufferPointer>) { held = Held(bytes: Array(bytes)) }
 
-    /// The next piece of what is kept; nil where nothing of it is left.
+    /// The next decoded piece of the bytes that are kept; nil if none is left.
     func nextOfHeld() throws -> UnsafeRawBufferPointer? {
         guard let bytes = held?.bytes, var position = held?.position else { return nil }
         let piece = try bytes.withUnsafeBytes { try next($0, &position) }

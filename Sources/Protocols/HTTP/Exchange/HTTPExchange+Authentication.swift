@@ -4,9 +4,10 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitProxies
 
-/// What an exchange does about its handshakes: it hands them the responses, and sends the request again as they say.
+/// An exchange's use of its handshakes: it passes the responses to them, and sends the request again if they require
+/// it.
 extension HTTPExchange {
-    /// Takes up what the session remembers of the target's protection space, and of the proxy's.
+    /// Uses the credentials that the session remembers for the target's protection space and for the proxy's.
     func recallCredentials(_ target: RequestTarget) {
         authentication.server.isAllowed = !transaction.fields.contains(.authorization)
         if authentication.server.isAllowed, session.authentication.knows(.server(target.origin)) {
@@ -16,7 +17,7 @@ extension HTTPExchange {
         recallProxyCredentials(target)
     }
 
-    /// The part of it that is about the proxy.
+    /// Uses the credentials that the session remembers for the proxy.
     func recallProxyCredentials(_ target: RequestTarget) {
         guard let proxy = route?.proxy, route?.isForwarded == true else { return }
         authentication.proxy.isAllowed = !transaction.fields.contains(.proxyAuthorization)
@@ -42,8 +43,8 @@ extension HTTPExchange {
         }
     }
 
-    /// Holds back a response whose request is perhaps to be sent again, with credentials: true then. What becomes of it is
-    /// decided in ``streamDidHold()``, when the stream that is delivering the response is consistent.
+    /// Holds back a response if its request may be sent again with credentials, and returns true then. The next action
+    /// follows in ``streamDidHold()``, when the stream that is delivering the response is consistent.
     func holdForAuthentication(_ head: ResponseHead, _ stream: any HTTPStream, hasBody: Bool) throws -> Bool {
         let isProxys = head.status == 407 && route?.isForwarded == true
         if !isProxys, authentication.proxy.isLastStep {
@@ -60,14 +61,14 @@ extension HTTPExchange {
                 by: try authentication.server.handshake?.serverDidAccept(head.fields, status: head.status))
             return false
         }
-        // Somebody has taken for the whole request what was a step of authentication: they get the whole, and no more
-        // of that.
+        // The server took a step of authentication for the whole request. It now gets the whole request, and no further
+        // steps of authentication.
         authentication.giveUpUnfinished()
         state = .challenged(ChallengingResponse(stream, head, to: request, hasBody: hasBody, next: .sendWhole))
         return true
     }
 
-    /// The stream holds the response back, as it was told to, and is consistent: it may be called.
+    /// The stream holds the response back, as requested. It is consistent now, so it may be called.
     func streamDidHold() {
         guard case .challenged(var waiting) = state, let next = waiting.takeNext() else { return }
         state = .challenged(waiting)
@@ -79,7 +80,7 @@ extension HTTPExchange {
 
     private var isBodyWithheld: Bool { !authentication.isLastStep && content.expectedCount != 0 }
 
-    /// The handshake that a response requires to go on; nil when it requires none.
+    /// The handshake that a response requires; nil if it requires none.
     private func handshake(requiredBy head: ResponseHead) -> AuthenticationHandshake? {
         guard let target else { return nil }
         if head.status == 407, let proxy = route?.proxy, authentication.proxy.isAllowed,
@@ -101,7 +102,7 @@ extension HTTPExchange {
     private func answerChallenges(_ handshake: AuthenticationHandshake) {
         guard case .challenged(let waiting) = state, let receiver else { return }
         let challenges = ChallengeParser.challenges(waiting.head.fields.values(of: handshake.site.challengeField))
-        // A person may take time, and another challenge may come first.
+        // A user may take time to answer, and another challenge may come first.
         receiver.queueStateDidChange(isQueued: true)
         handshake.answer(
             challenges, waiting.response, on: waiting.stream?.connectionInfo, challenging: receiver,
@@ -146,7 +147,8 @@ extension HTTPExchange {
         addCookies()
     }
 
-    /// The request is as it is to be sent again: on the connection that it came back on, where that can carry it.
+    /// Sends the request again in its new form, on the connection that carried it before if that connection can carry
+    /// it.
     func restart() { authentication.prepare { [weak self] in self?.restartPrepared() } }
 
     private func restartPrepared() {

@@ -4,8 +4,7 @@ import LoadingKitHTTP1
 
 /// Cookies on the wire (RFC 6265bis §5.7, §5.8).
 extension HTTPExchange {
-    /// Puts the session's cookies on the request: at once, unless the program has a storage of its own that takes its
-    /// time.
+    /// Adds the session's cookies to the request: at once, unless the program's own cookie storage answers later.
     func addCookies() {
         transaction.sendsStoredCookies = false
         guard session.settings.httpShouldSetCookies, let storage = cookieStorage, !storage.isEmpty,
@@ -43,7 +42,7 @@ extension HTTPExchange {
 }
 
 extension CookieContext {
-    /// A task whose first request was for the very page that the user is to see leads there.
+    /// A task is a top-level navigation if its first request was for the main document itself.
     init?(_ request: URLRequest, for task: URLSessionTask) {
         let original = task.originalRequest
         let isTopLevel = original?.mainDocumentURL != nil && original?.mainDocumentURL == original?.url

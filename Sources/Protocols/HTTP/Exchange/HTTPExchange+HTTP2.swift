@@ -3,7 +3,7 @@ import LoadingKitCore
 import LoadingKitHTTP2
 import LoadingKitPrimitives
 
-/// The head of a request as HTTP/2 has it (RFC 9113 §8.3.1).
+/// The head of a request in HTTP/2's form (RFC 9113 §8.3.1).
 extension HTTPExchange {
     func http2Head(with body: RequestBody) -> HTTP2RequestHead {
         let host = transaction.fields[.host]

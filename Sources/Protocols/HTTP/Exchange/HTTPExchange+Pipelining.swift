@@ -1,11 +1,12 @@
 import LoadingKitPrimitives
 
-/// What an exchange does when its connection is shared before it is answered (RFC 9112 §9.3.2).
+/// An exchange's rules for sharing a connection before the response has arrived (RFC 9112 §9.3.2).
 extension HTTPExchange {
-    /// Whether the request may be sent behind others that await their answers, and others behind it: the program wants
-    /// that, and it does no harm if the request is lost and sent again, or its answer is late.
+    /// Whether the request may be sent behind requests that await their responses, and other requests behind it: the
+    /// program allows it, and no harm is done if the request is lost and sent again, or if its response is late.
     ///
-    /// What a server knows a client by is not to depend on the order of answers: a login that holds for the connection
+    /// A connection that authenticates the client carries no pipelined requests: the authentication must not depend on
+    /// the order of responses.
     /// has it alone.
     var allowsPipelining: Bool {
         guard session.settings.httpShouldUsePipelining || request.httpShouldUsePipelining else { return false }
@@ -13,17 +14,17 @@ extension HTTPExchange {
         return RequestMethod.isSafe(method)
     }
 
-    /// Whether it may be sent ahead. No request is so more than once: a server that answers none of those costs each
-    /// request one connection at most.
+    /// Whether the request may be sent ahead of earlier responses. A request is sent ahead only once: a server that
+    /// answers none of these requests costs each of them one connection at most.
     var mayBeSentAhead: Bool { !hasHadTurn && allowsPipelining }
 
-    /// The request is sent behind others. Its time runs when it is its turn to be answered.
+    /// The request is sent behind others. Its timeout begins when its response is the next one.
     func willBeSentAhead() {
         hasHadTurn = true
         if !isInQueue { setQueued(true) }
     }
 
-    /// The request is sent again, on any connection: other requests are behind it on the one that it had.
+    /// The request is sent again on any connection: other requests are behind it on its former connection.
     func restartInTurn() {
         hasHadTurn = true
         submit(needsFreshConnection: false)

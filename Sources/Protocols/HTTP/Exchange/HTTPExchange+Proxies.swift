@@ -2,9 +2,9 @@ import LoadingKitCore
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// How the exchange finds its way to the server, where there may be proxies.
+/// An exchange's search for its way to the server, which may lead through proxies.
 extension HTTPExchange {
-    /// Goes on when the ways are known: at once, unless a resolver is to be asked.
+    /// Continues when the ways are known: at once, unless a resolver must be called first.
     func findWay(to origin: OriginRecord, _ target: RequestTarget) throws {
         if case .proxy(let proxy) = try session.ruledWay(to: origin) {
             return try prepare(target, origin, through: proxy)
@@ -30,13 +30,13 @@ extension HTTPExchange {
         try prepare(target, origin, through: ways.first.flatMap { $0 })
     }
 
-    /// Whether there is another way, should the one that is tried now lead nowhere.
+    /// Whether there is another way if the current one fails.
     var hasAnotherWay: Bool { ways?.hasNext ?? false }
 
-    /// How long making a connection may take while there is another way, in nanoseconds; nil where there is none.
+    /// The time limit for a connection while there is another way, in nanoseconds; nil if there is none.
     var connectLimit: UInt64? { ways?.limit(of: session.settings.connectTimeout) }
 
-    /// No connection was made, and nothing of the request was sent: it goes the next way, where there is one.
+    /// No connection was made, and no part of the request was sent. The request takes the next way, if there is one.
     func takeAnotherWay(after error: any Error) -> Bool {
         guard ways?.takeNext(after: error) == true, let ways else { return false }
         state = .gettingCookies

@@ -4,7 +4,7 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// What an exchange does with the response that its stream receives.
+/// Receives the response from the exchange's stream.
 extension HTTPExchange {
     func receive(interim head: ResponseHead) {
         if head.status == 104 { replays.uploadDidBegin() }
@@ -39,14 +39,15 @@ extension HTTPExchange {
         return .wait
     }
 
-    /// Whether the response may be one person's: the request, or the connection, says whose it is, or it sets a cookie.
+    /// Whether the response may belong to a single user: the request or the connection has credentials, or the response
+    /// sets a cookie.
     private func isPersonal(_ head: ResponseHead) -> Bool {
         let fields = transaction.fields
         return fields.contains(.authorization) || fields.contains(.cookie) || head.fields.contains(.setCookie)
             || !session.authentication.isEmpty
     }
 
-    /// 417: the server does not know `Expect`; it is sent the request without (RFC 9110 §15.5.18).
+    /// Status 417: the server does not support `Expect`. The request is sent again without it (RFC 9110 §15.5.18).
     private func sendWithoutExpectation(_ stream: any HTTPStream, _ head: ResponseHead) -> Flow {
         endTransaction(after: HTTPURLResponse(head, to: request))
         refuseExpectation()
@@ -69,7 +70,8 @@ extension HTTPExchange {
         return flow
     }
 
-    /// Memory to read the body into, past this exchange; nil where it must pass through the decoder or the check.
+    /// The receiver's memory, into which the body is read directly; nil if the body must pass through the decoder or
+    /// the check.
     func bodyBuffer(atMost count: Int) -> UnsafeMutableRawBufferPointer? {
         transaction.isBodyPlain ? receiver?.bodyBuffer(atMost: count) : nil
     }
@@ -81,7 +83,7 @@ extension HTTPExchange {
 
     func didReceiveHead(_ count: Int) { transaction.timings.responseHeaderBytesReceived += Int64(count) }
 
-    /// Bytes that frame the body, and are none of it.
+    /// The number of bytes that frame the body and are not part of it.
     func didReceiveFraming(_ count: Int) { transaction.timings.responseBodyBytesReceived += Int64(count) }
 
     func receive(trailers: HTTPFields) {
@@ -92,17 +94,17 @@ extension HTTPExchange {
         transaction.noteProof(information)
     }
 
-    /// The response is complete; the stream has let go of this exchange.
+    /// The response is complete. The stream has released this exchange.
     func ended() {
         transaction.timings.responseEnd = loop.now
         if transaction.hasDecodedPending { state = .ended } else { finish() }
     }
 
-    /// The stream has failed, and has let go of this exchange.
+    /// The stream has failed and has released this exchange.
     func failed(_ failure: StreamFailure) {
         guard receiver != nil else { return }
         if case .challenged(var waiting) = state {
-            // It may still be sent again, when the program has found a credential.
+            // The request may still be sent again when the program has found a credential.
             waiting.lose(failure.error)
             state = .challenged(waiting)
         } else if mayReplay(failure) {
@@ -145,7 +147,8 @@ extension HTTPExchange {
 
     // MARK: Decoding
 
-    /// What is delivered may end this exchange, and with it the transaction: the decoder is held through that.
+    /// The receiver may end this exchange, and with it the transaction, during a delivery. The parameter retains the
+    /// decoder meanwhile.
     private func decode(_ bytes: UnsafeRawBufferPointer, by decoding: BodyDecoding) -> Flow {
         var position = 0
         do {
@@ -193,14 +196,14 @@ extension HTTPExchange {
         }
     }
 
-    /// Notifies the receiver, which ends this exchange: its stream is let go of then.
+    /// Notifies the receiver, which ends this exchange. The exchange's stream is released then.
     func fail(_ error: any Error) {
         guard let receiver else { return }
         reportTransaction()
         receiver.fail(error)
     }
 
-    /// The connection is the program's: what it carries from now on is no part of the response.
+    /// Hands the connection to the program. The bytes that it carries from now on are not part of the response.
     func takeConnection() throws -> TakenConnection? {
         guard switching == .inHTTP1, case .active(let stream) = state else { return nil }
         let tunnel = method == "CONNECT" ? try tunnelEnd() : nil
@@ -212,7 +215,7 @@ extension HTTPExchange {
         return connection
     }
 
-    /// Where the tunnel leads that the proxy was to open.
+    /// The target of the tunnel that the proxy has opened.
     private func tunnelEnd() throws(LoadFailure) -> TakenConnection.Tunnel {
         guard let url = URL(string: "https://\(requestTarget)") else {
             throw LoadFailure(.badURL, "\(requestTarget) is no host and port to connect to")
@@ -221,7 +224,7 @@ extension HTTPExchange {
         return TakenConnection.Tunnel(host: origin.host, port: Int(origin.port))
     }
 
-    /// The upgrade has something to send.
+    /// The upgrade has bytes to send.
     func outputDidBecomeReady() {
         if case .active(let stream) = state { stream.outputDidBecomeReady() }
     }
