@@ -30,7 +30,7 @@ public final class HTTPProtocolHandler: URLProtocolHandler, LoopNativeHandler, @
         !request.requestsConnection && !session.keepsContentCodings(of: request)
     }
 
-    /// - Parameter fields: what goes out with the request, and is not the program's.
+    /// - Parameter fields: the fields that are sent with the request and do not come from the program.
     static func makeExchange(
         _ request: URLRequest, _ resources: LoadResources, adding fields: HTTPFields = HTTPFields()
     ) -> any LoopHandler {

@@ -3,10 +3,11 @@ import LoadingKitCore
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// Where an HTTP request goes: what its URL says of the connection (RFC 9110 §4.3).
+/// The origin of an HTTP request: the part of its URL that determines the connection (RFC 9110 §4.3).
 struct Origin: Hashable {
     let isSecure: Bool
-    /// A name, lowercase, or an address as the system writes it, without brackets: all ways to write it are one origin.
+    /// A lowercase name, or an address in the system's notation, without brackets. All notations of a host are one
+    /// origin.
     let host: String
     let port: UInt16
 
@@ -14,25 +15,26 @@ struct Origin: Hashable {
 
     var endpoint: Endpoint { .tcp(host: host, port: port) }
 
-    /// The host as it stands in `Host` and in URLs: an IPv6 address in brackets, without its zone (RFC 6874 §4).
+    /// The host as it is written in `Host` and in URLs: an IPv6 address in brackets, without its zone (RFC 6874 §4).
     private var hostInAuthority: String {
         guard host.utf8.contains(UInt8(ascii: ":")) else { return host }
         return "[\(host.prefix { $0 != "%" })]"
     }
 
-    /// As a way to it is looked for.
+    /// The origin as the target of a search for proxies.
     var proxyTarget: ProxyTarget { ProxyTarget(isSecure ? .https : .http, host: host, port: port) }
 
-    /// As `CONNECT` has it (RFC 9110 §9.3.6).
+    /// The host and port for `CONNECT` (RFC 9110 §9.3.6).
     var hostAndPort: String { "\(hostInAuthority):\(port)" }
 
-    /// The `Host` field's value: the port only where it is not the scheme's own.
+    /// The `Host` field's value: with the port only if it is not the scheme's default port.
     var authority: String { port == defaultPort ? hostInAuthority : "\(hostInAuthority):\(port)" }
 }
 
-/// An http or https URL taken apart, in one pass over its bytes.
+/// An http or https URL, parsed in one pass over its bytes.
 struct RequestTarget {
-    /// What a URL's beginning, up to the end of its authority, says. Shared by the targets that begin alike.
+    /// The result of parsing a URL's beginning, up to the end of its authority. Targets with the same beginning share
+    /// it.
     private final class Site {
         let beginning: [UInt8]
         let origin: Origin
@@ -46,17 +48,17 @@ struct RequestTarget {
     }
 
     private let site: Site
-    /// Path and query, as they go into the request line.
+    /// Path and query, in the form for the request line.
     let pathAndQuery: String
 
     var origin: Origin { site.origin }
-    /// Whether the URL was found to begin as the other one does.
+    /// Whether the URLs were found to have the same beginning.
     func beginsLike(_ other: RequestTarget) -> Bool { site === other.site }
 
-    /// Whether the URL may name a user.
+    /// Whether the URL may contain a user.
     var hasUserInfo: Bool { site.hasUserInfo }
 
-    /// - Parameter last: one that was made before, whose origin is taken where the URL begins alike.
+    /// - Parameter last: an earlier target, whose origin is used if the URL has the same beginning.
     init(_ url: URL, like last: RequestTarget? = nil) throws(LoadFailure) {
         var text = url.absoluteString
         if let site = last?.site, let path = text.withUTF8({ Self.pathAndQuery($0, behind: site.beginning) }) {
@@ -81,7 +83,7 @@ struct RequestTarget {
         byte == UInt8(ascii: "/") || byte == UInt8(ascii: "?") || byte == UInt8(ascii: "#")
     }
 
-    /// Nil where the text begins with another authority.
+    /// Nil if the text begins with another authority.
     private static func pathAndQuery(_ text: UnsafeBufferPointer<UInt8>, behind beginning: [UInt8]) -> String? {
         guard text.starts(with: beginning) else { return nil }
         let rest = text[beginning.count...]
@@ -123,7 +125,8 @@ struct RequestTarget {
         return port
     }
 
-    /// Lowercase, percent-decoded; a zone of an IPv6 address is written `%25` in a URL (RFC 6874).
+    /// Decodes a host: lowercase, percent-decoded. The zone of an IPv6 address is written with `%25` in a URL (RFC
+    /// 6874).
     private static func decodeHost(_ host: Substring.UTF8View) throws(LoadFailure) -> String {
         let isPlain = host.allSatisfy { $0 != UInt8(ascii: "%") && !($0 >= 0x41 && $0 <= 0x5a) }
         let text = String(Substring(host))
@@ -145,13 +148,13 @@ struct RequestTarget {
 enum WebSocketURL {
     static func isWebSocket(_ url: URL) -> Bool { url.hasScheme("wss") || url.hasScheme("ws") }
 
-    /// The URL with the scheme of HTTP.
+    /// The URL with HTTP's scheme.
     static func http(_ url: URL) -> URL {
         guard isWebSocket(url) else { return url }
         return with(scheme: url.hasScheme("wss") ? "https" : "http", url)
     }
 
-    /// The URL with the scheme of WebSocket.
+    /// The URL with WebSocket's scheme.
     static func webSocket(_ url: URL) -> URL {
         if url.hasScheme("https") { return with(scheme: "wss", url) }
         return url.hasScheme("http") ? with(scheme: "ws", url) : url
@@ -164,7 +167,7 @@ enum WebSocketURL {
 }
 
 extension URLSessionTask {
-    /// Whether an http or https URL is of the origin that the task was made for.
+    /// Whether an http or https URL has the origin for which the task was made.
     func isFirst(_ url: URL) -> Bool {
         guard let first = firstURL else { return false }
         if first == url { return true }

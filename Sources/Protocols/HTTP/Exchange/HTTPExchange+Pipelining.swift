@@ -7,7 +7,6 @@ extension HTTPExchange {
     ///
     /// A connection that authenticates the client carries no pipelined requests: the authentication must not depend on
     /// the order of responses.
-    /// has it alone.
     var allowsPipelining: Bool {
         guard session.settings.httpShouldUsePipelining || request.httpShouldUsePipelining else { return false }
         guard case .none = content, switching == .never, !authentication.bindsToConnection else { return false }

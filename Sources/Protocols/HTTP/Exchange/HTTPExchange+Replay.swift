@@ -1,21 +1,21 @@
 import LoadingKitHTTP1
 
-/// How often an exchange has sent its request anew because of its connections.
+/// The number of times that an exchange has sent its request again because of its connections.
 struct ReplayCount {
-    /// Most for a request that a connection lost, without a word of what became of it.
+    /// The limit for a request whose connection was lost before the server reported its result.
     private static let mostUnanswered = 3
-    /// Most for one that the server states that it did not process. A busy HTTP/2 server that ends its connections after some
-    /// requests states that of all that came after those.
+    /// The limit for a request that the server reports as not processed. A busy HTTP/2 server that closes its
+    /// connections after a number of requests reports this for all later requests.
     private static let mostUnprocessed = 100
-    /// Most for one that may do harm when it is done twice.
+    /// The limit for a request that may do harm when it is processed twice.
     private static let mostUnsafe = 1
 
     private var unanswered = 0
     private var unprocessed = 0
-    /// Whether the server has begun an upload, which goes on where it ended (104).
+    /// Whether the server has begun an upload (status 104), which continues where it ended.
     private var hasBegun = false
 
-    /// Whether the request may be sent anew.
+    /// Whether the request may be sent again.
     func allows(_ processing: StreamFailure.Processing, isIdempotent: Bool, maySendUnsafe: Bool) -> Bool {
         if hasBegun { return false }
         return switch processing {
@@ -35,15 +35,16 @@ struct ReplayCount {
 }
 
 extension HTTPExchange {
-    /// Whether it does no harm that the server gets the request twice: by its method, or as it has a key by which the server
-    /// knows it again.
+    /// Whether the server may safely process the request twice: because of its method, or because its key lets the
+    /// server recognize the repetition.
     private var isIdempotent: Bool {
         RequestMethod.isIdempotent(method) || transaction.fields.contains(name: "Idempotency-Key")
     }
 
-    /// RFC 9110 §9.2.2: what the server never saw may be sent again. What it may have seen, too, where that does no harm; and
-    /// else once, where the connection had served before, as a server that closes an idle connection has most likely not
-    /// looked at the request (RFC 9112 §9.3.1 leaves that to the client).
+    /// Whether the request may be sent again (RFC 9110 §9.2.2). A request that never reached the server may be sent
+    /// again. A request that may have reached it is sent again if it is idempotent. Any other request is sent again
+    /// once if its connection had been used before: a server that closes an idle connection has most likely not read
+    /// the request (RFC 9112 §9.3.1 leaves this to the client).
     func mayReplay(_ failure: StreamFailure) -> Bool {
         guard !failure.isRefusal, body.isReplayable, transaction.response == nil else { return false }
         return replays.allows(

@@ -1,7 +1,7 @@
 import LoadingKitCore
 import LoadingKitProxies
 
-/// What an exchange waits for, as the error of its timeout says.
+/// The event that an exchange waits for, for the error of its timeout.
 extension HTTPExchange {
     var stall: String? {
         switch state {

@@ -6,8 +6,9 @@ import LoadingKitPrimitives
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// One request's way to its final response: prepares it, has it carried by a connection, and applies authentication, redirects
-/// and content decoding to what comes back. Each time that the request is sent is a ``HTTPTransaction``.
+/// The way of one request to its final response. The exchange prepares the request, has a connection carry it, and
+/// applies authentication, redirects and content decoding to the response. Each sending of the request is a
+/// ``HTTPTransaction``.
 ///
 /// ```
 ///   new ──▶ findingWay ──▶ gettingCookies ──▶ authorizing ──▶ queued ──▶ active ──▶ ended ──▶ over
@@ -20,46 +21,48 @@ import LoadingKitTransport
 ///                                                           └──▶ active
 /// ```
 ///
-/// A state in which there is nothing to wait for is passed at once. From `redirecting` and `challenged` it is active again where
-/// the response is delivered, from `restarting` where the connection carries the request once more. `ended`: all has come, and
-/// the receiver has not taken it all. Any state but `over` ends in that.
+/// A state in which there is nothing to wait for is left at once. The exchange returns to `active` from `redirecting`
+/// and `challenged` when the response is delivered, and from `restarting` when the connection carries the request
+/// again. `ended`: the response is complete, and the receiver has not taken all of it. Every state can change to
+/// `over`.
 final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `loop`
     enum State {
         case new
         /// The proxies to the server are being looked up.
         indirect case findingWay(OriginRecord, RequestTarget)
-        /// The way is known, and the storage of cookies may take its time.
+        /// The way is known. The cookie storage may need time.
         case gettingCookies
-        /// A way to authenticate makes what the request is sent with, and takes its time.
+        /// An authentication scheme makes the value for the request, and may need time.
         case authorizing
-        /// Among the requests that wait for a connection.
+        /// The request waits for a connection in the pool's queue.
         case queued
         case active(any HTTPStream)
-        /// The delegate decides whether to follow a redirect; the response waits.
+        /// The delegate decides whether to follow a redirect. The response waits.
         indirect case redirecting(any HTTPStream, ResponseHead)
-        /// The server requires credentials; the response waits for what becomes of it.
+        /// The server requires credentials. The response waits for the decision about it.
         indirect case challenged(ChallengingResponse)
-        /// The request goes out once more, when the stream's connection has read the rest of the response.
+        /// The request is sent again when the stream's connection has read the rest of the response.
         case restarting(any HTTPStream)
         /// The response is complete, but its receiver has not taken all of it yet.
         case ended
         case over
     }
 
-    /// Where the request goes, and what the session knows of that.
+    /// The request's destination, and the session's records of it.
     struct Destination {
         let target: RequestTarget
         let origin: OriginRecord
         var route: RouteRecord
     }
 
-    /// What the connection is for after the response.
+    /// The use of the connection after the response.
     private enum Purpose {
-        /// For other requests.
+        /// The connection carries other requests.
         case requests
-        /// For the program, if it wants it.
+        /// The program gets the connection if it requests it.
         case program
-        /// For the protocol that it switches to. The upgrade holds this object until the exchange is over.
+        /// The connection switches to the upgrade's protocol. The upgrade retains this object until the exchange is
+        /// over.
         case upgrade(any HTTPUpgrade)
     }
 
@@ -67,30 +70,32 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     let method: String
     let resources: LoadResources
     let session: HTTPSession
-    /// The exchange's number among the session's, in the order in which they were made.
+    /// The exchange's number in the session. Numbers are in the order of creation.
     let number: UInt64
     private let purpose: Purpose
-    /// What the cache adds to the request: conditions, another range, and directives for other caches; and an upload.
+    /// The fields that the cache or an upload adds to the request: conditions, another range, and directives for other
+    /// caches.
     private let cacheFields: HTTPFields
-    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
-    // object: the check costs more than what it guards.
+    // Exclusive access is not checked for a property that is read and replaced, or changed by a function that calls no
+    // other object: the check costs more than the access.
     @exclusivity(unchecked) private(set) var receiver: (any LoadReceiver)?
     @exclusivity(unchecked) var state = State.new
     @exclusivity(unchecked) private(set) var destination: Destination?
     @exclusivity(unchecked) var transaction = HTTPTransaction()
-    /// The request's body, whether or not it is sent now.
+    /// The request's body, whether or not this transaction sends it.
     @exclusivity(unchecked) var content: RequestBody
     var authentication = ExchangeAuthentication()
     @exclusivity(unchecked) var replays = ReplayCount()
-    /// The server has answered that it does not know `Expect`.
+    /// The server has answered that it does not support `Expect`.
     @exclusivity(unchecked) private var isExpectationRefused = false
-    /// Whether it was reported that the request waits with no connection being made for it.
+    /// Whether the receiver was notified that the request waits without a connection being opened for it.
     @exclusivity(unchecked) private(set) var isInQueue = false
-    /// Where there is more than one way to the server.
+    /// The ways to the server, if there is more than one.
     @exclusivity(unchecked) var ways: ProxyWays?
-    /// What its pool knows it by while it waits for a connection.
+    /// The identifier of the request in its pool while it waits for a connection.
     @exclusivity(unchecked) var requestID: HTTPConnectionPool.RequestID?
-    /// Whether it was sent ahead, or has given up its connection to those behind it: it goes before those that wait.
+    /// Whether the request was sent ahead, or has given its connection to the requests behind it. It has precedence
+    /// over the waiting requests.
     @exclusivity(unchecked) var hasHadTurn = false
 
     init(
@@ -112,14 +117,14 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
     var route: Route? { destination?.route.route }
     var upgrade: (any HTTPUpgrade)? { if case .upgrade(let upgrade) = purpose { upgrade } else { nil } }
     var requestTarget: String {
-        // Where the proxy is to connect to (RFC 9112 §3.2.3).
+        // The server to which the proxy is to connect (RFC 9112 §3.2.3).
         if method == "CONNECT" { return request.fields[.host] ?? target?.origin.hostAndPort ?? "" }
         let path = target?.pathAndQuery ?? "/"
         guard let prefix = route?.targetPrefix, !prefix.isEmpty else { return path }
         return prefix + path
     }
     var priority: Float { resources.task.priority }
-    /// What is sent as body now: nothing as long as the server will require another step of authentication.
+    /// The body to send now: none while the server will require another step of authentication.
     var body: RequestBody { authentication.isLastStep ? content : .none }
 
     // MARK: LoopHandler
@@ -137,7 +142,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         }
     }
 
-    /// The way is known: makes the request, and has it carried.
+    /// The way is known. Makes the request's fields and submits the request.
     func prepare(_ target: RequestTarget, _ origin: OriginRecord, through proxy: Proxy?) throws {
         guard let receiver else { return }
         let destination = Destination(
@@ -160,7 +165,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         return record
     }
 
-    /// The request goes to the same server through another proxy, or through none.
+    /// The request goes to the same server through another proxy, or without a proxy.
     func changeWay(to proxy: Proxy?) {
         guard var destination, let receiver else { return }
         do {
@@ -176,7 +181,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         addCookies()
     }
 
-    /// The request has its cookies, and goes where it was about to.
+    /// The cookies are added to the request. The exchange continues.
     func cookiesDidCome() {
         switch state {
         case .gettingCookies: submit(needsFreshConnection: false)
@@ -251,9 +256,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         }
     }
 
-    /// Makes the fields that a request has in both versions, for each request that is sent: the usual ones
-    /// (``RequestFields``), the cache's, and those of an upgrade. A field whose value differs between tasks belongs
-    /// here.
+    /// Makes the fields that a request has in both versions, for each sending: the usual fields (``RequestFields``),
+    /// the cache's, and the upgrade's. Fields whose values differ between tasks are added here.
     ///
     /// `Proxy-Authorization` is left out unless the proxy forwards the request: a proxy that opens tunnels gets the
     /// field when it opens one.
@@ -270,7 +274,8 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         return fields
     }
 
-    /// Decides whether the body waits until the server wants it: see ``HTTPTransaction/decideContinue(_:isRefused:asksForLongBodies:)``.
+    /// Decides whether the body waits for the server's consent: see
+    /// ``HTTPTransaction/decideContinue(_:isRefused:asksForLongBodies:)``.
     func decideContinue(asksForLongBodies: Bool) -> Bool {
         transaction.decideContinue(body, isRefused: isExpectationRefused, asksForLongBodies: asksForLongBodies)
     }
@@ -292,16 +297,16 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     // MARK: From the session
 
-    /// Goes another way than it was submitted for.
+    /// Changes the route for which the exchange was submitted.
     func reroute(_ record: RouteRecord) { destination?.route = record }
 
-    /// No connection is free, and none may be opened: the exchange waits its turn.
+    /// The exchange waits, because no connection is free and none may be opened.
     func setQueued(_ isQueued: Bool) {
         isInQueue = isQueued
         receiver?.queueStateDidChange(isQueued: isQueued)
     }
 
-    /// - Parameter connection: how far it has come.
+    /// - Parameter connection: the times of the steps that the connection attempt has completed.
     func failedToConnect(_ error: any Error, _ connection: ConnectTimings?) {
         if takeAnotherWay(after: error) { return }
         if let connection { transaction.didFailToConnect(connection) }
@@ -312,7 +317,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     // MARK: From the stream
 
-    /// What is known of the connection that the request is about to be sent on. Completes what is sent.
+    /// Records the connection on which the request is about to be sent, and adds the fields that depend on it.
     func use(_ connection: ConnectionInfo, _ metrics: ConnectionMetrics, isReused: Bool) {
         transaction.requestWillBegin(
             on: metrics, isReused: isReused, isServerUntrusted: connection.tls?.certificateFailure != nil, at: loop.now)
@@ -324,7 +329,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         receiver?.noteActivity()
     }
 
-    /// - Parameter framing: bytes that frame them, such as a chunk's size.
+    /// - Parameter framing: the number of bytes that frame the body, such as a chunk's size.
     func didSendBody(_ count: Int, framing: Int) {
         transaction.didSendBody(count, framing: framing)
         if count > 0 { receiver?.didSendBody(count, expected: body.expectedCount) }
@@ -336,7 +341,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
 
     // MARK: Transactions
 
-    /// Makes the request anew: it is sent once more, in a transaction of its own.
+    /// Prepares the request for another sending, in a transaction of its own.
     func beginAgain(after response: HTTPURLResponse?) {
         guard let destination else { return }
         endTransaction(after: response)
@@ -344,7 +349,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         if isExpectationRefused { transaction.fields.remove(.expect) }
     }
 
-    /// What is sent from now on, with the same fields, is a transaction of its own.
+    /// Ends the transaction. The next sending, with the same fields, is a new transaction.
     func endTransaction(after response: HTTPURLResponse? = nil) {
         if let response {
             transaction.timings.responseEnd = loop.now
@@ -362,7 +367,7 @@ final class HTTPExchange: LoopHandler, @unchecked Sendable {  // confined to `lo
         transaction.fields.remove(.expect)
     }
 
-    /// What the stream carried after its switch is over.
+    /// The upgrade's use of the stream has ended.
     func upgradeDidEnd() {
         if transaction.timings.responseEnd == nil { transaction.timings.responseEnd = loop.now }
         reportTransaction()

@@ -3,55 +3,57 @@ import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitTransport
 
-/// One request and its response on a connection, as its exchange sees it.
+/// One request and its response on a connection, from the exchange's view.
 ///
-/// When an exchange has returned `Flow.wait`, and the stream holds back what follows, it calls
-/// ``HTTPExchange/streamDidHold()`` as the last thing.
+/// After an exchange has returned `Flow.wait`, a stream that holds back the following events calls
+/// ``HTTPExchange/streamDidHold()`` as its last action.
 protocol HTTPStream: AnyObject {
     /// The exchange can take no more of the response for now.
     func exchangeDidBecomeBusy(_ exchange: HTTPExchange)
     /// The exchange can take more of the response.
     func exchangeDidBecomeReady(_ exchange: HTTPExchange)
-    /// The exchange is over, whether or not the response is.
+    /// The exchange is over. The response may be incomplete.
     func abandon(_ exchange: HTTPExchange)
-    /// The exchange does not want the rest of the response, and sends its request again: on this connection, where that
-    /// costs less than another; else ``HTTPExchange/restartElsewhere()`` is called.
+    /// The exchange does not need the rest of the response, and sends its request again. The stream uses this
+    /// connection if that costs less than another one; otherwise it calls ``HTTPExchange/restartElsewhere()``.
     func restart(_ exchange: HTTPExchange)
-    /// The exchange's upgrade has something to send.
+    /// The exchange's upgrade has bytes to send.
     func outputDidBecomeReady()
-    /// Gives away the connection where the exchange's response, of which the head alone was received, has switched it to
-    /// another protocol; nil where it has not.
+    /// Gives away the connection if the exchange's response, of which only the head was received, has switched it to
+    /// another protocol; nil if it has not.
     func takeConnection(from exchange: HTTPExchange) throws -> TakenConnection?
-    /// Whether the connection carries one exchange at a time, so that a server can tell by it whose they are.
+    /// Whether the connection carries one exchange at a time, so that a server can identify the client by the
+    /// connection.
     var isExclusive: Bool { get }
-    /// Bytes that have come, and are no whole head or frame yet.
+    /// The number of received bytes that do not yet form a complete head or frame.
     var pendingBytes: Int { get }
     /// The connection.
     var connectionInfo: ConnectionInfo { get }
 }
 
-/// Why a stream ended before its response did.
+/// The reason why a stream ended before its response did.
 struct StreamFailure: Error {
-    /// What the server may have done with the request.
+    /// The server's processing of the request, as far as it is known.
     enum Processing {
-        /// The server saw none of it.
+        /// The server received no part of the request.
         case notSent
-        /// A reused connection died before any byte of the response: the server may have closed it as idle, before
+        /// A reused connection was lost before any byte of the response. The server may have closed it as idle, before
         /// or after the request arrived.
         case unknown
-        /// The server has said that it may process the request (RFC 9113 §6.8), and has closed the connection unanswered.
+        /// The server has reported that it may process the request (RFC 9113 §6.8), and has closed the connection
+        /// without a response.
         case possible
-        /// The server had begun to answer, or the connection was new.
+        /// The server had begun to respond, or the connection was new.
         case begun
     }
 
     let error: any Error
     let processing: Processing
-    /// Whether the request was sent behind another one, whose answer did not end: it is that one that needs a connection
-    /// which is not as old.
+    /// Whether the request was sent behind another one whose response did not complete. The other request needs a newer
+    /// connection; this request does not.
     var isBehind = false
 
-    /// Whether the server has refused the client itself: another connection would be refused, too.
+    /// Whether the server has refused the client itself. It would refuse another connection, too.
     var isRefusal: Bool {
         guard case .alert(let alert, let use) = (error as? TransportError)?.cause, use != .notAsked else {
             return false
@@ -65,8 +67,8 @@ extension HTTPStream {
 
     func takeConnection(from exchange: HTTPExchange) throws -> TakenConnection? { nil }
 
-    /// Whether a response switches the connection, or the stream, to what its request named: 101 in HTTP/1.1, any
-    /// success over HTTP/2 (RFC 8441 §4).
+    /// Whether a response switches the connection, or the stream, to the protocol that its request named: status 101 in
+    /// HTTP/1.1, any success over HTTP/2 (RFC 8441 §4).
     func grantsUpgrade(_ head: ResponseHead) -> Bool {
         isExclusive ? head.status == 101 : 200..<300 ~= head.status
     }

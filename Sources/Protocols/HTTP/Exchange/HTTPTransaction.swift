@@ -4,31 +4,32 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// One request that is sent, and its response. An exchange makes a new one for each: for a further step of authentication,
-/// after 417, and where a connection that died had taken a part of the request.
+/// One sending of a request, and its response. An exchange makes a new transaction for each sending: for a further step
+/// of authentication, after status 417, and after a connection was lost that had taken a part of the request.
 struct HTTPTransaction {
     var fields: HTTPFields
-    /// Whether the cookies among them are the storage's, and not the program's own.
+    /// Whether the cookies in the fields come from the storage, and were not set by the program.
     var sendsStoredCookies = false
-    /// Whether the body waits until the server wants it.
+    /// Whether the body waits for the server's consent.
     private(set) var expectsContinue = false
-    /// Whether the server's certificate was accepted though it failed: the response is not for tasks whose delegates would
-    /// not accept it.
+    /// Whether the server's certificate was accepted although its validation failed. The response is not shared with
+    /// tasks whose delegates might not accept the certificate.
     private(set) var isServerUntrusted = false
     private(set) var response: HTTPURLResponse?
-    /// Over HTTP/2 they may be there before the response is made: while the program is asked about a redirect, for example.
+    /// Over HTTP/2 the trailers may arrive before the response object is made, for example while the program decides
+    /// about a redirect.
     private var trailers: HTTPFields?
-    /// Nil where the receiver gets the content as it comes.
+    /// Nil if the receiver gets the content without decoding.
     private(set) var decoding: BodyDecoding?
-    /// Bytes of the body that have come since something was decoded.
+    /// The number of body bytes received since the decoder last returned output.
     private(set) var codedBytesWithoutOutput = 0
-    /// Bytes of the body that may come for nothing and be signs of life all the same: twice what the largest block of a coding
-    /// has (zstd's, RFC 8878 §3.1.1.2.4). What goes on beyond that is none.
+    /// The number of body bytes that count as progress although the decoder returns no output: twice the largest block
+    /// of any coding (zstd's, RFC 8878 §3.1.1.2.4). Further bytes without output do not count as progress.
     private static let mostWithoutOutput = 256 * 1024
-    /// Looks at the response's content, to see that the server has proved itself.
+    /// Checks by the response's content that the server has proved that it knows the password.
     private var bodyCheck: DigestBodyCheck?
     var timings: TransactionTimings
-    /// Whether the receiver has the transaction's record.
+    /// Whether the receiver has received the transaction's record.
     private(set) var isReported = false
 
     init(fields: HTTPFields = HTTPFields(), sendsStoredCookies: Bool = false, fetchStart: MonotonicTime? = nil) {
@@ -39,8 +40,8 @@ struct HTTPTransaction {
 
     // MARK: The request
 
-    /// Decides whether the body waits until the server wants it. A caller's own `Expect: 100-continue` is kept; over HTTP/1.1
-    /// a long body gets one. Over HTTP/2 a server that does not want a body resets its stream.
+    /// Decides whether the body waits for the server's consent. A caller's own `Expect: 100-continue` is kept. Over
+    /// HTTP/1.1 a long body gets this field. Over HTTP/2 a server that refuses a body resets its stream.
     mutating func decideContinue(_ body: RequestBody, isRefused: Bool, asksForLongBodies: Bool) -> Bool {
         expectsContinue = false
         if isRefused { return false }
@@ -84,12 +85,12 @@ struct HTTPTransaction {
         response?.trailers = trailers
     }
 
-    /// Makes what undoes the codings of the response.
+    /// Makes the decoder of the response's codings.
     ///
     /// - Parameters:
-    ///   - keepsCodings: whether those of the content stay.
-    ///   - ratio: by how much decoding may expand the body.
-    ///   - buffer: where a piece of it is decoded to.
+    ///   - keepsCodings: whether the content codings are left in place.
+    ///   - ratio: the limit of the body's expansion.
+    ///   - buffer: the buffer for a decoded piece.
     mutating func willDecode(
         _ head: ResponseHead, hasBody: Bool, keepsCodings: Bool, ratio: Int, buffer: UnsafeMutableRawBufferPointer
     ) throws(LoadFailure) {
@@ -97,33 +98,33 @@ struct HTTPTransaction {
             for: head, hasBody: hasBody, keepsCodings: keepsCodings, ratio: ratio, buffer: buffer, check: bodyCheck)
     }
 
-    /// - Parameter check: what sees from the response's content that the server has proved itself.
+    /// - Parameter check: checks by the response's content that the server has proved that it knows the password.
     mutating func willCheckBody(by check: DigestBodyCheck?) { bodyCheck = check }
 
     var checksBody: Bool { bodyCheck != nil }
 
     func noteProof(_ information: [String: String]) { bodyCheck?.noteTrailers(information) }
 
-    /// Whether the body goes to its receiver as it comes.
+    /// Whether the body goes to its receiver without decoding or check.
     var isBodyPlain: Bool { decoding == nil && bodyCheck == nil }
 
-    /// Whether the receiver has not taken all that was decoded.
+    /// Whether the receiver has not taken all decoded bytes.
     var hasDecodedPending: Bool { decoding?.hasPending == true }
 
-    /// Bytes of the body have come, and the receiver has them as they are.
+    /// Bytes of the body were received, and the receiver has taken them without decoding.
     mutating func didReceivePlainBody(_ count: Int) {
         timings.responseBodyBytesReceived += Int64(count)
         timings.responseBodyBytesAfterDecoding += Int64(count)
     }
 
-    /// Bytes of the body have come.
+    /// Bytes of the body were received.
     mutating func didReceiveBody(_ bytes: UnsafeRawBufferPointer) {
         timings.responseBodyBytesReceived += Int64(bytes.count)
         codedBytesWithoutOutput += bytes.count
         if decoding?.feedsCheck != true { bodyCheck?.update(bytes) }
     }
 
-    /// Whether the server, which sends bytes that do not yet decode to anything, may be about to send more of use.
+    /// Whether bytes that do not yet decode to output still count as progress of the response.
     var isDecodingOn: Bool { codedBytesWithoutOutput > 0 && codedBytesWithoutOutput <= Self.mostWithoutOutput }
 
     mutating func didDeliver(_ count: Int) {
@@ -131,7 +132,7 @@ struct HTTPTransaction {
         codedBytesWithoutOutput = 0
     }
 
-    /// The response is complete, and was taken whole.
+    /// The response is complete, and all of it was taken.
     func finish() throws {
         try decoding?.finish()
         try bodyCheck?.finish()

@@ -4,8 +4,8 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 
 extension HTTPURLResponse {
-    /// - Parameter isCoded: the announced length is that of the coded bytes, so a body's that is decoded is unknown, as
-    ///   Apple has it.
+    /// - Parameter isCoded: whether the body is coded and will be decoded. The announced length is that of the coded
+    ///   bytes, so the expected length is unknown then, as in Apple's implementation.
     convenience init(_ head: ResponseHead, to request: URLRequest, isCoded: Bool = false) {
         self.init(
             url: request.url ?? URL(fileURLWithPath: "/"), statusCode: head.status,
@@ -15,7 +15,7 @@ extension HTTPURLResponse {
 }
 
 extension HTTPFields {
-    /// What `Content-Length` says, or the first of several that say the same; -1 where there is none.
+    /// The length in `Content-Length`, or in the first of several equal ones; -1 if there is none.
     fileprivate var announcedLength: Int64 {
         switch framing.length {
         case .absent: -1
@@ -26,7 +26,7 @@ extension HTTPFields {
 }
 
 extension HTTPVersion {
-    /// As users see it; no string is made.
+    /// The version's name for users. No string is allocated.
     fileprivate var name: String {
         switch (major, minor) {
         case (2, _): "HTTP/2"

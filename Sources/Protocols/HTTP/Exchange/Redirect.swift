@@ -3,18 +3,18 @@ import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitPrimitives
 
-/// Where a response redirects to, and with what request (RFC 9110 §15.4).
+/// The target of a redirect response, and the request for it (RFC 9110 §15.4).
 struct Redirect {
     let request: URLRequest
-    /// Why the request may not be loaded as it is, where it may not: the program decides about it all the same, and may
-    /// have another loaded, or none.
+    /// The reason why the request may not be loaded unchanged, if there is one. The program still decides about the
+    /// redirect, and may have another request loaded, or none.
     let refusal: LoadFailure?
 
-    /// Nil when the response is none: another status, or no `Location`.
+    /// Nil if the response is no redirect: it has another status, or no `Location`.
     ///
     /// - Parameters:
-    ///   - settings: taken where the response is a redirect.
-    ///   - mayUpgrade: a WebSocket's handshake may be redirected to `ws` and `wss`, too.
+    ///   - settings: evaluated only if the response is a redirect.
+    ///   - mayUpgrade: whether the redirect may also lead to `ws` and `wss`, as for a WebSocket's handshake.
     init?(
         _ head: ResponseHead, of request: URLRequest, in settings: @autoclosure () -> SessionSettings,
         mayUpgrade: Bool = false
@@ -26,7 +26,7 @@ struct Redirect {
         status: Int, _ fields: HTTPFields, of request: URLRequest, in settings: @autoclosure () -> SessionSettings,
         mayUpgrade: Bool = false
     ) throws(LoadFailure) {
-        // An empty `Location` says nothing.
+        // An empty `Location` is ignored.
         guard [301, 302, 303, 307, 308].contains(status), let old = request.url, let text = fields[.location],
             !text.isEmpty
         else { return nil }
@@ -48,13 +48,13 @@ struct Redirect {
         self.request = next
     }
 
-    /// Throws where a server may not redirect to the URL.
+    /// Throws if a server may not redirect to the URL.
     private static func isSameOrigin(
         _ url: URL, as old: Origin, in settings: SessionSettings
     ) throws(LoadFailure) -> Bool {
         let origin = try origin(of: url)
         if origin == old { return true }
-        // The programs behind such sockets trust those that can open them.
+        // The programs behind such sockets trust every process that can open them.
         if settings.unixSocket?(origin.host) != nil {
             throw .nowhere("the server redirects to a Unix-domain socket, which only a program may ask for")
         }
@@ -72,14 +72,14 @@ struct Redirect {
         }
     }
 
-    /// The old URL's fragment goes along unless the new one has its own (RFC 9110 §10.2.2).
+    /// The old URL's fragment is kept unless the new URL has its own (RFC 9110 §10.2.2).
     private static func withFragment(of old: URL, _ url: URL) -> URL {
         guard url.fragment == nil, let fragment = old.fragment(percentEncoded: true) else { return url }
         return URL(string: url.absoluteString + "#" + fragment) ?? url
     }
 
-    /// Where the old URL names a user, the request goes on as this one, unless the new URL names another. It does so where
-    /// `Location` is relative, too (RFC 3986 §5.2.2).
+    /// Keeps the user of the old URL unless the new URL names another. This applies to a relative `Location`, too (RFC
+    /// 3986 §5.2.2).
     private static func withUser(of old: URL, _ url: URL) -> URL {
         guard url.credential == nil, let user = old.user(percentEncoded: true), !user.isEmpty,
             var components = URLComponents(url: url, resolvingAgainstBaseURL: true)
@@ -89,7 +89,7 @@ struct Redirect {
         return components.url ?? url
     }
 
-    /// 303 requires GET; 301 and 302 turn POST into GET, as every client does (RFC 9110 §15.4.2–4).
+    /// Status 303 requires GET. 301 and 302 turn POST into GET, as in every client (RFC 9110 §15.4.2–4).
     private static func keepsMethod(_ status: Int, _ method: String) -> Bool {
         switch status {
         case 303: method == "HEAD" || method == "GET"

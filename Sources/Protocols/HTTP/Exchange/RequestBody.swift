@@ -2,18 +2,19 @@ import Foundation
 import LoadingKitCore
 import LoadingKitHTTP1
 
-/// What is sent after a request's head.
+/// The content that is sent after a request's head.
 package enum RequestBody {
     case none
     case data(Data)
-    /// A stream; its length when the request says it.
+    /// A stream, and its length if the request states it.
     case stream(BodyStreamReader, length: UInt64?)
     case file(BodyFile)
 
-    /// Bodies of more bytes wait for `100 Continue`, so that a server can refuse them unsent (RFC 9110 §10.1.1).
+    /// Bodies with more bytes wait for `100 Continue`, so that a server can refuse them before they are sent (RFC 9110
+    /// §10.1.1).
     static let expectContinueThreshold = 1 << 20
 
-    /// How long to wait for `100 Continue` before the body is sent all the same, in seconds.
+    /// The longest wait for `100 Continue`, in seconds. The body is sent after it.
     static let continueTimeout = 1.0
 
     package init(_ request: URLRequest) {
@@ -29,11 +30,11 @@ package enum RequestBody {
         }
     }
 
-    /// Whether requests with a method have a body by its nature.
+    /// Whether requests with a method normally have a body.
     static func comes(with method: String) -> Bool { method == "POST" || method == "PUT" || method == "PATCH" }
 
-    /// How the body is framed. A method that has a body by its nature says `Content-Length: 0` for none
-    /// (RFC 9110 §8.6).
+    /// The framing of the body. For a method that normally has a body, an empty body is announced by `Content-Length:
+    /// 0` (RFC 9110 §8.6).
     func framing(method: String) -> RequestBodyFraming {
         switch self {
         case .none: Self.comes(with: method) ? .length(0) : .none
@@ -44,7 +45,7 @@ package enum RequestBody {
         }
     }
 
-    /// The body's size in bytes, -1 when it is not known.
+    /// The body's size in bytes; -1 if it is unknown.
     package var expectedCount: Int64 {
         switch self {
         case .none: 0
@@ -56,7 +57,7 @@ package enum RequestBody {
 
     var waitsForContinue: Bool { expectedCount < 0 || expectedCount > Self.expectContinueThreshold }
 
-    /// What gives the bytes that are not in memory.
+    /// The source of bytes that are not in memory.
     package var source: (any BodySource)? {
         switch self {
         case .none, .data: nil
@@ -65,7 +66,7 @@ package enum RequestBody {
         }
     }
 
-    /// The bytes; nil for a stream's or a file's, which are not known before they are sent.
+    /// The bytes; nil for a stream or a file, whose bytes are unknown before they are sent.
     package var data: Data? {
         switch self {
         case .none: Data()
@@ -77,7 +78,7 @@ package enum RequestBody {
     /// The rest of a stream is not needed.
     package func abandon() { if case .stream(let reader, _) = self { reader.abandon() } }
 
-    /// With another stream in place of one that was read from.
+    /// The body with another stream in place of one that was partly read.
     func with(_ stream: InputStream) -> RequestBody {
         guard case .stream(_, let length) = self else { return self }
         return .stream(BodyStreamReader(stream), length: length)

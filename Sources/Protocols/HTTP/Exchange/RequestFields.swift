@@ -4,9 +4,9 @@ import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitPrimitives
 
-/// Puts together the fields of a session's requests: the caller's, the session's, and the system's.
+/// Combines the fields of a session's requests: the caller's, the session's, and the system's.
 struct RequestFields {
-    /// Fields that frame the message or concern the connection; a caller's are dropped (RFC 9110 §7.6.1).
+    /// Fields that frame the message or concern the connection. A caller's own are dropped (RFC 9110 §7.6.1).
     private static let reserved: [KnownField] = [
         .connection, .contentLength, .keepAlive, .proxyConnection, .te, .trailer, .transferEncoding, .upgrade,
     ]
@@ -14,7 +14,7 @@ struct RequestFields {
     static let userAgent = "\(ProcessInfo.processInfo.processName) LoadingKit/1.0"
 
     private let additional: [(name: String, value: String)]
-    /// The same without credentials: for other origins than the one that the task was made for.
+    /// The same fields without credentials, for origins other than the one for which the task was made.
     private let additionalElsewhere: [(name: String, value: String)]
     init(_ settings: SessionSettings) {
         additional = settings.httpAdditionalHeaders ?? []
@@ -38,7 +38,7 @@ struct RequestFields {
         for name in Self.reserved where !additional.isEmpty && fields.contains(name) { fields.remove(name) }
         if !fields.contains(.accept) { fields.append(.accept, "*/*") }
         if !fields.contains(.acceptEncoding) {
-            // A part of what is coded cannot be decoded: the Fetch standard, "HTTP-network-or-cache fetch".
+            // A range of coded content cannot be decoded: the Fetch standard, "HTTP-network-or-cache fetch".
             fields.append(.acceptEncoding, fields.contains(.range) ? "identity" : ContentDecoder.acceptEncoding)
         }
         if !fields.contains(.userAgent) { fields.append(.userAgent, Self.userAgent) }
@@ -51,9 +51,9 @@ struct RequestFields {
 }
 
 extension URLRequest {
-    /// Whether the request brings neither fields nor a body.
+    /// Whether the request has neither fields nor a body.
     var isPlain: Bool { fields.isEmpty && !hasBody }
 
-    /// Whether a body goes out that needs a type: an empty one does not, nor is one expected of a GET.
+    /// Whether the request's body needs a type. An empty body needs none, and servers do not expect one of a GET.
     fileprivate var hasContentToName: Bool { hasBody && httpMethod != "GET" && httpBody?.isEmpty != true }
 }

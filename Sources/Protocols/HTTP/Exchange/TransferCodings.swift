@@ -2,12 +2,12 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// The codings of a response's transfer but `chunked`, which its connection undoes (RFC 9112 §6.1, §7).
+/// The transfer codings of a response except `chunked`, which its connection decodes (RFC 9112 §6.1, §7).
 enum TransferCodings {
-    /// In the order of their application. Empty for nearly every response.
+    /// The codings in the order of their application. Empty for nearly every response.
     ///
-    /// - Throws: `cannotDecodeRawData` for a coding that cannot be undone, and for `chunked` with another one behind it: what
-    ///   comes is not the content.
+    /// - Throws: `cannotDecodeRawData` for an unsupported coding, and for `chunked` before another coding: the received
+    ///   bytes are not the content.
     static func read(_ fields: HTTPFields) throws(LoadFailure) -> [String] {
         guard fields.contains(.transferEncoding) else { return [] }
         let names = fields.values(of: .transferEncoding).flatMap { $0.lowercased().split(separator: ",") }
@@ -16,7 +16,7 @@ enum TransferCodings {
         for (index, name) in names.enumerated() {
             switch name {
             case "gzip", "x-gzip", "deflate": codings.append(name)
-            // Of RFC 2616; it stands for none.
+            // `identity` is RFC 2616's name for no coding.
             case "identity": break
             case "chunked" where index == names.count - 1: break
             case "chunked":

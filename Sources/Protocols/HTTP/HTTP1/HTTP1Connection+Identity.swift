@@ -2,10 +2,11 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// A server that has seen a request asks who the client is (RFC 8446 §4.6.2). The exchange whose response is awaited puts the
-/// question to its program; the connection is authenticated from then on, as if the server had asked in the handshake.
+/// A server that has received a request asks for a client certificate (RFC 8446 §4.6.2). The exchange whose response is
+/// awaited challenges its program. The connection is authenticated from then on, as if the server had asked in the
+/// handshake.
 extension HTTP1Connection: TLSAsker {
-    /// A question to the program that has no answer yet. Nothing can be read or written.
+    /// A challenge that the program has not answered yet. Nothing can be read or written meanwhile.
     struct IdentityQuestion {
         let challenge: URLAuthenticationChallenge
         weak var receiver: (any LoadReceiver)?
@@ -23,7 +24,7 @@ extension HTTP1Connection: TLSAsker {
         }
     }
 
-    /// Without a tunnel it is the proxy that asks.
+    /// Without a tunnel the proxy is the site that asks.
     private var site: TLSSite {
         let (origin, proxy) = (pool.route.origin, pool.route.isForwarded ? pool.route.proxy : nil)
         guard let proxy else { return TLSSite(origin.host, Int(origin.port)) }
@@ -46,7 +47,7 @@ extension HTTP1Connection: TLSAsker {
         pool.session.authentication.willAuthenticateConnection(to: pool.route.origin, as: identity)
     }
 
-    /// The connection ends: the program's answer is not awaited any more.
+    /// The connection ends. The program's answer is no longer needed.
     func withdrawIdentityQuestion() {
         guard let question = identityQuestion else { return }
         identityQuestion = nil

@@ -1,17 +1,18 @@
 import LoadingKitCore
 import LoadingKitTransport
 
-/// How a connection sends requests ahead of the answers that are awaited (RFC 9112 §9.3.2).
+/// Sends requests ahead of the responses that are awaited (RFC 9112 §9.3.2).
 extension HTTP1Connection {
-    /// How many requests may now be sent behind those that are not answered. None where the server has not shown that it keeps
-    /// its connections, or where the answer in progress is long, or may be endless, or its receiver takes no more of it.
+    /// The number of requests that may now be sent behind unanswered ones. Zero if the server has not yet kept the
+    /// connection after a response, if the response in progress is long or may be endless, or if its receiver takes no
+    /// more of it.
     var roomAhead: Int {
         guard case .active(let exchange) = state, keepAlive.isReused, keepAlive.speaksHTTP11, codec.canSendAhead,
             isAllSent, case .flowing = reading, exchange.allowsPipelining
         else { return 0 }
         if case .head(let isOpenEnded) = response {
             if isOpenEnded || codec.directBodyBytes > Self.drainLimit { return 0 }
-            // What is there may be more than the response in progress, and be taken for the answer.
+            // Unread input may extend beyond the response in progress, and would be taken for the next response.
             if pipeline.isEmpty, stream.isDead { return 0 }
         }
         return Pipeline.depth - 1 - pipeline.count
@@ -19,7 +20,7 @@ extension HTTP1Connection {
 
     var aheadCount: Int { pipeline.count }
 
-    /// Puts a request behind those that are not answered; ``flushAhead()`` sends it.
+    /// Puts a request behind the unanswered ones. ``flushAhead()`` sends it.
     func sendAhead(_ exchange: HTTPExchange) {
         exchange.assigned(to: self)
         exchange.willBeSentAhead()
@@ -35,12 +36,13 @@ extension HTTP1Connection {
     func flushAhead() {
         guard isAllSent, let error = pipeline.flush(to: stream) else { return }
         writing = .failed(error)
-        // What was answered before counts.
+        // Responses that were received before the error count.
         readLater()
     }
 
-    /// A response is complete, and the next is for what was sent ahead; unless the server has announced that there will be
-    /// none: it looks at nothing that came after the request whose response announced it (RFC 9112 §9.6).
+    /// A response is complete. The next response belongs to the request that was sent ahead, unless the server has
+    /// announced the end of the connection: it ignores all requests after the one whose response announced the end (RFC
+    /// 9112 §9.6).
     func proceed(after exchange: HTTPExchange?, hasRest: Bool) {
         let isAnnounced = !codec.awaitsResponse
         guard !isAnnounced, pipeline.isNextSent, pipeline.isAwaited else {
@@ -62,14 +64,15 @@ extension HTTP1Connection {
         pool.roomAheadDidChange()
     }
 
-    /// The connection has ended, and the server had not announced it.
+    /// The connection has ended without an announcement by the server.
     func breakPipeline(_ error: any Error) {
         guard pipeline.isInUse else { return }
         pool.pipelineDidBreak()
         sendAgain(.unknown, after: error)
     }
 
-    /// Has what was sent ahead sent elsewhere: the last first, as each goes before those that wait.
+    /// Sends the requests of the pipeline on other connections. The last request is submitted first, because each one
+    /// is placed before the waiting requests.
     func sendAgain(_ processing: StreamFailure.Processing, after error: (any Error)? = nil) {
         guard !pipeline.isEmpty else { return }
         let error = error ?? LoadFailure(.networkConnectionLost, "the connection was closed")

@@ -3,16 +3,16 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// How a connection receives its exchange's response.
+/// Receives the response of the connection's exchange.
 extension HTTP1Connection {
-    /// A body of which at least so much is left is read straight into the receiver's memory, in bytes.
+    /// A body with at least this number of bytes left is read directly into the receiver's memory.
     private static let directReadThreshold = 4096
 
-    /// Reads in a row before the loop's other connections have their turn.
+    /// The number of reads in a row before the loop's other connections have their turn.
     private static let readsInARow = 16
 
     func streamDidBecomeReadable(_ stream: ByteStream) {
-        // There is nothing to read before the program has answered, unless the server has gone.
+        // The connection has nothing to read before the program has answered, unless the server has closed it.
         withdrawIdentityQuestion()
         readMore()
     }
@@ -26,7 +26,7 @@ extension HTTP1Connection {
         readMore()
     }
 
-    /// Gives the codec what was held back; false where nothing was.
+    /// Gives the codec the bytes that were held back. Returns false if there are none.
     private func takeHeld() -> Bool {
         guard case .held(let unread) = reading else { return false }
         reading = .flowing
@@ -34,8 +34,8 @@ extension HTTP1Connection {
         return true
     }
 
-    /// Reads when the loop comes to it: the caller may be inside another connection's reading, which has the loop's memory for
-    /// what it reads.
+    /// Reads in a later turn of the loop. The caller may be inside another connection's reading, which uses the loop's
+    /// memory for the bytes that it reads.
     func readLater() {
         loop.execute { [weak self] in self?.readMore() }
     }
@@ -58,7 +58,7 @@ extension HTTP1Connection {
         readLater()
     }
 
-    /// Straight into the receiver's memory where the body is long. False when there is no more to read now.
+    /// Reads directly into the receiver's memory if the body is long. Returns false if there is no more to read now.
     private func readOnce(for exchange: HTTPExchange) -> Bool {
         let direct = codec.directBodyBytes
         guard direct >= Self.directReadThreshold, let memory = exchange.bodyBuffer(atMost: direct) else {
@@ -95,7 +95,7 @@ extension HTTP1Connection {
         return false
     }
 
-    /// Nothing is expected on an idle connection: whatever comes, it cannot be used again.
+    /// No bytes are expected on an idle connection. After any event it cannot be used again.
     private func readWhileIdle(since: MonotonicTime) {
         let result = stream.read(into: loop.scratch)
         if case .wouldBlock = result { return }
@@ -104,7 +104,7 @@ extension HTTP1Connection {
         pool.connectionDidClose(self)
     }
 
-    /// Gives the codec bytes, and the exchange what they mean, until either has enough.
+    /// Gives the codec bytes, and the exchange the resulting events, until either of them has to wait.
     private func take(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
         do {
@@ -123,7 +123,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// Counts what the next event took, for the metrics.
+    /// Counts the bytes of the next event, for the metrics.
     private func nextEvent(
         _ bytes: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> ResponseParser.Event? {
@@ -140,7 +140,7 @@ extension HTTP1Connection {
         return event
     }
 
-    /// `rest` is where in the bytes what follows the event begins.
+    /// `rest` is the position in the bytes after the event.
     private func handle(_ event: ResponseParser.Event, _ bytes: UnsafeRawBufferPointer, rest: Int) -> Flow {
         switch state {
         case .active(let exchange):
@@ -202,7 +202,7 @@ extension HTTP1Connection {
         keepAlive.didReceive(head, now: loop.now)
     }
 
-    /// The server has closed its side in order.
+    /// The server has closed its side in an orderly way.
     private func didReceiveEnd() {
         do {
             if let event = try codec.finish() {

@@ -2,12 +2,12 @@ import LoadingKitCore
 import LoadingKitHTTP1
 import LoadingKitTransport
 
-/// How a connection sends its exchange's request.
+/// Sends the request of the connection's exchange.
 extension HTTP1Connection {
     /// Whether all of the request is sent.
     var isAllSent: Bool { if case .done = writing { true } else { false } }
 
-    /// Whether nothing more of the request will be sent.
+    /// Whether no more of the request will be sent.
     var isSendingOver: Bool {
         switch writing {
         case .done, .failed: true
@@ -37,10 +37,10 @@ extension HTTP1Connection {
         if !pipeline.isEmpty { flushAhead() }
     }
 
-    /// Most requests are sent at once, and their sender is not kept.
+    /// Most requests are sent at once. Their sender is not kept.
     private func proceed(with sender: consuming RequestSender, _ exchange: HTTPExchange) {
         let (head, body, framing) = (sender.headCount, sender.bodyCount, sender.framingCount)
-        // So that the sender is not copied when it changes.
+        // This avoids a copy of the sender when it changes.
         writing = .done
         let progress = sender.proceed(stream, &codec)
         let sent = (
@@ -74,7 +74,7 @@ extension HTTP1Connection {
         case .needsPiece(let source):
             readPiece(source, exchange)
         case .failed(is TransportError) where sentAnything:
-            // A server may answer and close without reading all of the request: its answer is what counts (RFC 9112 §9.5).
+            // A server may respond and close without reading all of the request. Its response counts (RFC 9112 §9.5).
             readLater()
         case .failed(let error as TransportError):
             end(with: error, .notSent)
@@ -98,7 +98,7 @@ extension HTTP1Connection {
         }
     }
 
-    /// The server wants the body, or takes too long to say so.
+    /// The server has requested the body, or the time for this has passed.
     func sendBodyNow() {
         guard case .active(let exchange) = state, var sender, sender.isWaitingForContinue else { return }
         if case .awaitingContinue(_, let timer) = writing { timer.cancel() }
@@ -106,7 +106,7 @@ extension HTTP1Connection {
         proceed(with: sender, exchange)
     }
 
-    /// A final response has come instead of `100 Continue`: the body is not wanted (RFC 9110 §10.1.1).
+    /// A final response has arrived instead of `100 Continue`. The server does not need the body (RFC 9110 §10.1.1).
     func stopSendingIfUnwanted() {
         if sender?.isWaitingForContinue == true { stopSending() }
     }

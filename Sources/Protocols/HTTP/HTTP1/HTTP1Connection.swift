@@ -4,8 +4,9 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// One HTTP/1.1 connection: moves bytes between its socket and the codec's state machine, for one exchange at a time. The
-/// requests of others may have been sent ahead, in its ``Pipeline``: each becomes active when those before it are answered.
+/// One HTTP/1.1 connection. It moves bytes between its socket and the codec's state machine, for one exchange at a
+/// time. Requests of other exchanges may have been sent ahead, in its ``Pipeline``. Each of them becomes active when
+/// the requests before it are answered.
 ///
 /// ```
 ///                     carry                     the response is complete
@@ -17,54 +18,55 @@ import LoadingKitTransport
 ///   Any state ── end of the stream, error, or what cannot be used again ──▶ closed
 /// ```
 ///
-/// A call of an exchange may end that exchange, and with it change this connection's state; so after each call the state is
-/// looked at anew.
+/// A call of an exchange may end this exchange, and thereby change this connection's state. The state is therefore
+/// checked again after each call.
 final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable {  // confined to `loop`
-    /// What may be left of an abandoned response for the connection to be kept: to read less than this costs less than to open
-    /// a new connection. In bytes, and in seconds for them to arrive.
+    /// The largest rest of an abandoned response, in bytes, for which the connection is kept: reading less than this
+    /// costs less than opening a connection. `drainTime` is the limit for its arrival, in seconds.
     static let drainLimit = 64 * 1024
     static let drainTime = 2.0
 
     enum State {
         case idle(since: MonotonicTime)
-        /// The exchange's request is sent, and its response received.
+        /// The exchange's request is being sent, and its response received.
         case active(HTTPExchange)
-        /// The rest of a response is read and dropped: its exchange is gone, or is to be carried anew.
+        /// The rest of a response is read and dropped. Its exchange is over, or will be carried again.
         case draining(Draining)
         case closed
     }
 
     struct Draining {
-        /// How many bytes of the body may still come.
+        /// The number of body bytes that may still arrive.
         var budget: Int
         let timer: LoopTimer
-        /// The exchange that the connection carries when the rest has come.
+        /// The exchange that the connection carries after the rest has arrived.
         var next: HTTPExchange?
     }
 
-    /// How far the request of the active exchange is sent.
+    /// The progress of sending the active exchange's request.
     enum Writing {
         case done
-        /// Until the socket has room, or the body's source has given its next piece.
+        /// Sending waits until the socket has room, or until the body's source has delivered its next piece.
         case sending(RequestSender)
-        /// The head is sent. The body is, when the server wants it, or the timer fires.
+        /// The head is sent. The body is sent when the server requests it, or when the timer fires.
         case awaitingContinue(RequestSender, LoopTimer)
-        /// What was received before counts: a server may answer, and close without reading all of the request.
+        /// Bytes that were received before the error count: a server may respond and close without reading all of the
+        /// request.
         case failed(any Error)
     }
 
-    /// How far the response has come that is awaited, or drained.
+    /// The progress of the response that is awaited or drained.
     enum ResponseProgress {
         case awaited
-        /// A byte of it has come.
+        /// At least one byte of the response was received.
         case begun
-        /// Its head has come.
+        /// The response's head was received.
         case head(isOpenEnded: Bool)
     }
 
     enum Reading {
         case flowing
-        /// The exchange takes no more for now. The bytes were received, and it has not had them.
+        /// The exchange takes no more bytes for now. These bytes were received, and not yet passed to it.
         case held(unread: [UInt8])
     }
 
@@ -72,9 +74,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     let pool: ConnectionPoolDriver
     let loop: EventLoop
     let metrics: ConnectionMetrics
-    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
-    // object: the check costs more than what it guards.
-    /// What the pool knows the connection by.
+    // Exclusive access is not checked for a property that is read and replaced, or changed by a function that calls no
+    // other object: the check costs more than the access.
+    /// The connection's identifier in its pool.
     @exclusivity(unchecked) var id = HTTPConnectionPool.ConnectionID(index: -1, generation: 0)
     @exclusivity(unchecked) var codec = ClientConnection()
     @exclusivity(unchecked) var state: State
@@ -82,14 +84,14 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     @exclusivity(unchecked) var reading = Reading.flowing
     @exclusivity(unchecked) var response = ResponseProgress.awaited
     @exclusivity(unchecked) var keepAlive = HTTP1KeepAlive()
-    /// The requests that were sent behind that of the active exchange, or behind the one whose response is drained.
+    /// The requests that were sent behind the active exchange's request, or behind the one whose response is drained.
     var pipeline = Pipeline()
     var identityQuestion: IdentityQuestion?
-    /// Memory for the head of the next request.
+    /// Memory for the next request's head.
     @exclusivity(unchecked) var headBuffer: [UInt8] = []
-    /// Whose requests the connection may carry.
+    /// The user whose requests the connection may carry.
     @exclusivity(unchecked) private(set) var binding = HTTPConnectionPool.Binding.none
-    /// Among the process's connections; nil as long as this one has not been idle.
+    /// The connection's membership in the process's idle connections; nil until the connection has been idle.
     @exclusivity(unchecked) private var membership: IdleConnections.Membership?
 
     init(_ stream: ByteStream, _ pool: ConnectionPoolDriver) {
@@ -110,24 +112,24 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
 
     // MARK: From the pool
 
-    /// Since when the connection is idle: since now where it is not.
+    /// The time since which the connection is idle; the current time if it is not idle.
     var idleSince: MonotonicTime { if case .idle(let since) = state { since } else { loop.now } }
 
-    /// Whether an idle connection can carry an exchange. The event that reports its end, or bytes that are not the answer to
-    /// any request, may be waiting behind the one that brought the exchange.
+    /// Whether an idle connection can carry an exchange. An unread event may report its end, or bytes that are not a
+    /// response to any request.
     var isUsable: Bool {
         guard case .idle = state else { return false }
         return !stream.isDead
     }
 
-    /// Closes an idle connection that cannot be used: the server has closed it, unnoticed so far.
+    /// Closes an idle connection that cannot be used: the server has closed it, which was not noticed before.
     func discard() {
         if case .idle(let since) = state { pool.serverDidCloseIdle(after: loop.now.seconds(since: since)) }
         close()
     }
 
-    /// No exchange waits for the connection: it is one of the process's idle ones, of which some are closed when they are
-    /// many.
+    /// No exchange waits for the connection. It becomes one of the process's idle connections, some of which are closed
+    /// if there are too many.
     func didBecomeIdle() {
         let membership = membership ?? IdleConnections.Membership(on: loop) { [self] in closeIfChosen() }
         self.membership = membership
@@ -175,11 +177,10 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         if isReusable { pool.connectionDidBecomeIdle(self) } else { pool.connectionDidClose(self) }
     }
 
-    /// Whether something waits behind the last response, where no other is expected. It would be taken for the answer to the
-    /// next request.
+    /// Whether unexpected bytes follow the last response. They would be taken for the response to the next request.
     private var hasUnexpectedInput: Bool { stream.mayHaveInput && stream.isDead }
 
-    /// The server has switched to the protocol that the request named: a tunnel has the connection from now on.
+    /// The server has switched to the protocol that the request named. A tunnel owns the connection from now on.
     func switchOver(_ exchange: HTTPExchange, _ upgrade: any HTTPUpgrade, rest: [UInt8]) {
         guard isAllSent else { return end(with: LoadFailure.switchedEarly, .begun) }
         let tunnel = HTTP1Tunnel(stream, exchange, upgrade, rest: rest)
@@ -212,7 +213,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
             drain(next: nil)
         } else {
             pipeline.abandon(exchange)
-            // No exchange is behind the response that none waits for.
+            // No exchange waits behind the response that is drained.
             if case .draining = state, !hasResponse, !pipeline.isAwaited { leave(to: nil) }
         }
     }
@@ -224,7 +225,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         exchange.restartInTurn()
     }
 
-    /// Nothing is sent for an upgrade before the connection is its own.
+    /// An upgrade's bytes are sent only after the connection was handed to its tunnel.
     func outputDidBecomeReady() {}
 
     var isExclusive: Bool { true }
@@ -234,9 +235,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
     // MARK: Draining
 
     private func drain(next: HTTPExchange?) {
-        // The server waits for an answer that nobody gives.
+        // The server waits for a client certificate that nobody will provide.
         guard identityQuestion == nil else { return leave(to: next) }
-        // Requests that were sent ahead may well wait a little for a response that has not begun.
+        // Requests that were sent ahead may wait a short time for a response that has not begun.
         guard hasResponse || pipeline.isAwaited, isSendingOver, codec.directBodyBytes <= Self.drainLimit else {
             return leave(to: next)
         }
@@ -255,12 +256,12 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         if case .draining(let draining) = state { leave(to: draining.next) }
     }
 
-    /// A response that no exchange takes is complete.
+    /// A response that no exchange receives is complete.
     func drained(hasRest: Bool = false) {
         guard case .draining(let draining) = state else { return }
         draining.timer.cancel()
         guard pipeline.isEmpty else { return proceed(after: nil, hasRest: hasRest) }
-        // A person may have taken longer to answer a challenge than the server has waited.
+        // A user may have taken longer to answer a challenge than the server keeps the connection.
         guard codec.canCarryAnotherRequest, !hasRest, !stream.isDead else { return leave(to: draining.next) }
         state = .idle(since: loop.now)
         guard let next = draining.next else { return pool.connectionDidBecomeIdle(self) }
@@ -268,9 +269,9 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         carry(next, isReused: true)
     }
 
-    /// The connection cannot be used again, neither by the exchange that it was to carry next.
+    /// The connection cannot be used again, not even by the exchange that it was to carry next.
     private func leave(to next: HTTPExchange?) {
-        // A server that forgets what was sent ahead of its answers is silent.
+        // A server that ignores requests sent ahead of its responses does not respond.
         if pipeline.isInUse, case .awaited = response,
             loop.now >= pipeline.lastTurn.advanced(bySeconds: Self.drainTime)
         {
@@ -290,7 +291,8 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         switch last {
         case .active(let exchange):
             breakPipeline(error)
-            // The server has closed the connection as idle: it does so after as long as it was idle before the request.
+            // The server closed the connection as idle. It does so after the time for which the connection was idle
+            // before the request.
             if processing == .unknown { pool.serverDidCloseIdle(after: keepAlive.idleTime) }
             let isForAnother = !hasResponse && pool.offerHTTP2IfMisunderstood(stream.info)
             exchange.failed(StreamFailure(error: error, processing: isForAnother ? .notSent : processing))
@@ -306,7 +308,7 @@ final class HTTP1Connection: HTTPStream, ByteStreamHandler, @unchecked Sendable 
         }
     }
 
-    /// What the server may have done with a request that it has not answered.
+    /// The server's possible processing of a request to which it has not responded.
     var processingWithoutResponse: StreamFailure.Processing {
         if case .awaited = response, keepAlive.isReused { .unknown } else { .begun }
     }

@@ -2,47 +2,48 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The requests that a connection has sent ahead of the answers to those before them, in order (RFC 9112 §9.3.2).
+/// The requests that a connection has sent ahead of the responses to earlier requests, in order (RFC 9112 §9.3.2).
 ///
-/// Empty, it is nothing but a few words of memory: connections that do not pipeline have one, too.
+/// An empty pipeline takes only a few words of memory, because connections without pipelining have one, too.
 struct Pipeline {
-    /// How many requests a connection has unanswered at most. The heads of so many usually fit what may be sent in one
-    /// round trip on a connection that was quiet (ten segments, RFC 6928), and what servers read at once; more of them
-    /// would save little, and have more requests wait behind a slow answer, or sent again when the connection breaks.
+    /// The largest number of unanswered requests on a connection. The heads of eight requests usually fit the data that
+    /// may be sent in one round trip on a connection that was quiet (ten segments, RFC 6928), and the data that servers
+    /// read at once. A larger number would save little; more requests would wait behind a slow response, or be sent
+    /// again when the connection is lost.
     static let depth = 8
 
     private struct Entry {
-        /// Nil when it is over: its answer is read, and dropped.
+        /// Nil if the exchange is over. Its response is read and dropped.
         var exchange: HTTPExchange?
-        /// Bytes of the head that the socket has not taken.
+        /// The number of bytes of the head that the socket has not taken.
         var unsent: Int
     }
 
     private var entries: [Entry] = []
-    /// The heads of the entries that are not sent whole, and maybe of some before.
+    /// The heads of the entries that are not completely sent, and possibly of some entries before them.
     private var output: [UInt8] = []
     private var outputSent = 0
 
-    /// Whether anything was sent ahead since the connection was free.
+    /// Whether a request was sent ahead since the connection was free.
     private(set) var isInUse = false
-    /// When it became the turn of the answer that is awaited.
+    /// The time at which the awaited response became the next one.
     private(set) var lastTurn = MonotonicTime.distantFuture
 
     var isEmpty: Bool { entries.isEmpty }
     var count: Int { entries.count }
 
-    /// Whether an exchange waits for an answer.
+    /// Whether an exchange waits for a response.
     var isAwaited: Bool { entries.contains { $0.exchange != nil } }
 
-    /// Whether the server can have seen all of the request that it is to answer next.
+    /// Whether the server can have received all of the request that it answers next.
     var isNextSent: Bool { entries.first?.unsent == 0 }
 
-    /// The connection carries a request that it was free for.
+    /// The connection was free and now carries a request.
     mutating func begin() { isInUse = false }
 
     // MARK: Sending
 
-    /// Appends a request, to be sent by ``flush(to:)``. When it throws, nothing has changed.
+    /// Appends a request, which ``flush(to:)`` sends. If the method throws, nothing has changed.
     mutating func append(
         _ exchange: HTTPExchange, _ codec: inout ClientConnection, now: MonotonicTime
     ) throws(HTTP1Error) {
@@ -55,7 +56,7 @@ struct Pipeline {
         isInUse = true
     }
 
-    /// Sends what the socket takes.
+    /// Sends as many bytes as the socket takes.
     mutating func flush(to stream: ByteStream) -> TransportError? {
         while outputSent < output.count {
             switch output.withUnsafeBytes({ stream.write(UnsafeRawBufferPointer(rebasing: $0[outputSent...])) }) {
@@ -83,7 +84,7 @@ struct Pipeline {
 
     // MARK: Answers
 
-    /// Takes out the request that is answered next: nil when its exchange is over.
+    /// Removes and returns the request that is answered next; nil if its exchange is over.
     mutating func takeNext(now: MonotonicTime) -> HTTPExchange? {
         lastTurn = now
         return entries.isEmpty ? nil : entries.removeFirst().exchange
@@ -94,7 +95,7 @@ struct Pipeline {
         entries[index].exchange = nil
     }
 
-    /// Takes out those that wait for answers, when none will come.
+    /// Removes and returns the requests that await responses, when no more will arrive.
     mutating func takeAll() -> [HTTPExchange] {
         defer { self = Pipeline() }
         return entries.compactMap(\.exchange)

@@ -4,35 +4,35 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Sends one request: the head, then the body as the socket takes it and as its stream gives it.
+/// Sends one request: the head, then the body as fast as the socket takes it and its source delivers it.
 ///
-/// Its connection drives it, and owns the codec: `proceed` goes on until the socket is full, the body's next piece is
-/// being read, or all is sent.
+/// The connection drives the sender and owns the codec. `proceed` continues until the socket is full, the body's next
+/// piece is being read, or all is sent.
 struct RequestSender {
     enum Progress {
         case done
-        /// Until the socket has room.
+        /// Sending waits until the socket has room.
         case blocked
-        /// Until the body's source has given its next piece.
+        /// Sending waits for the next piece of the body's source.
         case needsPiece(any BodySource)
-        /// Until the server says `100 Continue`, or takes too long to say so.
+        /// Sending waits for the server's `100 Continue`, or until the time for it has passed.
         case awaitsContinue
         case failed(any Error)
     }
 
     private enum Rest {
-        /// What is left of a body that is known whole.
+        /// The rest of a body that is in memory.
         case data(Data)
         case source(any BodySource)
         case nothing
     }
 
-    /// Head and framing bytes, and behind them a piece of the body.
+    /// The bytes of the head and the framing. A piece of the body follows them.
     private var control: [UInt8]
     private var controlSent = 0
     private var piece = Data()
     private var pieceSent = 0
-    /// What frames the piece from behind.
+    /// The framing bytes after the piece.
     private var suffix: [UInt8] = []
     private var rest: Rest
     private var awaitsContinue: Bool
@@ -40,12 +40,12 @@ struct RequestSender {
 
     private let headLength: Int
 
-    /// Bytes of the head, of the body, and of what frames that, which the socket has taken.
+    /// The numbers of bytes of the head, of the body, and of the body's framing that the socket has taken.
     private(set) var headCount = 0
     private(set) var bodyCount = 0
     private(set) var framingCount = 0
 
-    /// - Parameter buffer: memory of an earlier request's head, taken to be used again.
+    /// - Parameter buffer: the memory of an earlier request's head, taken for reuse.
     init(_ exchange: HTTPExchange, _ codec: inout ClientConnection, buffer: inout [UInt8]) throws(HTTP1Error) {
         let body = exchange.body
         if let source = body.source {
@@ -65,7 +65,7 @@ struct RequestSender {
         headLength = control.count
     }
 
-    /// The memory that the head was put in, once all is sent.
+    /// The memory of the head, for reuse after all is sent.
     consuming func takeBuffer() -> [UInt8] { control }
 
     var sentAnything: Bool { headCount > 0 }
@@ -84,7 +84,7 @@ struct RequestSender {
         }
     }
 
-    /// The next piece of a body's source; nil at its end.
+    /// Takes the next piece of a body's source; nil at its end.
     mutating func supply(_ data: Data?, _ codec: inout ClientConnection) throws {
         guard let data else {
             rest = .nothing
@@ -93,7 +93,7 @@ struct RequestSender {
         try put(data, &codec)
     }
 
-    /// Puts what comes next behind what is to be sent. Gives what to wait for when there is nothing to put.
+    /// Adds the next bytes to the bytes to send. If there are none, returns the event to wait for.
     private mutating func prepare(_ codec: inout ClientConnection) throws -> Progress? {
         if pieceSent < piece.count { return nil }
         if isEnded { return .done }
@@ -128,7 +128,7 @@ struct RequestSender {
         suffix.removeAll(keepingCapacity: true)
     }
 
-    /// Writes what is put; nil when the socket took all of it.
+    /// Writes the prepared bytes. Returns nil if the socket took all of them.
     private mutating func flushed(_ stream: ByteStream) throws -> Progress? {
         while controlSent < control.count || pieceSent < piece.count {
             switch write(to: stream) {

@@ -1,30 +1,33 @@
 import LoadingKitHTTP2
 import LoadingKitPrimitives
 
-/// Sizes the windows of HTTP/2 streams by the product of bandwidth and delay: a PING goes out while a stream's body is read,
-/// and what its reader takes until the PING's answer shows the bandwidth. The delay is the shortest round trip seen, as a PING
-/// that waits behind a body shows more of the queue than of the way. A window that the product nearly fills is too
-/// small.
+/// Sizes the windows of HTTP/2 streams by the product of bandwidth and delay. A PING is sent while a stream's body is
+/// read. The number of bytes that the stream's reader takes until the PING's answer shows the bandwidth. The delay is
+/// the shortest round trip measured, as a PING that waits behind a body measures the queue more than the network. A
+/// window that the product nearly fills is too small.
 ///
-/// A stream's window is also what a reader that stops may have sent to it: it grows as the reader takes what comes, and not
-/// while bytes are held for it. The connection's window counts nothing that has arrived: a task that is suspended holds up
-/// its own stream, and no other.
+/// A stream's window also limits the bytes that a reader which has stopped can hold. It therefore grows while the
+/// reader takes bytes on arrival, and not while bytes are held for the reader. Bytes that have arrived do not count
+/// against the connection's window: a suspended task blocks its own stream only.
 struct BandwidthEstimator {
-    /// What a stream may have on its way at first, in bytes: more than most responses have, and little enough for each of
-    /// many readers that never begin to read.
+    /// A stream's first window, in bytes: larger than most responses, and small enough for each of many readers that
+    /// never begin to read.
     static let initialStream = 128 << 10
-    /// What a stream may have whose reader took half of that as it came, in bytes: as much as a reader takes that stops once its
-    /// feed is full.
+    /// The window of a stream whose reader took half of this on arrival, in bytes: the amount that a reader takes which
+    /// stops once its feed is full.
     static let testedStream = 512 << 10
-    /// What a stream may have whose reader took all of that as it came, in bytes: about what browsers and curl allow.
+    /// The window of a stream whose reader took all of `testedStream` on arrival, in bytes: about the value of browsers
+    /// and curl.
     static let fluentStream = 8 << 20
     /// The largest window of a stream: enough for 5 Gbit/s over 100 ms.
     static let maximumStream = 64 << 20
-    /// What a connection's streams may have on their way together, in bytes. Their own windows bound what is held.
+    /// The bytes that a connection's streams may have in flight together. The streams' own windows limit the bytes that
+    /// are held.
     static let connection = 128 << 20
-    /// By how much windows grow that were too small: TCP's own doubles in a round trip, and is not to be held back.
+    /// The factor by which a window grows that was too small. TCP's window doubles in a round trip, and must not be
+    /// held back.
     static let growth = 4
-    /// Between two measurements that found nothing to change, in nanoseconds: servers count PINGs.
+    /// The pause after a measurement without a result, in nanoseconds: servers limit the number of PINGs.
     private static let pause: UInt64 = 500_000_000
 
     private enum Measurement {
@@ -32,10 +35,10 @@ struct BandwidthEstimator {
         case running(HTTP2StreamID, since: MonotonicTime, bytes: Int)
     }
 
-    /// What a measurement has found of a stream.
+    /// A measurement's result for a stream.
     struct Finding: Equatable {
         let stream: HTTP2StreamID
-        /// What was on its way to the stream's reader in one round trip, in bytes.
+        /// The bytes in flight to the stream's reader in one round trip.
         let onTheWay: Int
     }
 
@@ -45,10 +48,10 @@ struct BandwidthEstimator {
 
     init(_ now: MonotonicTime) { measurement = .none(notBefore: now) }
 
-    /// Something that the server answers at once was answered after so many nanoseconds.
+    /// The server answered a frame that it answers at once, after `nanoseconds`.
     mutating func didMeasureRoundTrip(_ nanoseconds: UInt64) { delay = min(delay, nanoseconds) }
 
-    /// The reader of a stream has taken bytes. True when a measurement begins, for which a PING is to be sent.
+    /// The reader of a stream has taken bytes. Returns true if a measurement begins, for which a PING must be sent.
     mutating func readerDidTake(
         _ bytes: Int, of stream: HTTP2StreamID, window: Int, _ now: MonotonicTime
     ) -> Bool {
@@ -64,7 +67,7 @@ struct BandwidthEstimator {
         }
     }
 
-    /// The measurement's PING is answered.
+    /// The measurement's PING was answered.
     mutating func pingWasAnswered(_ now: MonotonicTime) -> Finding? {
         guard case .running(let stream, let start, let bytes) = measurement else { return nil }
         let time = max(1, now.nanoseconds(since: start))
@@ -73,7 +76,7 @@ struct BandwidthEstimator {
         return Finding(stream: stream, onTheWay: Int(Double(bytes) * (Double(delay) / Double(time))))
     }
 
-    /// A window was too small, and the larger one may be, too: it is measured at once.
+    /// A window was too small. The larger window may be too small as well, so it is measured at once.
     mutating func windowDidGrow(_ now: MonotonicTime) {
         if case .none = measurement { measurement = .none(notBefore: now) }
     }

@@ -2,14 +2,14 @@ import Foundation
 import LoadingKitCore
 import LoadingKitHTTP2
 
-/// What is left of a request's body that goes over HTTP/2.
+/// The unsent rest of a request's body over HTTP/2.
 struct HTTP2BodySender {
     enum Progress {
         /// All is sent.
         case done
-        /// Until a window opens, or what was put has been written.
+        /// Sending waits until a window opens, or until the prepared bytes have been written.
         case blocked
-        /// Until the body's source has given its next piece.
+        /// Sending waits for the next piece of the body's source.
         case needsPiece(any BodySource)
         case waiting
     }
@@ -17,20 +17,20 @@ struct HTTP2BodySender {
     private enum Rest {
         case data
         case source(any BodySource, isReading: Bool)
-        /// What another protocol sends, until its exchange ends.
+        /// The bytes of another protocol, until its exchange ends.
         case upgrade(any HTTPUpgrade)
     }
 
-    /// However large the frames are that the server takes: the streams take turns.
+    /// The largest frame, even if the server accepts larger ones, so that the streams take turns.
     private static let largestFrame = 64 * 1024
 
     private var rest: Rest
     private var piece: Data
     private var sent = 0
-    /// The body waits until the server wants it.
+    /// Whether the body waits for the server's consent.
     var awaitsContinue: Bool
 
-    /// Nil for a request that has no body to send.
+    /// Nil for a request without a body to send.
     init?(_ body: RequestBody, awaitsContinue: Bool) {
         if let source = body.source {
             (rest, piece) = (.source(source, isReading: false), Data())
@@ -41,7 +41,7 @@ struct HTTP2BodySender {
         self.awaitsContinue = awaitsContinue
     }
 
-    /// What a stream sends that switches to another protocol.
+    /// Sends the bytes of a stream that switches to another protocol.
     init(_ upgrade: any HTTPUpgrade) {
         (rest, piece) = (.upgrade(upgrade), Data())
         awaitsContinue = false
@@ -51,7 +51,7 @@ struct HTTP2BodySender {
         if case .upgrade = rest { true } else { false }
     }
 
-    /// Puts one frame; gives how many bytes of the body are in it.
+    /// Prepares one frame. Returns the number of body bytes in it.
     mutating func proceed(
         _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
     ) throws(HTTP2Error) -> (Progress, count: Int) {
@@ -67,7 +67,8 @@ struct HTTP2BodySender {
         return (isLast ? .done : .blocked, count)
     }
 
-    /// Takes what another protocol has to send, where all before is sent. Comes before ``proceed(_:_:to:)``.
+    /// Takes the bytes that another protocol has to send, after all earlier bytes are sent. Called before
+    /// ``proceed(_:_:to:)``.
     mutating func takeOutput() {
         guard sent == piece.count, case .upgrade(let upgrade) = rest else { return }
         var buffer: [UInt8] = []
@@ -75,7 +76,7 @@ struct HTTP2BodySender {
         (piece, sent) = (Data(buffer), 0)
     }
 
-    /// The last of another protocol's bytes; nil where there is none.
+    /// The last bytes of another protocol; nil if the stream has not switched.
     func takeLastOutput() -> [UInt8]? {
         guard case .upgrade(let upgrade) = rest else { return nil }
         var more: [UInt8] = []
@@ -97,7 +98,8 @@ struct HTTP2BodySender {
         }
     }
 
-    /// The next piece of the body's source; nil at its end, when an empty frame ends the message. Gives whether it did.
+    /// Takes the next piece of the body's source; nil at its end, when an empty frame ends the message. Returns whether
+    /// the message has ended.
     mutating func supply(
         _ data: Data?, _ stream: HTTP2StreamID, _ codec: inout HTTP2ConnectionStateMachine, to output: inout [UInt8]
     ) throws(HTTP2Error) -> Bool {

@@ -5,9 +5,9 @@ import LoadingKitHTTP2
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// One exchange's stream of an HTTP/2 connection.
+/// The stream of one exchange on an HTTP/2 connection.
 ///
-/// A suspended exchange holds back its own stream: its bytes wait here, and its window does not grow.
+/// A suspended exchange blocks only its own stream: its bytes wait here, and its window does not grow.
 final class HTTP2ClientStream: HTTPStream {
     private enum Ending {
         case complete
@@ -16,26 +16,26 @@ final class HTTP2ClientStream: HTTPStream {
 
     let number: HTTP2StreamID
     private let connection: HTTP2Connection
-    /// Nil once the end was reported to the exchange, or the exchange is over.
+    /// Nil after the end was reported to the exchange, or after the exchange is over.
     @exclusivity(unchecked) private(set) var exchange: HTTPExchange?  // read and replaced, never changed in place
-    @exclusivity(unchecked) var body: HTTP2BodySender?  // calls nobody while it changes in place
+    @exclusivity(unchecked) var body: HTTP2BodySender?  // calls no other object while it changes in place
     private(set) var hasResponse = false
-    /// What the server may send before it is taken, in bytes.
+    /// The number of bytes that the server may send before the exchange takes them.
     private(set) var window = BandwidthEstimator.initialStream
-    /// What the exchange has taken as it came since the window grew, or since it was held back, in bytes.
+    /// The number of bytes that the exchange took on arrival since the window grew, or since it was held back.
     private var takenInARow = 0
-    /// What the exchange has had no room for.
+    /// The bytes for which the exchange has no room.
     private var held = HeldBytes()
-    /// A head that came while the exchange was held back, and whether a body follows.
+    /// A head that arrived while the exchange was held back, and whether a body follows.
     private var heldHead: (head: ResponseHead, hasBody: Bool)?
     private(set) var isHolding = false {
         didSet { if isHolding != oldValue, isListed { connection.holdingCount += isHolding ? 1 : -1 } }
     }
-    /// Whether it is among the connection's streams.
+    /// Whether the stream is in its connection's table.
     var isListed = false {
         didSet { if isHolding, isListed != oldValue { connection.holdingCount += isListed ? 1 : -1 } }
     }
-    /// How the message has ended, where that is reported to the exchange after what it has had no room for.
+    /// The end of the message, which is reported to the exchange after the held bytes.
     private var ending: Ending?
 
     init(_ number: HTTP2StreamID, _ exchange: HTTPExchange, _ connection: HTTP2Connection) {
@@ -46,7 +46,7 @@ final class HTTP2ClientStream: HTTPStream {
 
     // MARK: The window
 
-    /// Counts bytes that the exchange took as they came. Gives the size of a larger window, where they are enough for one.
+    /// Counts bytes that the exchange took on arrival. Returns the size of a larger window if they justify one.
     func noteTaken(_ count: Int) -> Int? {
         takenInARow += count
         let isTested = window >= BandwidthEstimator.testedStream
@@ -115,7 +115,7 @@ final class HTTP2ClientStream: HTTPStream {
         if exchange.receive(head, hasBody: hasBody) == .wait, self.exchange === exchange { hold() }
     }
 
-    /// The stream and its connection are consistent: an exchange that holds back a response may say what is done with it.
+    /// The stream and its connection are consistent now, so an exchange that holds back a response may decide about it.
     func reportHold() {
         if isHolding { exchange?.streamDidHold() }
     }
@@ -145,13 +145,14 @@ final class HTTP2ClientStream: HTTPStream {
         finish()
     }
 
-    /// What has come before is not lost. Only to a tunnel, which sends as well, the failure is reported at once.
+    /// Bytes that arrived before the failure are delivered first. Only a tunnel, which sends as well, gets the failure
+    /// at once.
     func failed(_ failure: StreamFailure) {
         ending = .failed(failure)
         if isEmpty || exchange?.upgrade != nil { leave() }
     }
 
-    /// Whether the exchange has had all that has come.
+    /// Whether the exchange has received all bytes that arrived.
     private var isEmpty: Bool { held.isEmpty && heldHead == nil }
 
     private func finish() {
@@ -168,7 +169,7 @@ final class HTTP2ClientStream: HTTPStream {
         }
     }
 
-    /// Nothing is held for the exchange any more, nor will be.
+    /// No bytes are held for the exchange from now on.
     private func dropHeld() {
         held = HeldBytes()
         heldHead = nil

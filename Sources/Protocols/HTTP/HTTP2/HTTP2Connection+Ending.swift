@@ -5,9 +5,9 @@ import LoadingKitHTTP2
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// How a connection ends, and how it finds out that it has: by GOAWAY, by an error, by a PING without an answer.
+/// Ends a connection, and detects its end: by GOAWAY, by an error, or by a PING without an answer.
 extension HTTP2Connection {
-    /// The server takes no more streams, and has not looked at some.
+    /// The server accepts no more streams, and has not processed some of them.
     func leave(_ unprocessed: [HTTP2StreamID], _ code: HTTP2ErrorCode, _ text: String) {
         let isRefusal = !life.noteGoAway() && !unprocessed.isEmpty
         let maySendAgain = !isRefusal || pool.connectionWasRefused()
@@ -21,17 +21,17 @@ extension HTTP2Connection {
         streamDidEnd()
     }
 
-    /// Those whose exchanges were made first come first: they are sent again in that order.
+    /// Sorts streams by the age of their exchanges, the oldest first. They are sent again in this order.
     func inOrder(_ streams: [HTTP2ClientStream]) -> [HTTP2ClientStream] {
         streams.sorted { ($0.exchange?.number ?? 0) < ($1.exchange?.number ?? 0) }
     }
 
-    /// The connection is of no use any more.
+    /// The connection can no longer be used.
     func lose(_ error: any Error) {
         guard let closing = life.close() else { return }
         letGo()
         stream.close()
-        // A server that breaks the rules is there, and may be processing what it got.
+        // A server that violates the protocol is running, and may be processing the requests that it received.
         let isFault = error is HTTP2Error || (error as? TransportError)?.category == .secureConnectionFailed
         let lost = inOrder(streams.ids.compactMap(find))
         streams = StreamTable(vacant: nil)
@@ -41,8 +41,8 @@ extension HTTP2Connection {
         }
         pool.connectionWillClose(self)
         for carried in lost {
-            // It may have died before the request arrived (RFC 9110 §9.2.2). What ends the connection of the only request
-            // that it ever carried may well be that request.
+            // The connection may have been lost before the request arrived (RFC 9110 §9.2.2). If it never carried more
+            // than this request, the request itself may be the cause.
             let isUnknown = !carried.hasResponse && (carried.number > 1 || lost.count > 1)
             let processing: StreamFailure.Processing =
                 isUnknown ? (closing == .afterGoAway || isFault ? .possible : .unknown) : .begun

@@ -5,7 +5,7 @@ import LoadingKitHTTP2
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// How a connection reads, and what each event is to its streams.
+/// Reads from the connection, and passes each event to its streams.
 extension HTTP2Connection {
     func streamDidBecomeReadable(_ stream: ByteStream) {
         for _ in 0..<Self.readsInARow {
@@ -31,15 +31,15 @@ extension HTTP2Connection {
         readLater()
     }
 
-    /// Reads when the loop comes to it: its other connections have their turn, or the caller is inside another one's reading,
-    /// which has the loop's memory for what it reads.
+    /// Reads in a later turn of the loop. Its other connections have their turn first, or the caller is inside another
+    /// connection's reading, which uses the loop's memory for the bytes that it reads.
     func readLater() {
         loop.execute { [self] in streamDidBecomeReadable(stream) }
     }
 
     func take(_ bytes: UnsafeRawBufferPointer) {
         var position = 0
-        // What the last event did not count came before these bytes.
+        // The bytes that the last event did not count precede these bytes.
         var start = -uncounted
         do throws(HTTP2Error) {
             while let event = try codec.receive(bytes, &position) {
@@ -56,7 +56,7 @@ extension HTTP2Connection {
         if codec.hasControlBytes || !output.frames.isEmpty { flushLater() }
     }
 
-    /// `size` bytes were the event's.
+    /// `size` is the number of the event's bytes.
     func handle(_ event: HTTP2Event, _ size: Int, _ bytes: UnsafeRawBufferPointer) {
         switch event {
         case .headers(let number, let head, let endStream):
@@ -110,7 +110,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// `count` bytes of the stream's window are taken: those of the body, and its padding's.
+    /// `count` bytes of the stream's window are used: by the body and its padding.
     func receive(_ bytes: UnsafeRawBufferPointer, _ count: Int, _ carried: HTTP2ClientStream) {
         if count > bytes.count { codec.openWindow(of: carried.number, by: count - bytes.count) }
         carried.receive(bytes)
@@ -124,7 +124,8 @@ extension HTTP2Connection {
         streamDidEnd()
     }
 
-    /// After a response that does not wait for the request's end: the rest is not wanted (RFC 9113 §8.1).
+    /// Stops sending after a response that does not wait for the end of the request. The server does not need the rest
+    /// (RFC 9113 §8.1).
     func stopSending(_ carried: HTTP2ClientStream) {
         if finishUpgrade(carried) { return }
         carried.body = nil

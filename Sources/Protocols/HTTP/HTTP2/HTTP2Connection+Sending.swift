@@ -5,9 +5,9 @@ import LoadingKitHTTP2
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// How a connection writes: frames of its own, and the bodies of its streams in turn.
+/// Writes the connection's own frames, and the bodies of its streams in turn.
 extension HTTP2Connection {
-    /// Writes what there is when the loop has done what it is doing: a burst of requests goes out in one write.
+    /// Writes the output at the end of the loop's turn, so that a burst of requests is sent in one write.
     func flushLater() {
         guard output.planFlush() else { return }
         loop.executeLater { [self] in
@@ -28,7 +28,7 @@ extension HTTP2Connection {
         } while isFull
     }
 
-    /// Lets each stream in turn put one frame, until none does or there is enough to write.
+    /// Lets each stream in turn prepare one frame, until no stream has one or there is enough to write.
     func putBodies() {
         var isMoving = true
         while isMoving, !output.bodies.isEmpty, !output.isFull {
@@ -85,7 +85,7 @@ extension HTTP2Connection {
         }
     }
 
-    /// False when the socket is full, or broken.
+    /// Returns false if the socket is full or broken.
     func writeOutput() -> Bool {
         while output.prepare(&codec) {
             switch output.withUnwritten({ stream.write($0) }) {
@@ -94,7 +94,7 @@ extension HTTP2Connection {
                 output.didWrite(count)
                 ping.didSend(loop.now)
             case .wouldBlock: return false
-            // What the server has said of it, if anything, can be read.
+            // A reason that the server may have sent can still be read.
             case .failed: return false
             }
         }
@@ -106,7 +106,7 @@ extension HTTP2Connection {
         trace(lines)
     }
 
-    /// Whatever a log handler calls, nothing is in the middle of a change.
+    /// A log handler may make any call, so no state is changing here.
     func trace(_ lines: [String]?) {
         for line in lines ?? [] { pool.logger.trace("\(line)") }
     }

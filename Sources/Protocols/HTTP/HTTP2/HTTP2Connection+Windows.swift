@@ -1,11 +1,11 @@
 import LoadingKitHTTP2
 import LoadingKitPrimitives
 
-/// How much the server may send to each stream: what its reader takes, and within ``WindowBudget``.
+/// The flow-control windows of the streams: they follow the bytes that the readers take, within ``WindowBudget``.
 extension HTTP2Connection {
-    /// The reader of a stream has taken bytes, and may have been waited for.
+    /// The reader of a stream has taken bytes. The bytes may have waited for the reader.
     ///
-    /// - Parameter isFluent: whether it took them as they came, and has room for more.
+    /// - Parameter isFluent: whether the reader took the bytes on arrival and has room for more.
     func readerDidTake(_ count: Int, of carried: HTTP2ClientStream, isFluent: Bool) {
         if isFluent { noteFluentReading(count, carried) }
         codec.openWindow(of: carried.number, by: count)
@@ -20,9 +20,9 @@ extension HTTP2Connection {
         }
     }
 
-    /// As far as there is something left. Gives whether the window is larger than before.
+    /// Enlarges a window as far as the budget allows. Returns whether the window has grown.
     func enlargeWindow(of carried: HTTP2ClientStream, to size: Int) -> Bool {
-        // A stream whose last byte has come needs no window.
+        // A stream whose last byte has arrived needs no window.
         guard codec.isReceiving(on: carried.number) else { return false }
         let granted = windows.take(min(size, BandwidthEstimator.maximumStream) - carried.window)
         guard granted > 0 else { return false }

@@ -5,45 +5,47 @@ import LoadingKitHTTP2
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// One HTTP/2 connection: moves bytes between its socket and the state machine, for many exchanges at a time.
+/// One HTTP/2 connection. It moves bytes between its socket and the state machine, for many exchanges at a time.
 final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confined to `loop`
-    /// When a stream that carried another protocol has said its last, the server may take so long to do so, in seconds.
+    /// The time that the server has to end its side after a stream of another protocol has sent its last bytes, in
+    /// seconds.
     static let lingerTime = 2.0
 
-    /// Reads in a row before the loop's other connections have their turn.
+    /// The number of reads in a row before the loop's other connections have their turn.
     static let readsInARow = 16
 
-    /// Reading rests so long at most, in nanoseconds.
+    /// The longest time for which reading rests, in nanoseconds.
     static let longestRest: UInt64 = 1_000_000_000
 
     let stream: ByteStream
     let pool: ConnectionPoolDriver
     let metrics: ConnectionMetrics
-    // Not looked at for overlapping accesses, which each cost as much as what is done: these are values that call nothing
-    // back, and only the loop's thread uses them, one call after the other.
-    /// What the pool knows it by.
+    // Overlapping accesses are not checked, because each check costs as much as the access: these are values that call
+    // no other object, and only the loop's thread uses them, one call after the other.
+    /// The connection's identifier in its pool.
     @exclusivity(unchecked) var id = HTTPConnectionPool.ConnectionID(index: -1, generation: 0)
     @exclusivity(unchecked) var life = HTTP2ConnectionLife()
     @exclusivity(unchecked) var codec: HTTP2ConnectionStateMachine
     @exclusivity(unchecked) var streams = StreamTable<HTTP2ClientStream?>(vacant: nil)
-    /// How many of them are held back.
+    /// The number of streams that are held back.
     @exclusivity(unchecked) var holdingCount = 0
     @exclusivity(unchecked) var output = HTTP2Output()
     @exclusivity(unchecked) var bandwidth: BandwidthEstimator
     @exclusivity(unchecked) var windows: ConnectionWindows
     @exclusivity(unchecked) var ping: KeepAlivePing
     @exclusivity(unchecked) var timers = Timers()
-    /// Bytes received since the last event.
+    /// The number of bytes received since the last event.
     @exclusivity(unchecked) var uncounted = 0
-    /// Among the process's connections; nil as long as this one has not been idle, and when it is closed.
+    /// The connection's membership in the process's idle connections; nil until it has been idle, and after it is
+    /// closed.
     @exclusivity(unchecked) private var membership: IdleConnections.Membership?
     @exclusivity(unchecked) var log: HTTP2FrameLog?
 
-    /// Each holds the connection until it fires or the connection is closed, which its pool sees to.
+    /// Each timer retains the connection until it fires or the pool closes the connection.
     struct Timers {
-        /// Until the server is to be checked on.
+        /// Fires when the server's liveness is to be checked.
         var ping: LoopTimer?
-        /// While reading rests.
+        /// Runs while reading rests.
         var rest: LoopTimer?
 
         mutating func cancel() {
@@ -75,7 +77,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     // MARK: From the pool
 
-    /// What it can carry now. Whether streams may switch to another protocol the server says in its settings.
+    /// The streams that the connection can carry now. The server's settings state whether streams may switch to another
+    /// protocol.
     var slots: HTTPConnectionPool.StreamSlots {
         let isUsable = life.isOpen && (!pool.isForUpgrade || takesUpgrades)
         return HTTPConnectionPool.StreamSlots(
@@ -86,10 +89,10 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     /// Whether the server lets streams switch to other protocols (RFC 8441 §3).
     var takesUpgrades: Bool { codec.peerSettings.enableConnectProtocol }
 
-    /// From when on it takes no new requests.
+    /// The time from which the connection takes no new requests.
     var retiresAt: MonotonicTime { ping.retiresAt }
 
-    /// It is one of the process's idle connections, of which some are closed when they are many.
+    /// The connection becomes one of the process's idle connections, some of which are closed if there are too many.
     func didBecomeIdle() {
         life.keep()
         guard life.isIdle else { return }
@@ -120,7 +123,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
     }
 
     private func send(_ exchange: HTTPExchange) throws(HTTP2Error) {
-        // Answers to the server go first, and are not the request's.
+        // Answers to the server are written first. They do not count as the request's bytes.
         codec.drainControlBytes(into: &output.frames)
         let before = output.frames.count
         let content = exchange.body
@@ -158,7 +161,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         flushLater()
     }
 
-    /// Takes no more exchanges, and ends with those that it has.
+    /// Takes no more exchanges, and closes when its last exchange has ended.
     func retire() {
         life.retire()
         if streams.isEmpty { close() }
@@ -172,10 +175,10 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         stream.close()
     }
 
-    /// Waits for nothing more, and belongs to no exchange.
+    /// Cancels the timers, and leaves the process's idle connections.
     func letGo() {
         timers.cancel()
-        // The streams hold the connection.
+        // The streams retain the connection.
         output.bodies.removeAll()
         membership = nil
     }
@@ -184,7 +187,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 
     func find(_ number: HTTP2StreamID) -> HTTP2ClientStream? { streams.find(number).flatMap { streams[$0] } }
 
-    /// Takes a stream out; false when it was before.
+    /// Removes a stream. Returns false if it was removed before.
     @discardableResult
     func remove(_ number: HTTP2StreamID) -> Bool {
         guard let place = streams.find(number) else { return false }
@@ -208,8 +211,8 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         reportSlotsLater()
     }
 
-    /// Sends the last of another protocol's bytes, and the message's end; false when there is nothing of the kind, or the
-    /// windows do not allow it.
+    /// Sends the last bytes of another protocol, and the end of the message. Returns false if the stream has not
+    /// switched, or if the windows do not allow it.
     func finishUpgrade(_ carried: HTTP2ClientStream) -> Bool {
         guard let body = carried.body, body.isUpgrade, life.isOpen else { return false }
         carried.body = nil
@@ -224,7 +227,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         }
     }
 
-    /// The server has some time to end its side, too: a reset may overtake what it has not yet read.
+    /// The server has some time to end its side, too: a reset may overtake bytes that the server has not yet read.
     func resetLater(_ carried: HTTP2ClientStream) {
         _ = loop.schedule(at: loop.now.advanced(bySeconds: Self.lingerTime)) { [weak self] in
             guard let self, find(carried.number) === carried else { return }
@@ -232,14 +235,14 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         }
     }
 
-    /// A stream is no longer held back, or there is another.
+    /// A stream is no longer held back, or a new stream was opened.
     func readAgain() {
         guard life.readAgain() else { return }
         timers.rest?.cancel()
         readAfterRest()
     }
 
-    /// The time without reading was not the server's.
+    /// The time without reading does not count as the server's silence.
     private func readAfterRest() {
         timers.rest = nil
         ping.didReceive(loop.now)
@@ -254,13 +257,13 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
         }
     }
 
-    /// Whether nothing is wanted of the server at the moment.
+    /// Whether the connection expects nothing from the server now, because all streams are held back and none sends.
     var isHeldBack: Bool {
         output.bodies.isEmpty && !streams.isEmpty && holdingCount == streams.count
     }
 
-    /// Reports once for all the streams that end together: a session that cancels its tasks has no request put in the place of
-    /// each, to be cancelled next.
+    /// Reports once for all streams that end together. When a session cancels its tasks, no new request replaces each
+    /// cancelled one, only to be cancelled next.
     func reportSlotsLater() {
         guard life.planReport() else { return }
         loop.executeLater { [self] in
@@ -283,7 +286,7 @@ final class HTTP2Connection: ByteStreamHandler, @unchecked Sendable {  // confin
 extension HTTP2Settings {
     /// The settings that a connection sends to the server.
     ///
-    /// - Parameter limits: those of the connection's codec, of which the server is told one.
+    /// - Parameter limits: the limits of the connection's codec, one of which is sent to the server.
     static func client(_ limits: HTTP2Limits) -> HTTP2Settings {
         var settings = HTTP2Settings()
         settings.initialWindowSize = UInt32(BandwidthEstimator.initialStream)

@@ -1,4 +1,4 @@
-/// The life of an HTTP/2 connection: whether it takes requests, how it reads, and what it is still to report.
+/// The life of an HTTP/2 connection: whether it takes requests, how it reads, and which reports are due.
 ///
 /// ```
 ///              a request is sent                the server's GOAWAY,
@@ -9,43 +9,44 @@
 ///   Any state ── the pool closes it, its last stream has ended while it leaves, or it is lost ──▶ closed
 /// ```
 ///
-/// It begins as active, without streams: the pool has requests for it, or keeps it as idle.
+/// A connection begins as active, without streams. The pool has requests for it, or keeps it as idle.
 enum HTTP2ConnectionLife: Hashable {
-    /// The pool keeps it, without streams, among the process's idle connections.
+    /// The connection has no streams. The pool keeps it among the process's idle connections.
     case idle(HTTP2Opening)
     case active(HTTP2Opening, Work)
-    /// No new streams; it ends with those that it has.
+    /// The connection takes no new streams, and ends with its current ones.
     case leaving(Departure, Work)
     case closed
 
-    /// What is going on for the streams of a connection.
+    /// The activity for the streams of a connection.
     struct Work: Hashable {
         var reading = Reading.flowing
-        /// Whether the report of streams that have ended is among the loop's work.
+        /// Whether a report of ended streams is scheduled on the loop.
         var willReport = false
     }
 
     enum Reading: Hashable {
         case flowing
-        /// All streams are held back: what comes for them is left to TCP for a while.
+        /// All streams are held back. Bytes for them are left in TCP's buffers for a while.
         case resting
-        /// They still are, but the server may be waiting for an answer to a PING: bodies are kept, as far as windows go.
+        /// All streams are still held back, but the server may be waiting for an answer to a PING: bodies are kept, as
+        /// far as the windows allow.
         case readingOn
     }
 
     struct Departure: Hashable {
-        /// Whether the streams that it has are those which the server, by its GOAWAY, may have processed.
+        /// Whether the remaining streams are those that the server may have processed according to its GOAWAY.
         var isAfterGoAway: Bool
-        /// Whether the server has answered any request.
+        /// Whether the server has responded to any request.
         var hasAnswered: Bool
     }
 
-    /// Whether the server had said what it has processed when the connection was closed.
+    /// Whether a GOAWAY had reported the processed streams when the connection was closed.
     enum Closing: Hashable {
         case unannounced, afterGoAway
     }
 
-    /// What follows when streams have ended.
+    /// The action after streams have ended.
     enum StreamsEnd: Hashable {
         case reportSlots, close, nothing
     }
@@ -56,7 +57,7 @@ enum HTTP2ConnectionLife: Hashable {
 
     var isClosed: Bool { if case .closed = self { true } else { false } }
 
-    /// Whether it takes new streams.
+    /// Whether the connection takes new streams.
     var isOpen: Bool {
         switch self {
         case .idle, .active: true
@@ -64,7 +65,7 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// Whether the server's SETTINGS have come, or no longer matter.
+    /// Whether the server's SETTINGS were received, or no longer matter.
     var hasSettings: Bool {
         switch self {
         case .idle(let opening), .active(let opening, _): opening.hasSettings
@@ -72,7 +73,7 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// How it reads; nil where it is closed, and reads no more.
+    /// The state of reading; nil after the connection is closed.
     var reading: Reading? {
         switch self {
         case .idle: .flowing
@@ -83,7 +84,7 @@ enum HTTP2ConnectionLife: Hashable {
 
     // MARK: From the pool
 
-    /// A request is about to be sent. Gives whether there was one before; nil where none can be sent any more.
+    /// A request is about to be sent. Returns whether there was a request before; nil if the connection takes no more.
     mutating func noteRequest() -> Bool? {
         switch self {
         case .idle(var opening):
@@ -98,7 +99,7 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// The pool has no request for the connection, which has no streams, and keeps it.
+    /// The pool has no request for the connection. The connection has no streams, and is kept.
     mutating func keep() {
         switch self {
         case .active(let opening, _): self = .idle(opening)
@@ -106,7 +107,7 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// Takes no more requests.
+    /// The connection takes no more requests.
     mutating func retire() {
         switch self {
         case .idle(let opening): leave(Work(), isAfterGoAway: false, hasAnswered: opening.hasAnswered)
@@ -119,7 +120,7 @@ enum HTTP2ConnectionLife: Hashable {
         self = .leaving(Departure(isAfterGoAway: isAfterGoAway, hasAnswered: hasAnswered), work)
     }
 
-    /// Ends the connection. Gives how it was before; nil where that was done already.
+    /// Closes the connection. Returns its earlier state; nil if it was closed before.
     mutating func close() -> Closing? {
         defer { self = .closed }
         switch self {
@@ -131,7 +132,7 @@ enum HTTP2ConnectionLife: Hashable {
 
     // MARK: From the server
 
-    /// The server's SETTINGS have come.
+    /// The server's SETTINGS were received.
     mutating func noteSettings() {
         switch self {
         case .idle(var opening):
@@ -144,7 +145,7 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// A response has come. Gives whether it is the first.
+    /// A response was received. Returns whether it is the first.
     mutating func noteAnswer() -> Bool {
         switch self {
         case .idle(var opening):
@@ -164,7 +165,7 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// The server takes no more streams. Gives whether it has answered a request.
+    /// The server takes no more streams. Returns whether it has responded to a request.
     mutating func noteGoAway() -> Bool {
         switch self {
         case .idle(let opening):
@@ -182,7 +183,7 @@ enum HTTP2ConnectionLife: Hashable {
 
     // MARK: Reading
 
-    /// Changes what is going on for the streams, where there may be any.
+    /// Changes the activity for the streams, in states that can have streams.
     private mutating func update(_ change: (inout Work) -> Bool) -> Bool {
         switch self {
         case .active(let opening, var work):
@@ -196,7 +197,7 @@ enum HTTP2ConnectionLife: Hashable {
         return true
     }
 
-    /// All streams are held back. Gives whether a rest begins.
+    /// All streams are held back. Returns whether a rest begins.
     mutating func rest() -> Bool {
         update { work in
             guard work.reading == .flowing else { return false }
@@ -205,7 +206,7 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// The rest has lasted long enough. Gives whether there is to be read.
+    /// The rest has lasted long enough. Returns whether reading continues.
     mutating func endRest() -> Bool {
         update { work in
             guard work.reading == .resting else { return false }
@@ -214,7 +215,7 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// A stream is no longer held back, or there is another. Gives whether a rest ends by that.
+    /// A stream is no longer held back, or a new stream was opened. Returns whether this ends a rest.
     mutating func readAgain() -> Bool {
         guard let reading, reading != .flowing else { return false }
         _ = update { work in
@@ -226,7 +227,8 @@ enum HTTP2ConnectionLife: Hashable {
 
     // MARK: Streams that end
 
-    /// Streams end, and others may do so in this turn of the loop. Gives whether the loop is to be asked for a report.
+    /// Streams end, and others may end in this turn of the loop. Returns whether a report must be scheduled on the
+    /// loop.
     mutating func planReport() -> Bool {
         update { work in
             guard !work.willReport else { return false }
@@ -235,7 +237,7 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// The loop comes to the report. Gives whether it is still wanted.
+    /// The scheduled report is due. Returns whether it is still needed.
     mutating func takeReport() -> Bool {
         update { work in
             guard work.willReport else { return false }
@@ -244,7 +246,7 @@ enum HTTP2ConnectionLife: Hashable {
         }
     }
 
-    /// What follows when streams have ended, the last of them or others.
+    /// The action after streams have ended, depending on whether the last one has.
     func streamsEnd(isLast: Bool) -> StreamsEnd {
         switch self {
         case .idle, .active: .reportSlots

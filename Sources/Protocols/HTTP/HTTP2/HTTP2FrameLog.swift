@@ -1,12 +1,12 @@
 import LoadingKitHTTP2
 import Logging
 
-/// Describes a connection's frames for the session's logger, where that takes traces.
+/// Describes a connection's frames for the session's logger, if its level includes traces.
 struct HTTP2FrameLog {
     private var sent = HTTP2FrameTrace(isOfClient: true)
     private var received = HTTP2FrameTrace(isOfClient: false)
 
-    /// Nil where the logger takes no traces.
+    /// Nil if the logger's level excludes traces.
     init?(_ logger: Logger) {
         guard logger.logLevel <= .trace else { return nil }
     }

@@ -1,7 +1,7 @@
-/// How a connection has begun: what the client and the server have sent on it, one for the first time.
+/// The beginning of a connection: whether the client has sent a request, and the server its SETTINGS and a response.
 ///
-/// The client may send requests before the server's SETTINGS have come (RFC 9113 §3.4). The server sends those before
-/// anything else, so that one that has answered has sent them.
+/// The client may send requests before the server's SETTINGS arrive (RFC 9113 §3.4). The server sends its SETTINGS
+/// before any other frame, so a server that has responded has sent them.
 ///
 /// ```
 ///   unused ──noteRequest──▶ used ───────────────┐
@@ -10,15 +10,15 @@
 ///   ready ───noteRequest──▶ inUse ─noteAnswer─▶ answered
 /// ```
 enum HTTP2Opening: Hashable, CaseIterable {
-    /// Nothing was carried, and the server's SETTINGS have not come.
+    /// No request was sent, and the server's SETTINGS have not arrived.
     case unused
-    /// Requests were sent, and the server's SETTINGS have not come.
+    /// Requests were sent, and the server's SETTINGS have not arrived.
     case used
-    /// The server's SETTINGS have come, and nothing was carried.
+    /// The server's SETTINGS have arrived, and no request was sent.
     case ready
-    /// The server's SETTINGS have come, and it has answered none of the requests.
+    /// The server's SETTINGS have arrived, and it has responded to none of the requests.
     case inUse
-    /// The server has answered a request.
+    /// The server has responded to a request.
     case answered
 
     init() { self = .unused }
@@ -32,7 +32,7 @@ enum HTTP2Opening: Hashable, CaseIterable {
 
     var hasAnswered: Bool { self == .answered }
 
-    /// A request is about to be sent. Gives whether there was one before.
+    /// A request is about to be sent. Returns whether there was a request before.
     mutating func noteRequest() -> Bool {
         switch self {
         case .unused:
@@ -45,7 +45,7 @@ enum HTTP2Opening: Hashable, CaseIterable {
         }
     }
 
-    /// The server's SETTINGS have come.
+    /// The server's SETTINGS have arrived.
     mutating func noteSettings() {
         switch self {
         case .unused: self = .ready
@@ -54,7 +54,7 @@ enum HTTP2Opening: Hashable, CaseIterable {
         }
     }
 
-    /// A response has come. Gives whether it is the first.
+    /// A response has arrived. Returns whether it is the first.
     mutating func noteAnswer() -> Bool {
         switch self {
         case .unused, .used, .ready, .inUse:

@@ -1,34 +1,34 @@
 import LoadingKitHTTP2
 
-/// What a connection is to write: frames, and the bodies that become frames when there is room.
+/// The output of a connection: frames to write, and the bodies that become frames when there is room.
 struct HTTP2Output {
-    /// Bytes that may wait to be written before bodies wait.
+    /// The number of bytes that may wait to be written before bodies have to wait.
     private static let highWater = 256 * 1024
 
-    /// What is to be written, of which so many bytes are.
+    /// The frames to write. `written` is the number of their bytes that are written.
     var frames: [UInt8] = []
     private var written = 0
     /// The streams that have bodies to send.
     var bodies = HTTP2BodyQueue()
-    /// Whether a flush is among the loop's work. Independent of the connection's life: a flush finds nothing to do where the
-    /// connection is closed.
+    /// Whether a flush is scheduled on the loop. It does not depend on the connection's life: a flush of a closed
+    /// connection does nothing.
     private var isPlanned = false
 
     var isFull: Bool { frames.count - written >= Self.highWater }
 
-    /// Something is to be written. Gives whether the loop is to be asked for a flush.
+    /// There are bytes to write. Returns whether a flush must be scheduled on the loop.
     mutating func planFlush() -> Bool {
         if isPlanned { return false }
         isPlanned = true
         return true
     }
 
-    /// The loop comes to the flush.
+    /// The scheduled flush begins.
     mutating func flushWillBegin() { isPlanned = false }
 
-    /// Adds the codec's answers where all else is written. Gives whether there is something to write.
+    /// Adds the codec's answers if all other output is written. Returns whether there are bytes to write.
     ///
-    /// The answers wait inside the codec until the server has read those before: there they are bounded.
+    /// The answers wait inside the codec, which limits their number, until the server has read the earlier ones.
     mutating func prepare(_ codec: inout HTTP2ConnectionStateMachine) -> Bool {
         if written == frames.count {
             frames.removeAll(keepingCapacity: true)
@@ -45,9 +45,9 @@ struct HTTP2Output {
     mutating func didWrite(_ count: Int) { written += count }
 }
 
-/// The streams of a connection that have bodies to send, the more urgent before the others.
+/// The streams of a connection that have bodies to send, the more urgent ones first.
 struct HTTP2BodyQueue {
-    /// In the order of their turns.
+    /// The streams in the order of their turns.
     private(set) var streams: [HTTP2ClientStream] = []
 
     var isEmpty: Bool { streams.isEmpty }

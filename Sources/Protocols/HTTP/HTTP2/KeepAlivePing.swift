@@ -1,23 +1,24 @@
 import LoadingKitPrimitives
 
-/// Whether the server of an HTTP/2 connection still answers: a connection that has been quiet is sent a PING
-/// when a request is about to use it and while a response is overdue, so that a dead one is found in seconds.
+/// Checks whether the server of an HTTP/2 connection still answers. A connection that has been quiet is sent a PING
+/// when a request is about to use it and while a response is overdue, so that a dead connection is found in seconds.
 struct KeepAlivePing {
     enum Verdict {
         case fine, sendPing
         case dead(String)
     }
 
-    /// A connection that was quiet for so long is sent a PING, in nanoseconds.
+    /// The quiet time after which a connection is sent a PING, in nanoseconds.
     static let quietTime: UInt64 = 5_000_000_000
-    /// The answer may take so long, in nanoseconds.
+    /// The limit for the answer, in nanoseconds.
     static let answerTime: UInt64 = 5_000_000_000
-    /// SETTINGS may take so long to be acknowledged, in nanoseconds (RFC 9113 §6.5.3).
+    /// The limit for the acknowledgement of SETTINGS, in nanoseconds (RFC 9113 §6.5.3).
     static let settingsTime: UInt64 = 30_000_000_000
-    /// A connection of this age takes no new requests, in nanoseconds: addresses and certificates change.
+    /// The age after which a connection takes no new requests, in nanoseconds, because addresses and certificates
+    /// change.
     static let maximumAge: UInt64 = 3_600_000_000_000
 
-    /// The values of PINGs, by which their answers are known.
+    /// The values of PINGs, by which their answers are identified.
     static let livenessPing: UInt64 = 0x4C4B_4C49_5645_0000
     static let windowPing: UInt64 = 0x4C4B_5749_4E44_0000
 
@@ -28,11 +29,11 @@ struct KeepAlivePing {
 
     private enum Probe {
         case none(lastReceived: MonotonicTime)
-        /// A PING was sent, and nothing has come since.
+        /// A PING was sent, and no bytes have arrived since.
         case sent(at: MonotonicTime)
     }
 
-    /// From when on the connection takes no new requests.
+    /// The time after which the connection takes no new requests.
     let retiresAt: MonotonicTime
     private var settings: Settings
     private var probe: Probe
@@ -52,12 +53,12 @@ struct KeepAlivePing {
 
     mutating func didReceive(_ now: MonotonicTime) { probe = .none(lastReceived: now) }
 
-    /// The server, or the way to it, has taken bytes: the PING is behind them, and its answer too.
+    /// The server, or the network on the way to it, has taken bytes. The PING and its answer are behind them.
     mutating func didSend(_ now: MonotonicTime) {
         if case .sent = probe { probe = .sent(at: now) }
     }
 
-    /// Gives how long the first acknowledgement took, in nanoseconds.
+    /// Returns the time that the first acknowledgement took, in nanoseconds.
     mutating func settingsWereAcknowledged(_ now: MonotonicTime) -> UInt64? {
         guard case .sent(let time) = settings else { return nil }
         settings = .acknowledged
@@ -68,7 +69,7 @@ struct KeepAlivePing {
         if case .none = probe { probe = .sent(at: now) }
     }
 
-    /// Whether a request that uses the connection now is to take a PING along.
+    /// Whether a PING must be sent with a request that uses the connection now.
     func isDueBeforeUse(_ now: MonotonicTime) -> Bool {
         switch probe {
         case .none(let lastReceived): now.nanoseconds(since: lastReceived) >= Self.quietTime

@@ -1,18 +1,17 @@
 import Synchronization
 
-/// What servers may send to the process's HTTP/2 streams in advance of their readers, over all connections: a window that was
-/// granted cannot be taken back, and what comes within it is held for a reader that has stopped.
+/// The bytes that servers may send to the process's HTTP/2 streams in advance of their readers, over all connections. A
+/// granted window cannot be taken back, and the bytes within it are held for a reader that has stopped.
 ///
-/// Each stream has ``BandwidthEstimator/initialStream`` beside this, so that it goes on where nothing is left.
+/// Each stream has ``BandwidthEstimator/initialStream`` in addition, so that it continues when the budget is used up.
 final class WindowBudget: Sendable {
     static let shared = WindowBudget()
 
     private let taken = Atomic<Int>(0)
 
-    /// Takes what is wanted, but no more than half of what is left below `limit`: the streams that come later have a share,
-    /// too.
+    /// Takes `wanted` bytes, but at most half of the rest below `limit`, so that later streams have a share, too.
     ///
-    /// - Returns: how much was taken, in bytes.
+    /// - Returns: the number of bytes that were taken.
     func take(_ wanted: Int, limit: Int) -> Int {
         var current = taken.load(ordering: .relaxed)
         while true {
@@ -28,12 +27,12 @@ final class WindowBudget: Sendable {
     func giveBack(_ count: Int) { taken.wrappingSubtract(count, ordering: .relaxed) }
 }
 
-/// The windows of one connection's streams beyond what each has at first.
+/// The windows of one connection's streams, beyond each stream's initial window.
 struct ConnectionWindows {
-    /// What the streams of all connections may have together, in bytes.
+    /// The limit for the streams of all connections together, in bytes.
     private let limit: Int
     private let budget: WindowBudget
-    /// What this connection's streams have.
+    /// The number of bytes that this connection's streams have.
     private(set) var taken = 0
 
     init(limit: Int, _ budget: WindowBudget = .shared) {
@@ -41,7 +40,7 @@ struct ConnectionWindows {
         self.budget = budget
     }
 
-    /// One connection gets half of what there is at most.
+    /// Takes `wanted` bytes from the budget. One connection gets at most half of the budget.
     mutating func take(_ wanted: Int) -> Int {
         let granted = budget.take(min(wanted, limit / 2 - taken), limit: limit)
         taken += granted

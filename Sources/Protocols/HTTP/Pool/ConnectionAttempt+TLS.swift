@@ -3,9 +3,9 @@ import LoadingKitCore
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// The exchange that has waited longest puts the questions of a TLS handshake to its program. When it waits no longer the
-/// attempt is given up for another, which the next exchange decides about: no connection depends on a task that is
-/// gone.
+/// The exchange that has waited longest presents the challenges of a TLS handshake to its program. If the exchange
+/// stops waiting, the attempt is replaced by another, about which the next exchange decides. No connection depends on a
+/// task that has ended.
 extension ConnectionAttempt: TLSAsker {
     /// Whether the program may get a challenge from a handshake.
     var mayChallenge: Bool { challenged?.receiver?.answersChallenges ?? false }
@@ -21,13 +21,13 @@ extension ConnectionAttempt: TLSAsker {
         TLSChallenger(TLSSite(proxy, isSecure: origin.isSecure), storage, partition: partition, asking: self)
     }
 
-    /// The task's own delegate decides for its connections alone.
+    /// The task's own delegate decides only for its own connections.
     private var partition: String { decidingDelegate.map { "\($0)" } ?? "" }
 
-    /// TLS sessions of one proxy's connections are not continued through another.
+    /// A TLS session of one proxy's connections is not resumed through another proxy.
     private var proxyPartition: String { proxy?.partition ?? "" }
 
-    /// What a server answers does not depend on who the client is to a proxy, unless the proxy forwards the requests.
+    /// A server's responses do not depend on the client's identity at a proxy, unless the proxy forwards the requests.
     func willAuthenticate(to site: TLSSite, as identity: TLSIdentity) {
         guard site.proxyType == nil || driver?.route.isForwarded == true else { return }
         driver?.session.authentication.willAuthenticateConnection(to: origin, as: identity)

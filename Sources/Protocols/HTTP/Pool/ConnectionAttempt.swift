@@ -2,7 +2,7 @@ import LoadingKitCore
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// A connection that is being made for the requests that wait in a pool. Confined to the pool's loop.
+/// A connection that is being opened for the requests that wait in a pool. Confined to the pool's loop.
 final class ConnectionAttempt: TunnelOwner {
     /// A challenge to the program about the TLS handshake.
     struct Question {
@@ -15,10 +15,10 @@ final class ConnectionAttempt: TunnelOwner {
     private let route: Route
     let storage: URLCredentialStorage?
     var handle: (any PendingConnection)?
-    /// The exchange in whose name a challenge was put to the program.
+    /// The exchange whose program was challenged.
     private weak var challengedBefore: HTTPExchange?
     var question: Question?
-    /// Whether the request that it was started for has another way to go.
+    /// Whether the request for which the attempt was started has another way to the server.
     var hasAnotherWay = false
 
     init(_ driver: ConnectionPoolDriver, _ id: HTTPConnectionPool.AttemptID) {
@@ -46,20 +46,20 @@ final class ConnectionAttempt: TunnelOwner {
 
     func challengeDidEnd() { driver?.attemptChallengeDidEnd(id) }
 
-    /// What is left of an attempt that is over.
+    /// The remaining values of an attempt that is over.
     struct Ended {
         let handle: (any PendingConnection)?
-        /// How far it came; nil for one through a proxy, which is made of several.
+        /// The times of the attempt's steps; nil for an attempt through a proxy, which consists of several.
         let timings: ConnectTimings?
-        /// Whether it had but a part of a request's time.
+        /// Whether the attempt had only a part of a request's time.
         let hasAnotherWay: Bool
     }
 
-    /// The connection was made, or is not to be made: the program's answer is not awaited any more.
+    /// The connection was opened, or is no longer needed. The program's answer is not awaited any more.
     func end() -> Ended {
         if let question { challengedBefore?.receiver?.withdraw(question.challenge) }
         question = nil
-        // The handle has a reference to this object, which has the say in its handshakes.
+        // The handle has a reference to this object, which decides in its handshakes.
         defer { handle = nil }
         return Ended(handle: handle, timings: (handle as? ConnectAttempt)?.timingsSoFar, hasAnotherWay: hasAnotherWay)
     }

@@ -5,10 +5,11 @@ import LoadingKitProxies
 import LoadingKitTransport
 import Logging
 
-/// Does what an ``HTTPConnectionPool`` decides: has the exchanges, connections and attempts that its identifiers stand for,
-/// gives it what happens to them as inputs, and runs the actions. Confined to the session's loop.
+/// Carries out the decisions of an ``HTTPConnectionPool``. The driver holds the exchanges, connections and attempts
+/// behind the pool's identifiers, passes their events to the pool as inputs, and runs the resulting actions. Confined
+/// to the session's loop.
 ///
-/// An action may lead to another input at once: that one's actions are run after those of the first.
+/// An action may cause another input at once. The actions of the second input run after those of the first.
 final class ConnectionPoolDriver {
     private enum Connection {
         case http1(HTTP1Connection)
@@ -17,7 +18,7 @@ final class ConnectionPoolDriver {
 
     typealias Submission = (exchange: HTTPExchange, needsFreshConnection: Bool)
 
-    /// Why an attempt came to nothing, and how far it had come.
+    /// The reason why an attempt failed, and the times of its steps.
     private struct ConnectFailure {
         let error: any Error
         let timings: ConnectTimings?
@@ -25,18 +26,18 @@ final class ConnectionPoolDriver {
 
     let record: RouteRecord
     let origin: OriginRecord
-    /// Held, and holding this while there is something to do for the route.
+    /// The driver retains the session. The session retains the driver while the route has work.
     let session: HTTPSession
-    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
-    // object: the check costs more than what it guards.
+    // Exclusive access is not checked for a property that is read and replaced, or changed by a function that calls no
+    // other object: the check costs more than the access.
     @exclusivity(unchecked) private var pool: HTTPConnectionPool
-    /// The exchanges that are submitted and have no connection yet.
+    /// The submitted exchanges that have no connection yet.
     @exclusivity(unchecked) private var exchanges = SlotTable<Submission>()
     @exclusivity(unchecked) private var connections = SlotTable<Connection>()
     private var attempts: [HTTPConnectionPool.AttemptID: ConnectionAttempt] = [:]
     private var pauseTimer: LoopTimer?
     @exclusivity(unchecked) private var isRunning = false
-    /// Actions that came while others were run.
+    /// Actions that were returned while others were running.
     private var pending: [(actions: HTTPConnectionPool.Actions, failure: ConnectFailure?)] = []
 
     init(_ record: RouteRecord, _ origin: OriginRecord, _ session: HTTPSession, isClosing: Bool) {
@@ -52,7 +53,7 @@ final class ConnectionPoolDriver {
     var logger: Logger { session.settings.logger }
     var isProxied: Bool { route.proxy != nil }
 
-    /// Whether its exchanges request a switch to another protocol.
+    /// Whether the driver's exchanges request a switch to another protocol.
     var isForUpgrade: Bool { route.isForUpgrade }
 
     var hasIdleConnection: Bool { pool.hasIdleConnection }
@@ -63,8 +64,8 @@ final class ConnectionPoolDriver {
         run(pool.submit(register(exchange, needsFreshConnection), now: loop.now))
     }
 
-    /// Submits an exchange that switches to another protocol where there is an HTTP/2 connection that lets it do so; false
-    /// where there is none.
+    /// Submits an exchange that switches to another protocol, if there is an HTTP/2 connection that allows the switch.
+    /// Returns false if there is none.
     func submitUpgrade(_ exchange: HTTPExchange) -> Bool {
         guard !exchange.authentication.bindsToConnection,
             let connection = pool.connectionsWithSlot(loop.now).first(where: takesUpgrades)
@@ -130,7 +131,7 @@ final class ConnectionPoolDriver {
         }
     }
 
-    /// Holds this object until then.
+    /// Runs the input in a later turn of the loop, and retains this object until then.
     private func later(_ input: @escaping (inout HTTPConnectionPool, MonotonicTime) -> HTTPConnectionPool.Actions) {
         loop.executeLater { [self] in run(input(&pool, loop.now)) }
     }
@@ -163,7 +164,7 @@ final class ConnectionPoolDriver {
         }
     }
 
-    /// The exchange that a connection was to carry is over.
+    /// The exchange for which a connection was assigned is over.
     private func giveBack(_ id: HTTPConnectionPool.ConnectionID, _ use: HTTPConnectionPool.ConnectionUse) {
         switch connections[id] {
         case .http1(let connection):
@@ -252,7 +253,7 @@ final class ConnectionPoolDriver {
         }
     }
 
-    /// What else waits for this way goes another one, too, where it has one.
+    /// The other exchanges that wait for this way take another way, too, if they have one.
     private func wayDidFail(_ error: any Error) {
         guard LoadFailure.isOfWay(error) else { return }
         if let proxy = route.proxy, (error as? ProxyError)?.isWorthAvoiding == true {
@@ -275,7 +276,7 @@ final class ConnectionPoolDriver {
         session.share(stream, madeFor: handedOver, record, origin)
     }
 
-    /// Whether the delegate that the pool is for has turned out not to decide about connections.
+    /// Whether the delegate for which the pool was made does not decide about connections.
     private var isForAll: Bool {
         guard route.mayBeDecided, let receiver = pool.firstWaiting.flatMap({ exchanges[$0]?.exchange.receiver }) else {
             return false
@@ -287,7 +288,8 @@ final class ConnectionPoolDriver {
         route.origin.isSecure ? stream.info.tls?.alpn == "h2" : pool.isHTTP2
     }
 
-    /// Takes over a connection that was made for others than all of the session's tasks, and those that wait for it.
+    /// Takes over a connection that was opened for one delegate's tasks, and the exchanges that wait for it. They are
+    /// shared with all of the session's tasks.
     func adopt(_ stream: ByteStream, _ handedOver: [Submission]) {
         if record.server.speaksHTTP2Alone { pool.serverSpeaksHTTP2Alone() }
         for (exchange, needsFreshConnection) in handedOver {
@@ -312,12 +314,12 @@ final class ConnectionPoolDriver {
         }
     }
 
-    /// When a connection that is idle from now on is to be closed.
+    /// The time at which a connection that is idle now must be closed.
     private func idleUntil() -> MonotonicTime { loop.now.advanced(bySeconds: pool.configuration.idleTimeout) }
 
     // MARK: From attempts
 
-    /// The exchange in whose name an attempt challenges the program.
+    /// The exchange whose program an attempt challenges.
     func challenged(for attempt: HTTPConnectionPool.AttemptID) -> HTTPExchange? {
         pool.requestToChallenge(for: attempt).flatMap { exchanges[$0]?.exchange }
     }
@@ -330,15 +332,16 @@ final class ConnectionPoolDriver {
 
     // MARK: From connections of HTTP/1.1
 
-    /// The connection has ended its exchange and can carry another.
+    /// The connection has ended its exchange and can carry another one.
     func connectionDidBecomeIdle(_ connection: HTTP1Connection) {
         run(
             pool.connectionDidBecomeIdle(
                 connection.id, connection.binding, until: idleUntil(of: connection), now: loop.now))
     }
 
-    /// As long as the server states, and not in the last tenth of the time after which it has closed one before: it may be
-    /// closing it while the request is on its way.
+    /// The time until which the connection is used: as long as the server states, but not in the last tenth of the time
+    /// after which the server closed an idle connection before. The server might close it while a request is on its
+    /// way.
     private func idleUntil(of connection: HTTP1Connection) -> MonotonicTime {
         let until = min(
             connection.idleSince.advanced(bySeconds: pool.configuration.idleTimeout), connection.keepAlive.until)
@@ -351,16 +354,16 @@ final class ConnectionPoolDriver {
         run(pool.connectionDidClose(connection.id, now: loop.now))
     }
 
-    /// The server has closed a connection that was idle for so many seconds.
+    /// The server has closed a connection that was idle for `seconds`.
     func serverDidCloseIdle(after seconds: Double) {
         if seconds >= Self.shortestIdleTime { record.server.idleTime = seconds }
     }
 
-    /// A connection that the server closes after less was closed for another reason, in seconds.
+    /// A connection that the server closes after a shorter time, in seconds, was closed for another reason.
     private static let shortestIdleTime = 0.5
 
-    /// Whether a request that got no response is worth being sent again over another version: a server of HTTP/2 alone may
-    /// choose no protocol in the handshake (RFC 7301 §3.2), and then makes nothing of what it gets.
+    /// Whether a request without a response should be sent again over another version. A server that supports only
+    /// HTTP/2 may select no protocol in the handshake (RFC 7301 §3.2), and then cannot interpret HTTP/1.1.
     func offerHTTP2IfMisunderstood(_ connection: ConnectionInfo) -> Bool {
         connection.tls?.alpn == nil && pool.offerHTTP2IfPossible()
     }
@@ -389,7 +392,7 @@ final class ConnectionPoolDriver {
         connection.sendAhead(exchange)
     }
 
-    /// A connection ended unannounced, or was silent, with requests ahead of their answers.
+    /// A connection ended without an announcement, or was silent, while requests were sent ahead of their responses.
     func pipelineDidBreak() {
         record.server.breaksPipelines = true
         logger.debug("\(route.origin.authority) does not bear pipelining: no more is done in this session")
@@ -397,14 +400,14 @@ final class ConnectionPoolDriver {
 
     // MARK: From connections of HTTP/2
 
-    /// A stream has ended, or the server has changed how many it allows.
+    /// A stream has ended, or the server has changed the number of streams that it allows.
     func streamSlotsDidChange(_ connection: HTTP2Connection) {
         run(
             pool.streamSlotsDidChange(
                 of: connection.id, to: connection.slots, until: idleUntil(), now: loop.now))
     }
 
-    /// The connection takes no more streams. So many of those that it has were not processed.
+    /// The connection takes no more streams. `unprocessed` is the number of its streams that were not processed.
     func connectionWillClose(_ connection: HTTP2Connection, unprocessed: Int = 0) {
         connections.remove(connection.id)
         run(pool.connectionWillClose(connection.id, unprocessed: unprocessed, now: loop.now))
@@ -415,14 +418,14 @@ final class ConnectionPoolDriver {
         run(pool.connectionDidClose(connection.id, now: loop.now))
     }
 
-    /// The server has closed a connection without a look at its requests. Gives whether they may be sent again.
+    /// The server has closed a connection without reading its requests. Returns whether they may be sent again.
     func connectionWasRefused() -> Bool {
         let (maySendAgain, actions) = pool.connectionWasRefused()
         run(actions)
         return maySendAgain
     }
 
-    /// The server has refused a stream. Gives whether its request may be sent again.
+    /// The server has refused a stream. Returns whether its request may be sent again.
     func streamWasRefused() -> Bool {
         let (maySendAgain, actions) = pool.streamWasRefused()
         run(actions)
@@ -461,7 +464,7 @@ extension HTTPConnectionPool.Configuration {
 }
 
 extension HTTPConnectionPool.AttemptFailure {
-    /// - Parameter hasAnotherWay: whether the attempt had but a part of a request's time, which is not over yet.
+    /// - Parameter hasAnotherWay: whether the attempt had only a part of a request's time, which is not over yet.
     fileprivate init(_ error: any Error, hasAnotherWay: Bool) {
         if let error = error as? ProxyError, case .unanswered = error.cause {
             self = .timedOut

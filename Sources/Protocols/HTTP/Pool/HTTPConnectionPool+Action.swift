@@ -1,64 +1,65 @@
 import LoadingKitPrimitives
 
 extension HTTPConnectionPool {
-    /// A request that was submitted, until it is assigned, failed or withdrawn.
+    /// A submitted request, until it is assigned, failed or withdrawn.
     typealias RequestID = SlotID
-    /// A connection, until it is closed, or retired.
+    /// A connection, until it is closed or retired.
     typealias ConnectionID = SlotID
-    /// An attempt to make a connection: the number of those before it.
+    /// An attempt to open a connection: the number of the attempts before it.
     typealias AttemptID = Int
 
-    /// What is to be done after an input, in this order.
+    /// The work to do after an input, in the order of the list.
     enum Action: Sendable, Equatable {
-        /// Send the request on the connection. Where the connection turns out to be closed, or the request to be gone, that is
-        /// the pool's next input.
+        /// Send the request on the connection. If the connection turns out to be closed, or the request to be over, the
+        /// driver reports this as the pool's next input.
         case assign(RequestID, ConnectionID, ConnectionUse)
-        /// Send the request behind those that the connection has not answered (RFC 9112 §9.3.2).
+        /// Send the request behind those that the connection has not answered yet (RFC 9112 §9.3.2).
         case assignAhead(RequestID, ConnectionID)
         /// Write the requests that were assigned ahead.
         case flushAhead(ConnectionID)
-        /// The connection has nothing to do for now.
+        /// The connection has no request for now.
         case keepIdle(ConnectionID)
         case close(ConnectionID)
-        /// The connection gets no more requests, and closes when it has answered those that it has.
+        /// The connection gets no more requests, and closes when it has answered its current ones.
         case retire(ConnectionID)
         case startAttempt(AttemptID, offersHTTP2: Bool)
         case cancelAttempt(AttemptID)
-        /// The request has come to nothing.
+        /// The request has failed.
         case fail(RequestID, Failure)
-        /// The request waits, and no connection is being made for it; or one is, from now on.
+        /// True: the request waits, and no connection is being opened for it. False: a connection is being opened from
+        /// now on.
         case reportQueued(RequestID, Bool)
-        /// Call ``serveQueue(now:)`` after what the event loop does now.
+        /// Call ``serveQueue(now:)`` after the loop's current work.
         case serveQueueLater
-        /// Call ``sendAhead(on:)`` after what the event loop has to do already.
+        /// Call ``sendAhead(on:)`` after the loop's scheduled work.
         case sendAheadLater
-        /// Call ``pauseDidEnd()`` after so many seconds.
+        /// Call ``pauseDidEnd(now:)`` after this number of seconds.
         case startPause(seconds: Double)
         case cancelPause
         /// The pool has no connection, no attempt and no request.
         case release
     }
 
-    /// How a connection comes to a request.
+    /// The state of a connection when it is assigned to a request.
     enum ConnectionUse: Sendable, Equatable {
-        /// It was made, and has carried none.
+        /// The connection is new, and has carried no request.
         case fresh
-        /// It has just answered another one.
+        /// The connection has just answered another request.
         case atOnce
-        /// It was idle: the server may have closed it meanwhile.
+        /// The connection was idle. The server may have closed it meanwhile.
         case fromIdle
-        /// It carries many at a time.
+        /// The connection carries many requests at a time.
         case stream
     }
 
     enum Failure: Sendable, Equatable {
-        /// For the reason that the attempt failed for.
+        /// The attempt's failure is the reason.
         case attemptFailed
-        /// The server speaks HTTP/2 alone, and does not let a WebSocket be opened over it (RFC 8441).
+        /// The server supports only HTTP/2, and does not allow a WebSocket over it (RFC 8441).
         case opensNoWebSocket
     }
 
-    /// Actions in order. Most inputs bring one, for which no memory is allocated.
+    /// Actions in order. Most inputs return one action, for which no memory is allocated.
     struct Actions: Sendable {
         private var first: Action?
         private var rest: [Action] = []

@@ -1,15 +1,16 @@
 import LoadingKitPrimitives
 
-/// Which connections are made, and for which requests.
+/// Decides which connections are opened, and for which requests.
 ///
 /// An attempt is started only while requests wait (``wantedAttempts``), and may be cancelled when there are more
-/// attempts than waiting requests (``cancelSurplusAttempts(_:)``). A rule that wants a connection before a request
+/// attempts than waiting requests (``cancelSurplusAttempts(_:)``). A rule that opens a connection before a request
 /// waits for it has to change both.
 extension HTTPConnectionPool {
-    /// The program may have a decision to make about an attempt: whether it trusts the server.
+    /// The program may have to decide about an attempt, for example whether it trusts the server.
     mutating func attemptMayChallenge() { mayChallenge = true }
 
-    /// The program got a challenge for an attempt, in the name of a request. The time of the requests that wait does not run.
+    /// The program got a challenge for an attempt, on behalf of a request. The timeouts of the waiting requests do not
+    /// run.
     mutating func attemptDidChallenge(_ attempt: AttemptID, for request: RequestID?) -> Actions {
         guard let index = attempts.firstIndex(where: { $0.id == attempt }) else { return Actions() }
         attempts[index].isChallenging = true
@@ -32,9 +33,9 @@ extension HTTPConnectionPool {
     }
 
     enum AttemptFailure: Sendable {
-        /// Its time is over. Each request keeps its own time.
+        /// The attempt's time is over. Each request keeps its own time.
         case timedOut
-        /// The server speaks none of the protocols that it was offered.
+        /// The server supports none of the protocols that were offered.
         case speaksNoneOffered
         case other
     }
@@ -62,8 +63,8 @@ extension HTTPConnectionPool {
         releaseIfUnused(&actions)
     }
 
-    /// A WebSocket is opened over HTTP/1.1, which nearly all servers have. One that makes nothing of it is offered HTTP/2,
-    /// too, once: false when that was in vain.
+    /// A WebSocket is opened over HTTP/1.1, which nearly all servers support. A server that cannot interpret HTTP/1.1
+    /// is offered HTTP/2, too, once. Returns false if that has failed.
     mutating func offerHTTP2IfPossible() -> Bool {
         if hasOfferedHTTP2 { return isHTTP2 }
         guard configuration.mayUpgradeStreams, configuration.isSecure, configuration.allowsHTTP2 else { return false }
@@ -72,10 +73,11 @@ extension HTTPConnectionPool {
         return true
     }
 
-    /// The server is known to speak HTTP/2 alone.
+    /// The server is known to support only HTTP/2.
     mutating func serverSpeaksHTTP2Alone() { hasOfferedHTTP2 = true }
 
-    /// The request that an attempt was made for: the first, unless the program was challenged in another's name.
+    /// The request for which an attempt was started: the first, unless the program was challenged on behalf of another
+    /// one.
     mutating func takeNext(for attempt: Attempt?) -> Request? {
         if let challenged = attempt?.challenged, let request = waiting.remove(challenged) { return request }
         return waiting.popFirst()
@@ -92,16 +94,17 @@ extension HTTPConnectionPool {
 
     var challengingCount: Int { attempts.count(where: \.isChallenging) }
 
-    /// Another connection has taken a request for which an attempt was started. The attempt goes on, as its connection
-    /// will serve the next request: with many short requests, attempts would be cancelled over and over. It is
-    /// cancelled only where the program may be challenged, as there may be no request left in whose name it could be.
+    /// Another connection has taken a request for which an attempt was started. The attempt continues, as its
+    /// connection will serve the next request: with many short requests, attempts would otherwise be cancelled
+    /// repeatedly. It is cancelled only if the program may be challenged, as there may be no request left on whose
+    /// behalf to challenge it.
     mutating func endSurplusAttempts(_ actions: inout Actions) {
         if mayChallenge || challengingCount > 0 { cancelSurplusAttempts(&actions) }
     }
 
-    /// Ends the attempts that no request waits for.
+    /// Ends the attempts for which no request waits.
     mutating func cancelSurplusAttempts(_ actions: inout Actions) {
-        // The program's answer to a challenge has no use when the request in whose name it was challenged is over.
+        // The program's answer to a challenge is useless if the challenged request is over.
         for index in attempts.indices.reversed()
         where attempts[index].isChallenging && attempts[index].challenged.map(waiting.contains) != true {
             cancelAttempt(at: index, &actions)
@@ -111,7 +114,7 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// Has connections made for the requests that wait, and reports which of them are.
+    /// Opens connections for the waiting requests, and reports which requests are served by them.
     mutating func serveWaiting(_ now: MonotonicTime, _ actions: inout Actions) {
         guard !waiting.isEmpty else { return }
         openAsNeeded(now, &actions)
@@ -127,21 +130,21 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// HTTP/2 connections that take no new streams count no more: they end with those that they have.
+    /// HTTP/2 connections that take no new streams do not count. They end with their current streams.
     func hasRoomForConnection(_ now: MonotonicTime) -> Bool {
         http1.count + http2.countOfThoseThatTakeRequests(now) + attempts.count < max(1, configuration.limit)
     }
 
-    /// Closes an idle HTTP/1.1 connection, to make room for a new one.
+    /// Closes an idle HTTP/1.1 connection to make room for a new connection.
     mutating func closeOneIdle(_ actions: inout Actions) -> Bool {
         guard let oldest = updateHTTP1({ $0.popOldestIdle() }) else { return false }
         actions += .close(oldest)
         return true
     }
 
-    /// How many attempts there should be for the requests that wait. An HTTP/1.1 connection carries one request, and an
-    /// HTTP/2 connection many: while the version is not known, there is one attempt, and with HTTP/2, too. Several are
-    /// made to a server that ends its HTTP/2 connections after a few requests.
+    /// The number of attempts that the waiting requests need. An HTTP/1.1 connection carries one request, and an HTTP/2
+    /// connection many, so there is one attempt for HTTP/2 and while the version is unknown. There are several attempts
+    /// to a server that ends its HTTP/2 connections after a few requests.
     var wantedAttempts: Int {
         switch version {
         case .http1:
@@ -155,7 +158,8 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// How many of the requests that wait have a connection made for them: they are in no queue, and their time runs.
+    /// The number of waiting requests for which connections are being opened. They do not count as queued, and their
+    /// timeouts run.
     var servedCount: Int {
         switch version {
         case .http1: attempts.count - challengingCount
@@ -165,7 +169,7 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// Connections are made for other requests than before.
+    /// Connections are being opened for other requests than before.
     mutating func reportServed(_ actions: inout Actions) {
         for request in waiting.serve(servedCount) { actions += .reportQueued(request, false) }
     }

@@ -1,12 +1,13 @@
 import LoadingKitPrimitives
 
-/// What happens to connections.
+/// The events of connections.
 extension HTTPConnectionPool {
-    /// A connection of HTTP/1.1 was made. It is closed where it is of no use: the server has turned out to speak HTTP/2 alone.
+    /// An HTTP/1.1 connection was opened. It is closed if it is useless: the server has turned out to support only
+    /// HTTP/2.
     ///
     /// - Parameters:
-    ///   - attempt: nil where it was made by another pool.
-    ///   - until: when it is to be closed, should no request want it.
+    ///   - attempt: nil if another pool has opened the connection.
+    ///   - until: the time at which the connection is closed if no request uses it.
     mutating func connectionDidOpen(
         _ connection: ConnectionID, by attempt: AttemptID?, until: MonotonicTime, now: MonotonicTime
     ) -> Actions {
@@ -27,7 +28,7 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// A connection of HTTP/2 was made.
+    /// An HTTP/2 connection was opened.
     mutating func connectionDidOpen(
         _ connection: ConnectionID, by attempt: AttemptID?, slots: StreamSlots, retiresAt: MonotonicTime,
         now: MonotonicTime
@@ -41,7 +42,7 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// What the server spoke before is used up.
+    /// Changes the version to HTTP/1.1. The HTTP/2 connections are retired.
     mutating func becomeHTTP1(_ actions: inout Actions) {
         switch version {
         case .http1: break
@@ -52,9 +53,10 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// A connection of HTTP/1.1 has ended its request, and can carry another.
+    /// An HTTP/1.1 connection has ended its request, and can carry another one.
     ///
-    /// - Parameter until: when it is to be closed, or not to be used any more, should no request want it.
+    /// - Parameter until: the time after which the connection is closed, or not used any more, if no request uses it
+    ///   before.
     mutating func connectionDidBecomeIdle(
         _ connection: ConnectionID, _ binding: Binding, until: MonotonicTime, now: MonotonicTime
     ) -> Actions {
@@ -93,11 +95,11 @@ extension HTTPConnectionPool {
             updateHTTP1 { $0.keep(connection, binding, until: until) }
             actions += .keepIdle(connection)
         }
-        // A request that waits for a fresh connection may now have this one's place.
+        // A request that waits for a new connection may now take this connection's place.
         serveWaiting(now, &actions)
     }
 
-    /// A connection has closed, whatever it carried. Its requests, if they may be sent again, are submitted anew.
+    /// A connection has closed, with or without requests. Requests that may be sent again are submitted again.
     mutating func connectionDidClose(_ connection: ConnectionID, now: MonotonicTime) -> Actions {
         var actions = Actions()
         let wasHTTP1 = updateHTTP1 { $0.deactivate(connection) || $0.removeIdle(connection) }
@@ -108,9 +110,9 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// A stream of an HTTP/2 connection has ended, or the server has changed how many it allows.
+    /// A stream of an HTTP/2 connection has ended, or the server has changed the number of streams that it allows.
     ///
-    /// - Parameter until: when the connection is to be closed, should it be idle now.
+    /// - Parameter until: the time at which the connection is closed if it is idle now.
     mutating func streamSlotsDidChange(
         of connection: ConnectionID, to slots: StreamSlots, until: MonotonicTime, now: MonotonicTime
     ) -> Actions {
@@ -140,8 +142,8 @@ extension HTTPConnectionPool {
         if http2[connection]?.slots.awaitsSettings == false { cancelSurplusAttempts(&actions) }
     }
 
-    /// An HTTP/2 connection takes no more requests (GOAWAY), and closes when it has answered those that it has. The pool stays
-    /// as it is until then: what the server did not process is submitted anew.
+    /// An HTTP/2 connection takes no more requests (GOAWAY), and closes when it has answered its current ones. The pool
+    /// is kept until then: requests that the server did not process are submitted again.
     mutating func connectionWillClose(_ connection: ConnectionID, unprocessed: Int, now: MonotonicTime) -> Actions {
         var actions = Actions()
         guard let entry = updateHTTP2({ $0.remove(connection) }) else { return actions }
@@ -150,14 +152,15 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// Servers that end each connection after some requests are commonly set to 1,000 and more. After fewer, one connection at
-    /// a time keeps the requests waiting for the next. Where the server has left no request unprocessed it has ended the
-    /// connection for another reason: it was idle, or the server goes down.
+    /// Servers that end each connection after a number of requests commonly use a number of 1,000 or more. With a
+    /// smaller number, a single connection would make requests wait for the next one. If the server has left no request
+    /// unprocessed, it has ended the connection for another reason: the connection was idle, or the server is shutting
+    /// down.
     mutating func noteEnd(after count: Int, unprocessed: Int) {
         requestsPerConnection = unprocessed > 0 && 1...100 ~= count ? count : nil
     }
 
-    /// Requests go out over HTTP/1.1 from now on.
+    /// Requests are sent over HTTP/1.1 from now on.
     mutating func requireHTTP1(now: MonotonicTime) -> Actions {
         var actions = Actions()
         becomeHTTP1(&actions)
@@ -165,8 +168,8 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// The server lets no streams switch to another protocol. Where it makes nothing of HTTP/1.1 either, no request need try
-    /// that again.
+    /// The server allows no streams to switch to another protocol. If it does not support HTTP/1.1 either, the waiting
+    /// requests fail.
     mutating func streamsCannotUpgrade(now: MonotonicTime) -> Actions {
         var actions = Actions()
         becomeHTTP1(&actions)
@@ -181,10 +184,10 @@ extension HTTPConnectionPool {
 
     // MARK: Idle connections
 
-    /// Closes the idle connections that were to be closed by now.
+    /// Closes the idle connections whose time has passed.
     mutating func closeExpired(now: MonotonicTime) -> Actions { closeIdle(all: false, now) }
 
-    /// Closes all idle connections, and ends the attempts that no request waits for.
+    /// Closes all idle connections, and ends the attempts for which no request waits.
     mutating func closeAllIdle(now: MonotonicTime) -> Actions { closeIdle(all: true, now) }
 
     mutating func closeIdle(all: Bool, _ now: MonotonicTime) -> Actions {
@@ -202,7 +205,7 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// The session has ended: what becomes idle from now on is closed.
+    /// The session has ended. Connections that become idle from now on are closed.
     mutating func sessionDidEnd(now: MonotonicTime) -> Actions {
         isClosing = true
         return closeIdle(all: true, now)
@@ -210,8 +213,8 @@ extension HTTPConnectionPool {
 
     // MARK: Servers that refuse connections or streams
 
-    /// The server has closed a connection without a look at its requests: it is busy, or going down. Gives whether they may be
-    /// sent again: after a pause, for which no other connection is made.
+    /// The server has closed a connection without reading its requests: it is busy, or shutting down. Returns whether
+    /// the requests may be sent again, after a pause in which no other connection is opened.
     mutating func connectionWasRefused() -> (maySendAgain: Bool, actions: Actions) {
         guard BackOff.pauses.indices.contains(backOff.connectionRefusals) else { return (false, Actions()) }
         let actions = startPause(backOff.connectionRefusals)
@@ -220,8 +223,8 @@ extension HTTPConnectionPool {
         return (true, actions)
     }
 
-    /// The server has refused a stream (REFUSED_STREAM), and looked at nothing of its request. Gives whether that may be sent
-    /// again: after a pause, which it shares with all that are refused meanwhile.
+    /// The server has refused a stream (REFUSED_STREAM), and has not processed its request. Returns whether the request
+    /// may be sent again, after a pause that it shares with all requests refused meanwhile.
     mutating func streamWasRefused() -> (maySendAgain: Bool, actions: Actions) {
         if backOff.holdsStreams { return (true, Actions()) }
         guard BackOff.pauses.indices.contains(backOff.streamRefusals) else { return (false, Actions()) }
@@ -250,7 +253,7 @@ extension HTTPConnectionPool {
         serveWaiting(now, &actions)
     }
 
-    /// The server has answered the first request of a connection.
+    /// The server has responded to the first request of a connection.
     mutating func connectionDidAnswer(now: MonotonicTime) -> Actions {
         backOff.connectionRefusals = 0
         backOff.streamRefusals = 0
@@ -261,7 +264,7 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// The server has answered a request on a connection that has brought answers before. What it refuses next begins with the
-    /// shortest pause again.
+    /// The server has responded to a request on a connection that has carried responses before. The next refusal begins
+    /// with the shortest pause again.
     mutating func streamDidAnswer() { backOff.streamRefusals = 0 }
 }

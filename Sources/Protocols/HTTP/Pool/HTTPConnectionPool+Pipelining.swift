@@ -1,20 +1,20 @@
 import LoadingKitPrimitives
 
-/// Requests that are sent before those ahead of them are answered (RFC 9112 §9.3.2).
+/// Requests that are sent before the requests ahead of them are answered (RFC 9112 §9.3.2).
 extension HTTPConnectionPool {
-    /// What an active connection of HTTP/1.1 could be sent before it has answered.
+    /// The number of requests that an active HTTP/1.1 connection could be sent before it has answered.
     struct RoomAhead: Sendable {
         let connection: ConnectionID
         let binding: Binding
-        /// How many requests are ahead of their answers.
+        /// The number of requests that are sent ahead of their responses.
         var count: Int
-        /// How many more may be.
+        /// The number of requests that may be added.
         var room: Int
     }
 
     var pipelined: [ConnectionID] { http1.pipelined }
 
-    /// A pipelined connection may be sent more.
+    /// A pipelined connection may be sent more requests.
     mutating func roomAheadDidChange() -> Actions {
         var actions = Actions()
         sendAheadIfRoom(&actions)
@@ -27,20 +27,21 @@ extension HTTPConnectionPool {
         actions += .sendAheadLater
     }
 
-    /// Sends requests ahead on connections that are busy (RFC 9112 §9.3.2).
+    /// Sends requests ahead on busy connections (RFC 9112 §9.3.2).
     ///
-    /// A connection of its own is better for a request than a place behind another: pipelined is what would otherwise wait, in
-    /// its order. One that may not be sent ahead, and is next, has all behind it wait until it has its connection.
+    /// A connection of its own is better for a request than a place behind another one. Therefore only requests that
+    /// would otherwise wait are pipelined, in their order. If the next request may not be sent ahead, all requests
+    /// behind it wait until it has its connection.
     ///
-    /// - Parameter rooms: of the ``pipelined`` connections; none where the server has not borne it.
+    /// - Parameter rooms: the rooms of the ``pipelined`` connections; empty if the server does not support pipelining.
     mutating func sendAhead(on rooms: [RoomAhead]) -> Actions {
         var actions = Actions()
         sendsAheadLater = false
-        // Where connections are to be made, that comes first, and this after it.
+        // If connections are to be opened, they are opened first, and this function is called afterwards.
         guard !willServeQueue, !rooms.isEmpty else { return actions }
         var rooms = rooms
         let share = fairShare(rooms)
-        // The first of those that wait are for the connections that are being made.
+        // The first waiting requests get the connections that are being opened.
         while let next = waiting.prefix(attempts.count + 1).dropFirst(attempts.count).first,
             !next.needsFreshConnection, next.mayBeSentAhead,
             let index = shortest(rooms, below: share, for: next)
@@ -54,7 +55,8 @@ extension HTTPConnectionPool {
         return actions
     }
 
-    /// How many a connection has ahead at most, so that those that will soon be free have something to do, too.
+    /// The largest number of requests that a connection may have ahead, so that connections that will soon be free have
+    /// requests, too.
     func fairShare(_ rooms: [RoomAhead]) -> Int {
         let count = rooms.reduce(waiting.count - attempts.count) { $0 + $1.count }
         let connections = max(1, http1.activeCount)

@@ -1,11 +1,11 @@
 import LoadingKitPrimitives
 
-/// The connections of one route, and the requests that wait for one: decides which request goes on which connection, when
-/// connections are made, and when they are closed.
+/// The connections of one route, and the requests that wait for one. The pool decides which request uses which
+/// connection, when connections are opened, and when they are closed.
 ///
-/// A value without sockets, clock or timers. Each input is a method, which leaves the pool consistent and returns what is to
-/// be done; ``ConnectionPoolDriver`` does it. Identifiers that the pool does not know are those of what has ended meanwhile,
-/// and change nothing.
+/// It is a value without sockets, clock or timers. Each input is a method that leaves the pool consistent and returns
+/// actions, which ``ConnectionPoolDriver`` carries out. An identifier that the pool does not contain belongs to an
+/// object that has ended meanwhile. It changes nothing.
 ///
 /// ```
 ///                      ALPN "h2"                    GOAWAY with HTTP_1_1_REQUIRED,
@@ -15,23 +15,23 @@ import LoadingKitPrimitives
 ///          │           ALPN else     ▲             ┌───────┐
 ///          └─────────────────────────┼───────────▶ │ http1 │
 ///                                    └──────────── └───────┘
-///                        ALPN "h2", or no answer to what was sent in HTTP/1.1
+///                        ALPN "h2", or no response to HTTP/1.1
 /// ```
 struct HTTPConnectionPool: Sendable, CustomStringConvertible {
-    /// What does not change while the pool is there.
+    /// The values that do not change during the pool's life.
     struct Configuration: Sendable {
-        /// How many connections there may be at a time.
+        /// The largest number of connections at a time.
         var limit = 6
         /// Whether a TLS handshake decides the version.
         var isSecure = false
         var allowsHTTP2 = true
-        /// Whether the server is known to speak HTTP/2: by prior knowledge, or from before.
+        /// Whether the server is known to support HTTP/2, by prior knowledge or from earlier connections.
         var startsWithHTTP2 = false
-        /// Whether the requests are for a switch to another protocol.
+        /// Whether the requests switch to another protocol.
         var isForUpgrade = false
-        /// Whether they may do so on a stream, too (RFC 8441).
+        /// Whether the requests may switch on a stream, too (RFC 8441).
         var mayUpgradeStreams = false
-        /// How long an idle connection is kept, in seconds. Servers commonly close after 60 to 75.
+        /// The time for which an idle connection is kept, in seconds. Servers commonly close it after 60 to 75 seconds.
         var idleTimeout = defaultIdleTimeout
 
         static let defaultIdleTimeout = 55.0
@@ -39,55 +39,57 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
 
     struct Request: Sendable, Equatable {
         let id: RequestID
-        /// Its number among the session's: the older, the smaller.
+        /// The request's number in the session. Older requests have smaller numbers.
         let number: UInt64
         var priority: Float = 0.5
-        /// Whether no connection that has carried another one will do.
+        /// Whether the request needs a connection that has carried no other request.
         var needsFreshConnection = false
-        /// Whether it goes before those that have not been on a connection.
+        /// Whether the request has precedence over requests that have not been on a connection.
         var goesFirst = false
         var user = RequestUser.none
-        /// Whether others may be sent behind it before it is answered.
+        /// Whether other requests may be sent behind this one before it is answered.
         var allowsPipelining = false
-        /// Whether it may be sent behind others.
+        /// Whether this request may be sent behind others.
         var mayBeSentAhead = false
     }
 
-    /// A connection that is being made.
+    /// A connection that is being opened.
     struct Attempt: Sendable {
         let id: AttemptID
         let offersHTTP2: Bool
-        /// The request in whose name the program was last challenged (for a proxy's credential, for trust in a server).
+        /// The request on whose behalf the program was last challenged (for a proxy's credential, or for trust in a
+        /// server).
         var challenged: RequestID?
-        /// Whether the program has yet to answer.
+        /// Whether the program's answer is awaited.
         var isChallenging = false
     }
 
-    /// What the server speaks, as far as is known.
+    /// The version that the server supports, as far as it is known.
     enum Version: Sendable {
-        /// One connection is made, and its ALPN awaited, before there are more.
+        /// One connection is opened, and its ALPN result awaited, before there are more.
         case undetermined
         case http1(HTTP1Connections)
-        /// `former` were made in HTTP/1.1 before, and are used while they last.
+        /// The connections in `former` were opened in HTTP/1.1 before, and are used while they last.
         case http2(HTTP2Connections, former: HTTP1Connections)
     }
 
-    /// A pause, as the server closes connections that it has taken without a look at their requests, or refuses streams.
+    /// The pauses after a server has closed accepted connections without reading their requests, or has refused
+    /// streams.
     struct BackOff: Sendable {
         enum Pause: Sendable {
             case none
-            /// No connection is made.
+            /// No connection is opened.
             case ofConnections
-            /// Nor do the connections of HTTP/2 that there are get requests.
+            /// No connection is opened, and the HTTP/2 connections get no requests either.
             case ofStreams
         }
 
         /// Pauses before the second, third, … attempt, in seconds.
         static let pauses = [0.05, 0.2, 0.8, 3.2]
 
-        /// How many connections in a row were refused.
+        /// The number of connections in a row that were refused.
         var connectionRefusals = 0
-        /// How many times in a row streams were refused, after a pause each, without an answer to any other.
+        /// The number of pauses in a row after which streams were refused again, without any response in between.
         var streamRefusals = 0
         var pause = Pause.none
 
@@ -100,17 +102,17 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
     var waiting = RequestQueue()
     var attempts: [Attempt] = []
     var attemptCount = 0
-    /// Whether a server that made nothing of HTTP/1.1 was offered HTTP/2.
+    /// Whether a server that could not interpret HTTP/1.1 was offered HTTP/2.
     var hasOfferedHTTP2 = false
     /// Whether a program may be challenged for one of the attempts.
     var mayChallenge = false
     var backOff = BackOff()
-    /// Whether ``serveQueue(now:)`` is to be called.
+    /// Whether a call of ``serveQueue(now:)`` is scheduled.
     var willServeQueue = false
     var sendsAheadLater = false
     /// Whether the session has ended, and keeps no idle connection.
     var isClosing: Bool
-    /// After how many requests the server ended the last HTTP/2 connection in order.
+    /// The number of requests after which the server ended the last HTTP/2 connection in an orderly way.
     var requestsPerConnection: Int?
 
     init(_ configuration: Configuration, isClosing: Bool = false) {
@@ -126,9 +128,9 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         }
     }
 
-    // MARK: What it knows
+    // MARK: State
 
-    /// The connections of HTTP/1.1, whatever the server speaks now.
+    /// The HTTP/1.1 connections, whichever version the server uses now.
     var http1: HTTP1Connections {
         switch version {
         case .undetermined: HTTP1Connections()
@@ -136,12 +138,12 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         }
     }
 
-    /// None unless the server speaks HTTP/2.
+    /// The HTTP/2 connections; none unless the server supports HTTP/2.
     var http2: HTTP2Connections {
         if case .http2(let connections, _) = version { connections } else { HTTP2Connections() }
     }
 
-    /// Changes the connections of HTTP/1.1 in place: the state has no second reference to them meanwhile.
+    /// Changes the HTTP/1.1 connections in place: `version` has no second reference to them meanwhile.
     @inline(__always)
     mutating func updateHTTP1<Result>(_ change: (inout HTTP1Connections) -> Result) -> Result {
         switch version {
@@ -159,7 +161,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         }
     }
 
-    /// As ``updateHTTP1(_:)``.
+    /// Changes the HTTP/2 connections in place, as ``updateHTTP1(_:)`` does.
     @inline(__always)
     mutating func updateHTTP2<Result>(_ change: (inout HTTP2Connections) -> Result) -> Result {
         guard case .http2(var connections, let former) = version else {
@@ -174,7 +176,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
     var isHTTP1: Bool { if case .http1 = version { true } else { false } }
     var isHTTP2: Bool { if case .http2 = version { true } else { false } }
 
-    /// Whether there is nothing to do, and nothing to keep.
+    /// Whether the pool has no work and no connections to keep.
     var isUnused: Bool { waiting.isEmpty && attempts.isEmpty && http1.isEmpty && http2.isEmpty }
 
     var hasIdleConnection: Bool { http1.hasIdle || http2.hasIdle }
@@ -182,12 +184,12 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
     var firstWaiting: RequestID? { waiting.first?.id }
     var waitingCount: Int { waiting.count }
 
-    /// Whether an HTTP/2 connection takes no new requests any more.
+    /// Whether an HTTP/2 connection takes no new requests because of its age.
     func isTooOld(_ connection: ConnectionID, _ now: MonotonicTime) -> Bool {
         http2[connection]?.takesRequests(now) == false
     }
 
-    /// Its state in one line, for logs and tests.
+    /// The pool's state in one line, for logs and tests.
     var description: String {
         let version =
             switch version {
@@ -204,8 +206,8 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         return ([version, "waiting \(waiting.count)", attempts] + states).joined(separator: ", ")
     }
 
-    /// The request in whose name an attempt challenges the program: as before, where that one still waits; else the first
-    /// that no other attempt has challenged the program for.
+    /// The request on whose behalf an attempt challenges the program: the same as before if it still waits; otherwise
+    /// the first one that no other attempt uses.
     func requestToChallenge(for attempt: AttemptID) -> RequestID? {
         if let challenged = attempts.first(where: { $0.id == attempt })?.challenged, waiting.contains(challenged) {
             return challenged
@@ -241,7 +243,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         actions += .serveQueueLater
     }
 
-    /// The request goes on an HTTP/2 connection that the caller has chosen among ``connectionsWithSlot(_:)``.
+    /// The request uses an HTTP/2 connection that the caller has chosen from ``connectionsWithSlot(_:)``.
     mutating func submit(_ request: Request, on connection: ConnectionID) -> Actions {
         var actions = Actions()
         updateHTTP2 { $0.takeSlot(of: connection) }
@@ -253,7 +255,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         backOff.holdsStreams ? [] : http2.entries.filter { $0.hasSlot(now) }.map(\.id)
     }
 
-    /// The request is over, or goes elsewhere.
+    /// The request is over, or takes another route.
     mutating func withdraw(_ request: RequestID, now: MonotonicTime) -> Actions {
         var actions = Actions()
         guard waiting.remove(request) != nil else { return actions }
@@ -264,16 +266,17 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         return actions
     }
 
-    /// The request of an ``Action/assign(_:_:_:)`` was found to be over: the connection of HTTP/1.1 carries nothing.
+    /// The request of an ``Action/assign(_:_:_:)`` was found to be over. The HTTP/1.1 connection carries no request.
     ///
-    /// - Parameter use: how the connection came to that request. That one was idle is to be checked for the next request, too.
+    /// - Parameter use: the connection's state when it was assigned. An idle connection must be checked for the next
+    ///   request, too.
     mutating func requestWasGone(
         _ connection: ConnectionID, _ use: ConnectionUse, _ binding: Binding, until: MonotonicTime, now: MonotonicTime
     ) -> Actions {
         reuse(connection, use == .fresh ? .fresh : .fromIdle, binding, until: until, now)
     }
 
-    /// The connection of an ``Action/assign(_:_:_:)`` was found to be closed: the request takes another.
+    /// The connection of an ``Action/assign(_:_:_:)`` was found to be closed. The request takes another one.
     mutating func connectionWasClosed(
         _ connection: ConnectionID, before request: Request, now: MonotonicTime
     ) -> Actions {
@@ -287,7 +290,8 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         return actions
     }
 
-    /// Takes out all that wait, for another pool, as what an attempt has made is of use there. None of the others goes on.
+    /// Removes and returns all waiting requests, for another pool that can use the attempt's connection. The other
+    /// attempts are ended.
     mutating func handOver(_ attempt: AttemptID) -> (requests: [Request], actions: Actions) {
         var actions = Actions()
         _ = removeAttempt(attempt)
@@ -297,8 +301,8 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         return (requests, actions)
     }
 
-    /// What happened when ``Action/serveQueueLater`` was returned has happened: a connection that has brought a redirect may be free
-    /// by now.
+    /// Serves the queue after the loop's work at the time of ``Action/serveQueueLater``. A connection that has
+    /// delivered a redirect may be free by now.
     mutating func serveQueue(now: MonotonicTime) -> Actions {
         var actions = Actions()
         guard willServeQueue else { return actions }
@@ -309,7 +313,8 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
         return actions
     }
 
-    /// The first of those that wait may be one that no idle connection is for, and others behind it.
+    /// Assigns idle connections to waiting requests. No idle connection may suit the first request, while one suits a
+    /// request behind it.
     mutating func useIdle(_ now: MonotonicTime, _ actions: inout Actions) {
         while http1.hasIdle,
             let request = waiting.first(where: { !$0.needsFreshConnection && http1.hasIdle(for: $0.user) }),
@@ -332,7 +337,7 @@ struct HTTPConnectionPool: Sendable, CustomStringConvertible {
     mutating func assign(
         _ request: Request, _ connection: ConnectionID, _ use: ConnectionUse, _ actions: inout Actions
     ) {
-        // Not before it has answered once, and shown that it goes on.
+        // A connection is pipelined only after it has answered once and was kept.
         updateHTTP1 { $0.activate(connection, pipelines: use != .fresh && request.allowsPipelining) }
         actions += .assign(request.id, connection, use)
         sendAheadIfRoom(&actions)

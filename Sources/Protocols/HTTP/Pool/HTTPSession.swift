@@ -4,19 +4,19 @@ import LoadingKitPrimitives
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// What the exchanges of a session share: its settings, what it knows of origins and servers, what authentication has
-/// brought, and the connections.
+/// The state that a session's exchanges share: its settings, its records of origins and servers, its authentication,
+/// and its connections.
 final class HTTPSession: SessionResource {
     let loop: EventLoop
     let settings: SessionSettings
-    /// Where bodies are decoded to, a piece at a time; its bytes are handed over before the next piece.
+    /// The buffer for decoded bodies. A decoded piece is handed over before the next one is decoded.
     let decodeBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 64 * 1024, alignment: 16)
     let authentication: AuthenticationMemory
-    /// Ways to authenticate. Those of the program come first, so that one of them can take the place of a built-in one.
+    /// The authentication schemes. The program's own come first, so that they can replace built-in ones.
     private let authenticationSchemes: [AuthenticationSchemeMaker]
     private let authenticationTurns: AuthenticationTurns
     private let connector: Connector
-    @exclusivity(unchecked) private var origins = OriginRecords()  // calls nobody before it is consistent
+    @exclusivity(unchecked) private var origins = OriginRecords()  // calls no other object before it is consistent
     private var tlsContexts: [TLSOptions: TLSContext] = [:]
     private let use: NetworkUse
     @exclusivity(unchecked) private var exchangeCount: UInt64 = 0
@@ -48,12 +48,12 @@ final class HTTPSession: SessionResource {
 
     // MARK: Origins
 
-    /// What is known of a URL's origin, and what of the URL goes into the request.
+    /// The record of a URL's origin, and the parts of the URL that the request contains.
     func find(_ url: URL) throws(LoadFailure) -> (record: OriginRecord, target: RequestTarget) {
         try origins.find(url, settings)
     }
 
-    /// - Parameter delegate: the task's own, where it may decide in the TLS handshake.
+    /// - Parameter delegate: the task's own delegate, if it may decide in the TLS handshake.
     func route(
         to origin: OriginRecord, through proxy: Proxy?, for request: URLRequest, switching: Route.Switching,
         decidedBy delegate: AnyObject?
@@ -62,19 +62,19 @@ final class HTTPSession: SessionResource {
             over: use.narrowed(by: request), switching: switching, decidedBy: delegate, through: proxy)
     }
 
-    /// The way to an origin by the settings' rules.
+    /// The way to an origin according to the settings' rules.
     func ruledWay(to origin: OriginRecord) throws(LoadFailure) -> ProxyRules.Answer {
         try origin.way(by: proxies)
     }
 
-    /// The exchange waits no longer for what it may have asked.
+    /// The exchange no longer waits for a proxy look-up that it may have started.
     func withdrawLookup(of exchange: HTTPExchange) { proxies.withdraw(exchange.number) }
 
-    /// Whether requests may be sent with credentials that they do not have themselves.
+    /// Whether requests may be sent with credentials that they do not contain themselves.
     var mayAddCredentials: Bool { requestFields.addsCredentials || !authentication.isEmpty }
 
-    /// Whether a delegate may have a say in how a connection to an origin is made: whether the server is trusted, and who
-    /// the client is to it and to a proxy.
+    /// Whether a delegate may decide about a connection to an origin: whether the server is trusted, and the client's
+    /// identity at the server and at a proxy.
     func mayAskDelegates(about origin: Origin) -> Bool {
         origin.isSecure || proxies.mayUseProxies
     }
@@ -88,7 +88,7 @@ final class HTTPSession: SessionResource {
 
     func submit(_ exchange: HTTPExchange, needsFreshConnection: Bool) {
         guard let record = exchange.destination?.route else { return }
-        // A connection of its own, unless there is one that a stream may switch on (RFC 8441).
+        // The request gets its own connection, unless there is one with a stream that may switch (RFC 8441).
         if record.route.switching == .inAnyVersion,
             exchange.destination?.origin.shared(record)?.driver?.submitUpgrade(exchange) == true
         {
@@ -103,7 +103,7 @@ final class HTTPSession: SessionResource {
 
     func withdraw(_ exchange: HTTPExchange) { exchange.destination?.route.driver?.withdraw(exchange) }
 
-    /// Requests that take the route go out over HTTP/1.1 from now on.
+    /// Requests that use the route are sent over HTTP/1.1 from now on.
     func requireHTTP1(_ record: RouteRecord) { record.driver?.requireHTTP1() }
 
     private func driver(of record: RouteRecord, _ origin: OriginRecord) -> ConnectionPoolDriver {
@@ -115,15 +115,15 @@ final class HTTPSession: SessionResource {
         return driver
     }
 
-    /// A route has no connection, no attempt and no request. Another driver may have taken its place already.
+    /// A route has no connection, no attempt and no request. Another driver may have replaced this one already.
     func release(_ driver: ConnectionPoolDriver) {
         guard driver.record.driver === driver else { return }
         driver.record.driver = nil
         driver.origin.routeDidEnd(driver.record)
     }
 
-    /// The delegate that a connection was made for has turned out not to decide about it: the connection is for all of the
-    /// session's tasks, and those that waited for it go on among them.
+    /// The delegate for which a connection was opened does not decide about it. The connection and the exchanges that
+    /// waited for it are now shared with all of the session's tasks.
     func share(
         _ stream: ByteStream, madeFor exchanges: [ConnectionPoolDriver.Submission], _ record: RouteRecord,
         _ origin: OriginRecord
@@ -135,7 +135,7 @@ final class HTTPSession: SessionResource {
 
     /// - Parameters:
     ///   - isSecure: whether the request is for an `https` URL.
-    ///   - credential: what the URL, or the proxy's settings, name.
+    ///   - credential: the credential in the URL, or in the proxy's settings.
     func authenticationContext(
         _ site: AuthenticationSite, _ request: HTTPAuthenticationRequest,
         proxyType: String = NSURLProtectionSpaceHTTPProxy, given credential: URLCredential?, for task: URLSessionTask
@@ -146,7 +146,7 @@ final class HTTPSession: SessionResource {
             storage: settings.credentialStorage, task: task)
     }
 
-    /// The user that a request names, to a connection that was authenticated as one.
+    /// The request's user, for the choice of a connection that was authenticated for one user.
     func user(of exchange: HTTPExchange) -> HTTPConnectionPool.RequestUser {
         if exchange.transaction.fields.contains(.authorization) { return .ownField }
         guard exchange.target?.hasUserInfo == true, let credential = exchange.request.url?.credential else {
@@ -155,7 +155,7 @@ final class HTTPSession: SessionResource {
         return .named(HTTPConnectionPool.UserCredential(credential))
     }
 
-    /// Whose requests may go on a connection that was authenticated with credentials.
+    /// The requests that may use a connection that was authenticated with credentials.
     func binding(of credentials: BoundCredentials) -> HTTPConnectionPool.Binding {
         if let proxy = credentials.proxy?.credential, proxy.persistence == .none { return .spent }
         guard let server = credentials.server else { return .none }
@@ -197,7 +197,7 @@ final class HTTPSession: SessionResource {
         }
     }
 
-    /// How a connection to a proxy is secured; nil where it is not.
+    /// The TLS requirements of a connection to a proxy; nil if it is not secured.
     private func tlsToProxy(_ proxy: Proxy, asking decider: any TLSDecider) throws(TransportError) -> TLSDemand? {
         guard proxy.kind == .https else { return nil }
         return TLSDemand(try tlsContext(false, for: proxy.host), proxy.host, asking: decider)
@@ -206,7 +206,7 @@ final class HTTPSession: SessionResource {
     private func tlsContext(_ offersHTTP2: Bool, for host: String) throws(TransportError) -> TLSContext {
         let options = TLSOptions(settings, host: host, alpn: offersHTTP2 ? ["h2", "http/1.1"] : ["http/1.1"])
         if let made = tlsContexts[options] { return made }
-        // A failure is not remembered: there may be a descriptor for the trusted certificates' file the next time.
+        // A failure is not remembered: there may be a free descriptor for the file of trusted certificates next time.
         let made = try TLSContext(options)
         tlsContexts[options] = made
         return made
@@ -214,7 +214,7 @@ final class HTTPSession: SessionResource {
 
     // MARK: Idle connections
 
-    /// A connection became idle: some time later it is to be closed.
+    /// A connection became idle. It must be closed some time later.
     func scheduleSweep() {
         guard sweepTimer == nil else { return }
         let time = loop.now.advanced(bySeconds: HTTPConnectionPool.Configuration.defaultIdleTimeout / 4)
@@ -241,7 +241,7 @@ final class HTTPSession: SessionResource {
         for record in origins.all { record.forgetServers() }
     }
 
-    /// Not all at once: there may be connections to a thousand hosts.
+    /// The connections are not closed all at once: there may be connections to a thousand hosts.
     func close() {
         isClosed = true
         sweepTimer?.cancel()

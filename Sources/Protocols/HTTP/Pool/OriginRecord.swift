@@ -4,24 +4,25 @@ import LoadingKitPrimitives
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// What a session knows of an origin: how it is reached, and with which fields requests go there.
+/// A session's record of an origin: its routes, and the fields of its requests.
 final class OriginRecord {
     let origin: Origin
-    /// The last URL's, whose parts the next one shares where it begins alike.
+    /// The last URL's target. The next target shares its parts if both URLs have the same beginning.
     fileprivate(set) var lastTarget: RequestTarget
-    /// Whether transport security lets requests go there.
+    /// Whether transport security allows requests to the origin.
     let isAllowed: Bool
-    /// Where its connections are made to in place of its addresses.
+    /// The socket to which connections are made instead of the origin's addresses.
     let socket: UnixSocket?
     private var undecidedRoutes: [RouteRecord] = []
-    /// The routes of tasks' own delegates that may decide how connections are made. There may be one for each task.
+    /// The routes of tasks' own delegates that may decide about connections. There may be one for each task.
     private var decidedRoutes: [ObjectIdentifier: [RouteRecord]] = [:]
-    /// With more delegates than this the routes of those that are gone are forgotten.
+    /// With more delegates than this number, the routes of deallocated delegates are removed.
     private var delegateLimit = 64
-    /// What the servers at the ends of the routes have shown, whatever delegate decides about the connections.
+    /// The records of the servers at the ends of the routes. They do not depend on the delegate that decides about
+    /// connections.
     private var servers: [Route: ServerRecord] = [:]
     private var fields = FieldMemory()
-    /// What the session's rules say; nil before they were asked.
+    /// The result of the session's rules; nil before they were evaluated.
     private var ruledWay: ProxyRules.Answer?
 
     init(_ target: RequestTarget, _ settings: SessionSettings) {
@@ -41,7 +42,7 @@ final class OriginRecord {
     /// What requests have in HTTP/1.1 besides: their host, and what they want of the connection.
     let http1Fields: HTTPFields
 
-    /// Takes apart a URL, which most likely begins as the last one did.
+    /// Parses a URL, which most likely has the same beginning as the last one.
     func target(of url: URL) throws(LoadFailure) -> RequestTarget {
         let target = try RequestTarget(url, like: lastTarget)
         if !target.beginsLike(lastTarget), target.origin == origin { lastTarget = target }
@@ -50,7 +51,7 @@ final class OriginRecord {
 
     // MARK: Routes
 
-    /// The way by rules that never change. A socket is reached without a proxy.
+    /// The way according to rules that never change. A socket is reached without a proxy.
     func way(by proxies: ProxyFinder) throws(LoadFailure) -> ProxyRules.Answer {
         if let ruledWay { return ruledWay }
         let way = socket == nil ? try proxies.answer(for: origin.proxyTarget) : .proxy(nil)
@@ -58,9 +59,9 @@ final class OriginRecord {
         return way
     }
 
-    /// The route of requests over some networks.
+    /// The route of requests over the given networks.
     ///
-    /// - Parameter delegate: the task's own, where it may decide in the TLS handshake.
+    /// - Parameter delegate: the task's own delegate, if it may decide in the TLS handshake.
     func route(
         over use: NetworkUse, switching: Route.Switching, decidedBy delegate: AnyObject?, through proxy: Proxy?
     ) -> RouteRecord {
@@ -72,14 +73,14 @@ final class OriginRecord {
         return add(route)
     }
 
-    /// The same route for tasks whose own delegates do not decide how connections are made.
+    /// The same route for tasks whose own delegates do not decide about connections.
     func undecided(_ record: RouteRecord) -> RouteRecord {
         guard record.route.mayBeDecided else { return record }
         let undecided = record.route.undecided
         return undecidedRoutes.first { $0.route == undecided } ?? add(undecided)
     }
 
-    /// The route for requests that switch to nothing, if there is one.
+    /// The route for requests that do not switch to another protocol, if there is one.
     func shared(_ record: RouteRecord) -> RouteRecord? {
         let shared = record.route.shared
         return routes(of: shared.deciderIdentity).first { $0.route == shared }
@@ -101,7 +102,7 @@ final class OriginRecord {
         return record
     }
 
-    /// A resolver may name other proxies each time.
+    /// Removes unused routes and servers, because a resolver may return other proxies each time.
     private func forgetFormerWays() {
         if undecidedRoutes.count >= Self.mostUnusedWays { undecidedRoutes.removeAll { $0.driver == nil } }
         guard servers.count >= 2 * Self.mostUnusedWays else { return }
@@ -115,20 +116,21 @@ final class OriginRecord {
     func keep(_ record: RouteRecord) {
         guard !routes(of: record.route.deciderIdentity).contains(where: { $0 === record }) else { return }
         guard let delegate = record.route.deciderIdentity else { return undecidedRoutes.append(record) }
-        // Others with this identity are of objects that had the delegate's place in memory before.
+        // Other routes with this identity belong to objects that were at the delegate's address in memory before.
         let others = decidedRoutes[delegate]?.filter(\.isOfUse) ?? []
         decidedRoutes[delegate] = others + [record]
         forgetGoneDelegates()
     }
 
-    /// A request may end before it is submitted, and then its route has no end.
+    /// Removes the routes of deallocated delegates. If a request ends before it is submitted, the end of its route is
+    /// not reported.
     private func forgetGoneDelegates() {
         guard decidedRoutes.count > delegateLimit else { return }
         decidedRoutes = decidedRoutes.filter { $1.contains(where: \.isOfUse) }
         delegateLimit = max(64, 2 * decidedRoutes.count)
     }
 
-    /// A route has no connections any more. That of a delegate may never be taken again.
+    /// A route has no connections any more. The route of a delegate may never be used again.
     func routeDidEnd(_ record: RouteRecord) {
         guard let delegate = record.route.deciderIdentity else { return }
         decidedRoutes[delegate]?.removeAll { $0 === record }
@@ -148,10 +150,10 @@ final class OriginRecord {
     }
 }
 
-/// Most requests to an origin have the same fields as the one before, and then the same memory.
+/// Keeps the fields of the last request. Most requests to an origin have the same fields, and share their memory.
 private struct FieldMemory {
-    /// What a request that brings neither fields nor a body is sent with: where the task was made for the origin, and where
-    /// it was led to it.
+    /// The fields of a request without fields and body of its own: if the task was made for the origin, and if it was
+    /// redirected to the origin.
     private var plain: HTTPFields?
     private var plainElsewhere: HTTPFields?
 
@@ -171,7 +173,7 @@ private struct FieldMemory {
 final class RouteRecord {
     let route: Route
     let server: ServerRecord
-    /// Nil while there is nothing to do for the route, and no connection is kept.
+    /// Nil while there is no work for the route and no connection is kept.
     var driver: ConnectionPoolDriver?
 
     fileprivate init(_ route: Route, _ server: ServerRecord) {
@@ -179,17 +181,18 @@ final class RouteRecord {
         self.server = server
     }
 
-    /// Whether it has connections, or may get some: no request of a delegate follows when the delegate is gone.
+    /// Whether the route has connections or may get some. After a delegate is deallocated, none of its requests follow.
     fileprivate var isOfUse: Bool { driver != nil || route.decidingDelegate != nil }
 }
 
-/// What the server at the end of a route has shown of itself.
+/// The known behaviour of the server at the end of a route.
 final class ServerRecord {
     /// Whether WebSockets cannot be opened over HTTP/1.1.
     var speaksHTTP2Alone = false
-    /// A connection ended unannounced with requests ahead of their answers: nothing is pipelined any more.
+    /// Whether a connection ended without an announcement while requests were sent ahead of their responses. No
+    /// requests are pipelined from then on.
     var breaksPipelines = false
-    /// After how many seconds the server has last closed an idle connection.
+    /// The time after which the server last closed an idle connection, in seconds.
     var idleTime: Double?
 
     func forget() {
@@ -199,13 +202,15 @@ final class ServerRecord {
     }
 }
 
-/// The records of a session's origins. The last used is found at once: most requests of a session go to the same.
+/// The records of a session's origins. The last one used is found at once: most requests of a session go to the same
+/// origin.
 struct OriginRecords {
-    /// Beyond so many, those without connections are forgotten: of more origins than that most are met once.
+    /// The number of records above which those without connections are removed. With this many origins, most are used
+    /// once.
     private var limit = 1000
     private var records: [Origin: OriginRecord] = [:]
     private var last: OriginRecord?
-    /// Records in use, of origins that have a newer one.
+    /// Records in use whose origins have a newer record.
     private var former: [OriginRecord] = []
 
     var all: [OriginRecord] { records.values + former }
@@ -228,8 +233,8 @@ struct OriginRecords {
         return (record, target)
     }
 
-    /// A record that is in use from now on. It may have been forgotten while its request was made, and another one found for
-    /// the same origin since.
+    /// A record is in use from now on. It may have been removed while its request was being made, and replaced by
+    /// another one for the same origin.
     mutating func keep(_ record: OriginRecord) {
         let known = records[record.origin]
         if known === record { return }

@@ -1,13 +1,14 @@
 import LoadingKitPrimitives
 
 extension HTTPConnectionPool {
-    /// Which user's requests may go on a connection.
+    /// The users whose requests may use a connection.
     enum Binding: Sendable, Equatable {
-        /// Any: each request identifies its user itself.
+        /// All users: each request identifies its user itself.
         case none
-        /// The connection was authenticated (NTLM, Negotiate): requests of this user, and those that name none.
+        /// The connection was authenticated (NTLM, Negotiate). It is for requests of this user, and for requests that
+        /// name no user.
         case user(UserCredential)
-        /// It was authenticated for a user that a URL named: requests whose URLs name the same one.
+        /// The connection was authenticated for a user in a URL. It is for requests whose URLs contain the same user.
         case namedUser(UserCredential)
         /// The connection was authenticated for a single request.
         case spent
@@ -22,7 +23,8 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// A user, as requests and connections name one. An object, as most name none, and what names one is copied for each.
+    /// The user of a request or a connection. It is an object to make copies cheap: most requests and connections name
+    /// no user.
     final class UserCredential: Hashable, Sendable {
         let user: String?
         let password: String?
@@ -42,30 +44,30 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// The user that a request names.
+    /// The user of a request.
     enum RequestUser: Sendable, Equatable {
         case none
-        /// Its URL names the user.
+        /// The request's URL contains the user.
         case named(UserCredential)
-        /// It has an `Authorization` field of the program's own.
+        /// The request has an `Authorization` field of the program's own.
         case ownField
     }
 
-    /// Connections of HTTP/1.1: each carries one request at a time, but for those that are pipelined.
+    /// HTTP/1.1 connections. Each carries one request at a time, except pipelined ones.
     struct HTTP1Connections: Sendable, CustomStringConvertible {
         private struct Idle {
             let id: ConnectionID
             let binding: Binding
-            /// When the connection is to be closed, or not to be used any more.
+            /// The time after which the connection is closed, or not used any more.
             let until: MonotonicTime
         }
 
-        /// The last used is used first, so that what is not needed grows old.
+        /// The idle connections. The last one used is used first, so that unneeded connections grow old.
         private var idle: [Idle] = []
-        /// Those that carry a request, by the index of their identifiers.
+        /// The connections that carry a request, by the index of their identifiers.
         private var active: [ConnectionID?] = []
         private(set) var activeCount = 0
-        /// The active ones that requests may be sent on before what they carry is answered.
+        /// The active connections on which requests may be sent before the current request is answered.
         private(set) var pipelined: [ConnectionID] = []
 
         var count: Int { idle.count + activeCount }
@@ -84,7 +86,7 @@ extension HTTPConnectionPool {
             if pipelines { pipelined.append(id) }
         }
 
-        /// The connection has ended its request. False where it had none.
+        /// The connection has ended its request. Returns false if it had none.
         mutating func deactivate(_ id: ConnectionID) -> Bool {
             guard isActive(id) else { return false }
             active[id.index] = nil
@@ -97,7 +99,8 @@ extension HTTPConnectionPool {
             idle.append(Idle(id: id, binding: binding, until: until))
         }
 
-        /// Takes out an idle connection for a user's request; those that are too old go to `expired`.
+        /// Removes and returns an idle connection for a user's request. Connections that are too old are added to
+        /// `expired`.
         mutating func popIdle(
             for user: RequestUser, now: MonotonicTime, expired: inout [ConnectionID]
         ) -> ConnectionID? {
@@ -124,7 +127,7 @@ extension HTTPConnectionPool {
             return true
         }
 
-        /// Takes out those that were to be closed by `time`.
+        /// Removes and returns the connections that were to be closed by `time`.
         mutating func popIdle(before time: MonotonicTime) -> [ConnectionID] {
             let old = idle.filter { $0.until <= time }
             if !old.isEmpty { idle.removeAll { $0.until <= time } }
@@ -132,28 +135,28 @@ extension HTTPConnectionPool {
         }
     }
 
-    /// What a connection of HTTP/2 can carry.
+    /// The streams that an HTTP/2 connection can carry.
     struct StreamSlots: Sendable, Equatable, CustomStringConvertible {
-        /// How many requests more the server allows now.
+        /// The number of further requests that the server allows now.
         var available: Int
-        /// How many it carries.
+        /// The number of requests that the connection carries.
         var open: Int
-        /// Whether the server has yet to say if streams may switch to another protocol, which all requests are to do.
+        /// Whether the server has not yet announced if streams may switch to another protocol, which all requests do.
         var awaitsSettings = false
 
         var description: String { "open \(open) of \(open + available)" + (awaitsSettings ? " awaits settings" : "") }
     }
 
-    /// Connections of HTTP/2, which carry many requests at a time.
+    /// HTTP/2 connections, each of which carries many requests at a time.
     struct HTTP2Connections: Sendable, CustomStringConvertible {
         struct Entry: Sendable {
             let id: ConnectionID
             var slots: StreamSlots
-            /// From when on it takes no new requests: addresses and certificates change.
+            /// The time after which the connection takes no new requests, because addresses and certificates change.
             let retiresAt: MonotonicTime
-            /// When, being idle, it is to be closed; `distantFuture` while it is not idle.
+            /// The time at which the connection is closed if it is still idle; `distantFuture` while it is not idle.
             var idleUntil = MonotonicTime.distantFuture
-            /// How many requests it has been given.
+            /// The number of requests that were assigned to the connection.
             var assignedCount = 0
 
             func takesRequests(_ now: MonotonicTime) -> Bool { retiresAt > now }
@@ -197,7 +200,7 @@ extension HTTPConnectionPool {
             entries[index].idleUntil = .distantFuture
         }
 
-        /// False where the connection takes no new requests any more.
+        /// Returns false if the connection takes no new requests any more.
         mutating func set(_ slots: StreamSlots, of id: ConnectionID) -> Bool {
             guard let index = index(of: id) else { return false }
             entries[index].slots = slots
@@ -208,7 +211,7 @@ extension HTTPConnectionPool {
             if let index = index(of: id) { entries[index].idleUntil = until }
         }
 
-        /// - Parameter sparesUnsettled: whether requests wait for the settings of connections that have none yet.
+        /// - Parameter sparesUnsettled: whether requests wait for connections whose settings have not arrived.
         mutating func popIdle(before time: MonotonicTime, all: Bool, sparesUnsettled: Bool) -> [ConnectionID] {
             func isOld(_ entry: Entry) -> Bool {
                 if sparesUnsettled, entry.slots.awaitsSettings { return false }

@@ -1,21 +1,22 @@
 import HeapModule
 import LoadingKitPrimitives
 
-/// The requests that wait for a connection, in the order in which they get one: those that were on a connection before come
-/// first, the oldest of them first; then those of a higher priority; among equals the older ones.
+/// The requests that wait for a connection, in the order in which they get one. Requests that were on a connection
+/// before come first, the oldest of them first; then requests with a higher priority. Among equal ones the older come
+/// first.
 ///
-/// One is put in, or taken out wherever it is, in O(log n).
+/// Inserting a request, or removing one at any position, takes O(log n).
 struct RequestQueue: Sendable {
     typealias Request = HTTPConnectionPool.Request
 
     private struct Entry: Sendable {
         let request: Request
-        /// Whether it was reported that the request waits with no connection being made for it.
+        /// Whether it was reported that the request waits without a connection being opened for it.
         var isQueued: Bool
     }
 
     private struct Order: IndexedHeapOrder, Sendable {
-        /// Where a request is, by the index of its identifier.
+        /// The position of each request in the heap, by the index of its identifier.
         var places: [Int] = []
 
         static func precedes(_ a: Entry, _ b: Entry) -> Bool {
@@ -32,9 +33,9 @@ struct RequestQueue: Sendable {
     }
 
     private var heap = IndexedHeap<Order>()
-    /// How many were reported to be queued.
+    /// The number of requests that were reported as queued.
     private var queuedCount = 0
-    /// Those that were reported to be queued no more, and perhaps some that wait no more.
+    /// The requests that were reported as no longer queued, and possibly some that no longer wait.
     private var served: [HTTPConnectionPool.RequestID] = []
 
     var count: Int { heap.count }
@@ -51,7 +52,7 @@ struct RequestQueue: Sendable {
 
     // MARK: Changes
 
-    /// The request is to be reported as queued.
+    /// Inserts a request, which the caller must report as queued.
     mutating func insert(_ request: Request) {
         queuedCount += 1
         heap.insert(Entry(request: request, isQueued: true))
@@ -75,7 +76,7 @@ struct RequestQueue: Sendable {
 
     // MARK: The first ones
 
-    /// The first for which `predicate` holds, of which the first few that it does not hold for are looked at in order.
+    /// The first request for which `predicate` is true. Requests before it are checked in order.
     func first(where predicate: (Request) -> Bool) -> Request? {
         var found: Request?
         forEachInOrder { request in
@@ -86,7 +87,7 @@ struct RequestQueue: Sendable {
         return found
     }
 
-    /// The first `count` in order, in O(count log count).
+    /// The first `count` requests in order, in O(count log count).
     func prefix(_ count: Int) -> [Request] {
         var requests: [Request] = []
         guard count > 0 else { return requests }
@@ -97,10 +98,10 @@ struct RequestQueue: Sendable {
         return requests
     }
 
-    /// Calls `body` with each, in order, until it gives false. Looks at no more of the heap than needed.
+    /// Calls `body` with each request, in order, until it returns false. Visits no more of the heap than needed.
     private func forEachInOrder(_ body: (Request) -> Bool) {
         guard let first = heap.first, body(first.request) else { return }
-        // A heap of places whose parents were given.
+        // A heap of the positions whose parents were visited.
         var next = Heap<Place>()
         var parent = 0
         while true {
@@ -122,7 +123,8 @@ struct RequestQueue: Sendable {
 
     // MARK: Requests that connections are being made for
 
-    /// Connections are being made for the first `count`, perhaps for all: gives those that were reported to be queued.
+    /// Connections are being opened for the first `count` requests, possibly for all. Returns those that were reported
+    /// as queued.
     mutating func serve(_ count: Int) -> [HTTPConnectionPool.RequestID] {
         guard count > 0, queuedCount > 0 else { return [] }
         let requests = count >= heap.count ? heap.indices.map { heap[$0].request.id } : prefix(count).map(\.id)
@@ -134,13 +136,13 @@ struct RequestQueue: Sendable {
         }
         queuedCount -= begun.count
         served += begun
-        // Requests that wait no more are not kept for as long as others wait.
+        // Requests that no longer wait are removed here, even while others wait.
         if served.count > 2 * (heap.count - queuedCount) + 8 { served = served.filter(contains) }
         return begun
     }
 
-    /// Connections are being made for the first `count` alone: gives those that were reported to be queued no more, and
-    /// are again.
+    /// Connections are being opened for only the first `count` requests. Returns those that were reported as no longer
+    /// queued, and are queued again.
     mutating func serveNoMore(than count: Int) -> [HTTPConnectionPool.RequestID] {
         guard count < heap.count else { return [] }
         let first = prefix(count).map(\.id)

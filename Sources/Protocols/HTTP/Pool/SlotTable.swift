@@ -1,7 +1,7 @@
-/// Names an element of a ``SlotTable``: a slot, and the generation of its use. The identifier of an element that was removed
-/// finds nothing, though its slot may be in use again.
+/// Identifies an element of a ``SlotTable``: a slot, and the generation of its use. The identifier of a removed element
+/// finds no element, even if its slot is in use again.
 struct SlotID: Hashable, Sendable {
-    /// Small: a table of other facts about the elements can be an array.
+    /// The index is small, so that a table of other values for the elements can be an array.
     let index: Int
     let generation: UInt32
 
@@ -11,7 +11,7 @@ struct SlotID: Hashable, Sendable {
     }
 }
 
-/// Elements with small identifiers, which are found, put in and taken out in constant time.
+/// Elements with small identifiers. They are found, inserted and removed in constant time.
 struct SlotTable<Element> {
     private struct Slot {
         var generation: UInt32 = 0
@@ -33,7 +33,7 @@ struct SlotTable<Element> {
         }
     }
 
-    /// The element, or nil once it was removed. Setting it changes an element that is there.
+    /// The element; nil after it was removed. The setter only changes an element that is in the table.
     @inline(__always)
     subscript(id: SlotID) -> Element? {
         get { has(id) ? slots[id.index].element : nil }

@@ -3,21 +3,21 @@ import LoadingKitPrimitives
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// Connects to a proxy, opens a tunnel where one is needed, and does the TLS handshake in it. After a challenge the
-/// tunnel is requested again, on the same connection or on another.
+/// Connects to a proxy, opens a tunnel if one is needed, and performs the TLS handshake in it. After a challenge the
+/// tunnel is requested again, on the same connection or on another one.
 final class ProxiedConnect: PendingConnection {
     private enum State {
         case connecting(ConnectAttempt?)
-        /// A way to authenticate makes what the tunnel is requested with, and takes its time.
+        /// An authentication scheme makes the value for the tunnel's request, and may need time.
         case authorizing(TunnelDriver)
         case tunnelling(TunnelDriver)
-        /// The program has a challenge to answer.
+        /// The program has to answer a challenge.
         case challenged(TunnelDriver, TunnelChallenge)
         case securing(ConnectAttempt)
         case ended
     }
 
-    /// How the connections to the proxy and to the server are secured; nil where they are not.
+    /// The TLS requirements of the connections to the proxy and to the server; nil if a connection is not secured.
     struct Security {
         let proxy: TLSDemand?
         let server: TLSDemand?
@@ -27,7 +27,7 @@ final class ProxiedConnect: PendingConnection {
     private let proxy: Proxy
     private let proxyType: String
     private let connector: Connector
-    /// Whether the server waits for the client to begin.
+    /// Whether bytes behind the proxy's response may be read, because the server waits for the client to begin.
     private let readsAhead: Bool
     private let security: Security
     private let time: ConnectTime
@@ -39,9 +39,9 @@ final class ProxiedConnect: PendingConnection {
     private var completion: ((Result<ByteStream, any Error>) -> Void)?
 
     /// - Parameters:
-    ///   - proxyType: what an HTTP proxy is in protection spaces.
-    ///   - readsAhead: false where the server may send first, as FTP's does.
-    ///   - time: for each step.
+    ///   - proxyType: the type of an HTTP proxy in protection spaces.
+    ///   - readsAhead: false if the server may send first, as an FTP server does.
+    ///   - time: the time limit for each step.
     ///   - completion: called once, after ``start()`` has returned, unless the attempt is cancelled.
     init(
         _ route: Route, _ proxy: Proxy, _ proxyType: String, _ connector: Connector, _ security: Security,
@@ -152,7 +152,7 @@ final class ProxiedConnect: PendingConnection {
         state = .challenged(driver, challenge)
         let response = challenge.head.map { HTTPURLResponse($0, to: requester.request) }
         owner?.challengeWillBegin()
-        // The attempt may have ended in that call.
+        // The attempt may have ended in this call.
         guard case .challenged = state else { return }
         handshake.answer(
             challenge.schemes, response, on: driver.connection, challenging: requester.receiver,
@@ -185,7 +185,7 @@ final class ProxiedConnect: PendingConnection {
         if let error = error as? ProxyError, case .status(let status, _) = error.cause {
             _ = try? handshake?.serverDidAccept(HTTPFields(), status: status)
         }
-        // A reset is an end without an answer, too.
+        // A reset also ends the connection without a response.
         if (error as? TransportError)?.category == .connectionLost { return fail(.closed) }
         end(.failure(error))
     }
@@ -236,16 +236,16 @@ final class ProxiedConnect: PendingConnection {
     }
 }
 
-/// How long making a connection may take.
+/// The time limit for a connection.
 struct ConnectTime {
-    /// In nanoseconds; nil for no limit.
+    /// The limit in nanoseconds; nil for none.
     let limit: UInt64?
-    /// Whether the request has another way to go, and gets only a part of its own time for this one.
+    /// Whether the request has another way to the server, and spends only a part of its own time on this one.
     let hasAnotherWay: Bool
 
     /// - Parameters:
-    ///   - request: how long a request may wait, in nanoseconds.
-    ///   - way: the part of it for a way that has another one behind it.
+    ///   - request: the time that a request may wait, in nanoseconds.
+    ///   - way: the part of this time for a way that is followed by another one.
     init(_ request: UInt64?, ofWay way: UInt64?) {
         limit = way.map { min($0, request ?? .max) } ?? request
         hasAnotherWay = way != nil
@@ -253,7 +253,8 @@ struct ConnectTime {
 }
 
 extension TransportError {
-    /// Whether a TLS handshake failed by what the program decided or can decide: about a certificate of either side.
+    /// Whether a TLS handshake failed because of a decision that the program made or can make, about either side's
+    /// certificate.
     fileprivate var concernsCertificates: Bool {
         switch cause {
         case .cancelled, .certificate: true
@@ -264,7 +265,7 @@ extension TransportError {
 }
 
 extension TunnelChallenge {
-    /// What the proxy asks for: an HTTP proxy in its response's fields.
+    /// The schemes that the proxy offers. An HTTP proxy names them in its response's fields.
     fileprivate var schemes: [HTTPAuthenticationChallenge] {
         guard let head else { return [HTTPAuthenticationChallenge(scheme: SOCKSPasswordScheme.name)] }
         return ChallengeParser.challenges(head.fields.values(of: .proxyAuthenticate))

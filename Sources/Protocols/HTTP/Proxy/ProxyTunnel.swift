@@ -3,23 +3,24 @@ import LoadingKitCore
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// Opens one tunnel through a proxy, for a connection that carries another protocol than HTTP: for an `ftp` URL, or of a stream
-/// task. Confined to its loop.
+/// Opens one tunnel through a proxy, for a connection that carries a protocol other than HTTP: for an `ftp` URL, or for
+/// a stream task. Confined to its loop.
 package final class ProxyTunnel: TunnelOwner, PendingConnection {
     private let find: () -> TunnelRequester?
     private var attempt: ProxiedConnect?
 
-    /// - Parameter find: finds the load that waits for the tunnel; nil when none does.
+    /// - Parameter find: finds the load that waits for the tunnel; returns nil if no load waits.
     package init(requester find: @escaping () -> TunnelRequester?) { self.find = find }
 
     /// Connects to the proxy.
     ///
     /// - Parameters:
     ///   - host: a name or an address, without brackets.
-    ///   - type: what an HTTP proxy is in protection spaces.
-    ///   - asker: puts the questions of the TLS handshake with the proxy to the program.
-    ///   - limit: nanoseconds for each step, where there is another way; else the settings' own.
-    ///   - completion: called once, after this has returned, unless the tunnel is cancelled.
+    ///   - type: the type of an HTTP proxy in protection spaces.
+    ///   - asker: passes the challenges of the TLS handshake with the proxy to the program.
+    ///   - limit: the limit for each step in nanoseconds, if there is another way; otherwise the settings' own limit
+    ///     applies.
+    ///   - completion: called once, after this method has returned, unless the tunnel is cancelled.
     package func start(
         to host: String, port: UInt16, through proxy: Proxy, _ type: String, over use: NetworkUse,
         _ connector: Connector, _ settings: SessionSettings, asking asker: any TLSAsker, limit: UInt64?,
@@ -48,7 +49,7 @@ package final class ProxyTunnel: TunnelOwner, PendingConnection {
 
     var requester: TunnelRequester? { find() }
 
-    // The receiver of the challenge sees to the time that the program takes.
+    // The receiver of the challenge suspends the timeout while the program decides.
 
     func challengeWillBegin() {}
     func challengeDidEnd() {}

@@ -2,16 +2,16 @@ import LoadingKitCore
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// How an origin is reached: directly, or through a proxy.
+/// The way to an origin: direct, or through a proxy.
 final class Route: Sendable {
     let origin: Origin
-    /// The Unix-domain socket that leads to the origin; the origin says which.
+    /// The Unix-domain socket that leads to the origin. It depends on the origin alone.
     private let socket: UnixSocket?
     let proxy: Proxy?
     /// The networks that may be used.
     let use: NetworkUse
     let switching: Switching
-    /// Nil where the session's delegate, or no delegate, decides how connections are made.
+    /// Nil if the session's delegate, or no delegate, decides about connections.
     private let decider: Decider?
 
     init(
@@ -26,11 +26,11 @@ final class Route: Sendable {
         self.decider = decider
     }
 
-    /// A task's own delegate that may decide how connections are made. Its connections are for tasks with the same
-    /// delegate alone: another delegate might not trust the server, or might give another client identity.
+    /// A task's own delegate that may decide about connections. Its connections are only for tasks with the same
+    /// delegate: another delegate might not trust the server, or might provide another client identity.
     final class Decider: @unchecked Sendable {  // the reference is set once; weak references are read atomically
         fileprivate private(set) weak var delegate: AnyObject?
-        /// Another object may have it when the delegate is gone.
+        /// Another object may have this identity after the delegate is deallocated.
         fileprivate let identity: ObjectIdentifier
 
         init(_ delegate: AnyObject) {
@@ -38,7 +38,7 @@ final class Route: Sendable {
             identity = ObjectIdentifier(delegate)
         }
 
-        /// A delegate that no longer exists equals no other, as another object may have its place in memory.
+        /// A delegate that no longer exists equals no other, as another object may be at its address in memory.
         fileprivate static func isSame(_ left: Decider?, _ right: Decider?) -> Bool {
             if left === right { return true }
             guard let one = left?.delegate, let other = right?.delegate else { return false }
@@ -46,7 +46,7 @@ final class Route: Sendable {
         }
     }
 
-    /// The same route for tasks whose own delegates do not decide how connections are made.
+    /// The same route for tasks whose own delegates do not decide about connections.
     var undecided: Route {
         decider == nil ? self : Route(origin: origin, socket: socket, proxy: proxy, use: use, switching: switching)
     }
@@ -54,10 +54,10 @@ final class Route: Sendable {
     /// Whether a task's own delegate may decide.
     var mayBeDecided: Bool { decider != nil }
 
-    /// By which the routes of a delegate are found among those of many.
+    /// The identity by which a delegate's routes are found.
     var deciderIdentity: ObjectIdentifier? { decider?.identity }
 
-    /// The task's delegate; nil also when it no longer exists.
+    /// The task's delegate; nil also after it is deallocated.
     var decidingDelegate: AnyObject? { decider?.delegate }
 
     func isFor(_ use: NetworkUse, _ switching: Switching, _ delegate: AnyObject?, _ proxy: Proxy?) -> Bool {
@@ -74,17 +74,17 @@ final class Route: Sendable {
         case never
         /// A connection switches, or one HTTP/2 stream (RFC 8441).
         case inAnyVersion
-        /// An HTTP/1.1 connection switches. Its bytes are the program's then.
+        /// An HTTP/1.1 connection switches. The program then owns its bytes.
         case inHTTP1
     }
 
-    /// Whether the connections switch. Then they are not shared, and go through tunnels.
+    /// Whether the connections switch. Such connections are not shared, and use tunnels.
     var isForUpgrade: Bool { switching != .never }
 
     /// The same route for requests that do not switch protocols.
     var shared: Route { Route(origin: origin, socket: socket, proxy: proxy, use: use, decider: decider) }
 
-    /// Where connections without a proxy are made to.
+    /// The endpoint of connections without a proxy.
     var endpoint: Endpoint { socket.map { .unix(path: $0.path) } ?? origin.endpoint }
 
     /// The name that a server's certificate must be for.
@@ -104,7 +104,7 @@ final class Route: Sendable {
 
     var destination: TunnelDestination { TunnelDestination(host: origin.host, port: origin.port) }
 
-    /// What stands before the path in a request's target.
+    /// The text before the path in a request's target.
     var targetPrefix: String { isForwarded ? "http://\(origin.authority)" : "" }
 }
 

@@ -3,8 +3,8 @@ import LoadingKitCore
 import LoadingKitProxies
 import LoadingKitTransport
 
-/// Makes the connections of a session's stream tasks: each directly, or in a tunnel of its own, by the rules of `https`, which
-/// are those of tunnels. Confined to the session's loop.
+/// Opens the connections of a session's stream tasks: each directly or in a tunnel of its own, by the rules for
+/// `https`, which also apply to tunnels. Confined to the session's loop.
 package final class StreamConnections: StreamConnecting, SessionResource {
     fileprivate let core: SessionCore
     fileprivate let proxies: ProxyFinder
@@ -33,11 +33,11 @@ package final class StreamConnections: StreamConnecting, SessionResource {
     package func close() { proxies.end() }
 }
 
-/// One stream task's connection, which is being made.
+/// One stream task's connection that is being opened.
 private final class StreamAttempt: PendingConnection {
     private enum State {
         case new
-        /// The resolver is asked.
+        /// The proxy resolver is running.
         case finding
         case connecting(any PendingConnection)
         case tunnelling(ProxyTunnel)
@@ -62,7 +62,7 @@ private final class StreamAttempt: PendingConnection {
     ) {
         self.connections = connections
         self.number = number
-        // An address may stand in brackets.
+        // An address may be in brackets.
         let hasBrackets = host.hasPrefix("[") && host.hasSuffix("]")
         self.host = hasBrackets ? String(host.dropFirst().dropLast()) : host
         self.port = port
@@ -122,7 +122,8 @@ private final class StreamAttempt: PendingConnection {
         }
     }
 
-    /// There is no request; the challenges' responses have the place where the tunnel leads to as their URL.
+    /// The requester for challenges. There is no request; the URL of the challenges' responses is made from the
+    /// tunnel's destination.
     private var requester: TunnelRequester? {
         guard let receiver else { return nil }
         let authority = TunnelDestination(host: host, port: port).authority

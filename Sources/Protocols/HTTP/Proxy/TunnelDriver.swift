@@ -13,7 +13,7 @@ final class TunnelDriver: ByteStreamHandler {
 
     private enum State {
         case running(any TunnelHandshake)
-        /// Between two handshakes.
+        /// No handshake is running.
         case waiting
         case ended
     }
@@ -27,10 +27,10 @@ final class TunnelDriver: ByteStreamHandler {
     private var report: ((Outcome) -> Void)?
 
     /// - Parameters:
-    ///   - readsAhead: false where the server may send first, as FTP's does: then what follows the proxy's answer stays in the
-    ///     stream, for which the answer is read a byte at a time.
-    ///   - report: called once for each handshake, unless the driver is cancelled; when the driver is consistent, so that the
-    ///     next handshake may be run in the call.
+    ///   - readsAhead: false if the server may send first, as an FTP server does. Bytes behind the proxy's response
+    ///     then stay in the stream: the response is read one byte at a time.
+    ///   - report: called once for each handshake, unless the driver is cancelled. The driver is consistent at the
+    ///     call, so that the next handshake may be run in it.
     init(
         _ stream: ByteStream, _ proxy: Proxy, destination: String, readsAhead: Bool = true,
         report: @escaping (Outcome) -> Void
@@ -46,12 +46,12 @@ final class TunnelDriver: ByteStreamHandler {
     var connection: ConnectionInfo { stream.info }
     var loop: EventLoop { stream.loop }
 
-    /// Whether the proxy waits for another handshake, and has not closed the connection.
+    /// Whether the proxy waits for another handshake and has not closed the connection.
     var isUsable: Bool {
         if case .waiting = state { !stream.isDead } else { false }
     }
 
-    /// What the proxy is to send next; nil where nothing is waited for.
+    /// The next message of the proxy; nil if none is awaited.
     var awaited: String? { if case .running(let handshake) = state { handshake.awaited } else { nil } }
 
     func run(_ handshake: some TunnelHandshake) {
@@ -108,7 +108,7 @@ final class TunnelDriver: ByteStreamHandler {
             state = .waiting
             report?(.challenged(challenge))
         case .established(let fields):
-            // The stream's next owner sets another handler.
+            // The stream's next owner sets its own handler.
             stream.handler = nil
             finish(.established(stream, fields))
         }

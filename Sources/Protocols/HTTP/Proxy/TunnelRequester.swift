@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitCore
 
-/// The load in whose name a tunnel is made: its program gets the proxy's challenges.
+/// The load on whose behalf a tunnel is opened. Its program gets the proxy's challenges.
 package struct TunnelRequester {
     let session: HTTPSession
     let task: URLSessionTask
@@ -22,7 +22,7 @@ package struct TunnelRequester {
 
 /// The attempt that needs a connection through a proxy.
 protocol TunnelOwner: AnyObject {
-    /// One that waits for the connection; nil when none waits.
+    /// One of the loads that wait for the connection; nil if none waits.
     var requester: TunnelRequester? { get }
 
     /// The program gets a challenge, and the attempt waits for the answer. Timeouts of the requests that wait for the

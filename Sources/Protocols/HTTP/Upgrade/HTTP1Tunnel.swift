@@ -4,10 +4,10 @@ import LoadingKitTransport
 
 /// An HTTP/1.1 connection that has switched to another protocol (RFC 9110 §7.8), until either side closes it.
 final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  // confined to `loop`
-    /// How many reads are done in a row, before other connections of the loop have their turn.
+    /// The number of reads in a row before the loop's other connections have their turn.
     private static let readsInARow = 16
 
-    /// How long the peer may take to close after the client's last bytes, in seconds. Closing with unread bytes would
+    /// The time that the peer has to close after the client's last bytes, in seconds. Closing with unread bytes would
     /// reset the connection, and the reset may overtake the last bytes.
     private static let lingerTime = 2.0
 
@@ -29,7 +29,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
     private var willWrite = false
     private var cannotWrite = false
 
-    /// - Parameter rest: what was received behind the response.
+    /// - Parameter rest: the bytes that were received behind the response.
     init(_ stream: ByteStream, _ exchange: HTTPExchange, _ upgrade: any HTTPUpgrade, rest: [UInt8]) {
         self.stream = stream
         self.upgrade = upgrade
@@ -38,7 +38,8 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
         held = rest
     }
 
-    /// Takes over the stream, and gives the exchange what was received. The connection is done with it.
+    /// Takes over the stream, and gives the exchange the bytes that were received. The connection no longer uses the
+    /// stream.
     func start() {
         stream.handler = self
         outputDidBecomeReady()
@@ -61,8 +62,9 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
         held = nil
         let timer = loop.schedule(at: loop.now.advanced(bySeconds: Self.lingerTime)) { [self] in close() }
         state = .lingering(timer)
-        // Later: this may be inside the upgrade's own call, which is asked for its last output here; or inside another
-        // connection's reading, which has the loop's memory for what it reads.
+        // The last output is taken later: this call may be inside the upgrade's own call, which would have to return
+        // its last output here; or inside another connection's reading, which uses the loop's memory for the bytes that
+        // it reads.
         loop.execute { [self] in
             if written == output.count { takeOutput { upgrade.takeLastOutput(&$0) } }
             write()
@@ -79,7 +81,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
 
     var connectionInfo: ConnectionInfo { stream.info }
 
-    /// There is output. It is written at the end of the loop's turn, together with what is added until then.
+    /// There is output. It is written at the end of the loop's turn, together with output that is added until then.
     func outputDidBecomeReady() {
         guard !willWrite else { return }
         willWrite = true
@@ -106,11 +108,12 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
         }
     }
 
-    /// The server's last bytes are still read, where the exchange has room for them.
+    /// The server's last bytes are still read if the exchange has room for them.
     private func writeDidFail(_ error: TransportError) {
         guard case .open = state, held == nil else { return fail(error) }
         cannotWrite = true
-        // Later: the writer may be inside another connection's reading, which has the loop's memory for what it reads.
+        // Reads later: the writer may be inside another connection's reading, which uses the loop's memory for the
+        // bytes that it reads.
         loop.execute { [self] in readMore() }
     }
 
@@ -143,7 +146,7 @@ final class HTTP1Tunnel: HTTPStream, ByteStreamHandler, @unchecked Sendable {  /
             case .failed(let error): return fail(error)
             }
         }
-        // The loop's other connections have their turn.
+        // The loop's other connections have their turn first.
         loop.execute { [self] in readMore() }
     }
 

@@ -13,30 +13,30 @@ protocol HTTPUpgrade: AnyObject {
     var name: String { get }
     /// Adds the fields that the request has in every version of HTTP.
     func addFields(to fields: inout HTTPFields)
-    /// Adds the fields that the request has in HTTP/1.1 alone.
+    /// Adds the fields that only an HTTP/1.1 request has.
     func addUpgradeFields(to fields: inout HTTPFields)
-    /// The server has granted the switch. Throws where its response breaks the protocol.
+    /// The server has granted the switch. Throws if its response violates the protocol.
     func serverDidGrant(_ head: ResponseHead) throws
 
-    /// Puts the next output into an empty buffer: as much as is worth a write, or nothing. The output before it has been
-    /// written. Called after ``serverDidGrant(_:)`` only.
+    /// Appends the next output to an empty buffer: enough for one write, or none. The output before it has been
+    /// written. Called only after ``serverDidGrant(_:)``.
     func takeOutput(_ buffer: inout [UInt8])
-    /// Puts the last output into a buffer, as the exchange is over: nothing where a message has been sent in part.
+    /// Appends the last output to a buffer, as the exchange is over; none if a message has been sent in part.
     func takeLastOutput(_ buffer: inout [UInt8])
 }
 
-/// Requests after which the connection may be the program's.
+/// Requests after whose response the program may own the connection.
 extension URLRequest {
     /// Whether the request is for another protocol, or for a tunnel.
     var requestsConnection: Bool { httpMethod == "CONNECT" || upgradeProtocols != nil }
 
-    /// The protocols of `Upgrade`, to which the connection may switch (RFC 9110 §7.8); nil where there is none.
+    /// The protocols of `Upgrade`, to which the connection may switch (RFC 9110 §7.8); nil if there is none.
     var upgradeProtocols: String? {
         let value = fields[.upgrade]?.trimmingCharacters(in: .whitespaces)
         return value?.isEmpty == false ? value : nil
     }
 
-    /// The value of `Connection`: the caller's options where they include `upgrade`, which is required.
+    /// The value of `Connection`: the caller's options if they include the required `upgrade`.
     var upgradeConnection: String {
         let value = fields[.connection] ?? ""
         let options = value.split(separator: ",").map { $0.trimmingCharacters(in: .whitespaces).lowercased() }

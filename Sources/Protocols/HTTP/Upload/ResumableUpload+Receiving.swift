@@ -2,7 +2,7 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// Events of the exchange under way: for the upload, or passed on.
+/// Events of the current exchange. The upload handles them or passes them on.
 extension ResumableUpload: LoadReceiver {
     private var isDelivering: Bool { state.step == .delivering }
 
@@ -49,7 +49,7 @@ extension ResumableUpload: LoadReceiver {
 
     func withdraw(_ challenge: URLAuthenticationChallenge) { receiver?.withdraw(challenge) }
 
-    /// Of the part that is sent.
+    /// Requests a stream for the part that is being sent.
     func requestNewBodyStream(_ give: @escaping (InputStream?) -> Void) {
         guard case .appending(let part) = state.step else {
             receiver?.requestNewBodyStream(give)

@@ -3,10 +3,11 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Loads an upload task's request so that it goes on where its connection breaks, if the server supports that: it stands
-/// between the task and the exchanges for the request, for the questions how much the server has, and for the rest of the body.
+/// Loads an upload task's request so that the upload continues after its connection is lost, if the server supports
+/// this. It stands between the task and the exchanges: for the request, for the requests that retrieve the server's
+/// offset, and for the rest of the body.
 final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to `resources.loop`
-    /// Bytes of a response's body that are read for the sake of the connection, though nobody wants them.
+    /// The number of bytes of a response's body that are read and dropped to keep the connection.
     private static let mostDiscarded = 64 * 1024
 
     let request: URLRequest
@@ -14,30 +15,30 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
     let task: URLSessionUploadTask
     var state: UploadState
     private(set) var receiver: (any LoadReceiver)?
-    /// The exchange under way; nil between two of them.
+    /// The current exchange; nil between two exchanges.
     private var exchange: (any LoopHandler)?
-    /// What that one sends.
+    /// The current exchange's request.
     private var exchangeRequest: URLRequest
-    /// Bytes of the body that the exchange has sent, and has to send where that is known.
+    /// The number of body bytes that the exchange has sent, and the number that it has to send if it is known.
     private var sent: Int64 = 0
     private var expected: Int64?
     private var timer: LoopTimer?
-    /// What follows a response that nobody gets.
+    /// The action after a response that the program does not get.
     private var actionAfterResponse: UploadState.Action?
     private var discarded = 0
-    /// What waits until the receiver is ready: a suspended task sends no requests.
+    /// The action that waits until the receiver is ready: a suspended task sends no requests.
     private var postponed: UploadState.Action?
     private var isReceiverBusy = false
-    /// Whether something has replaced the body that the resume data is for.
+    /// Whether the body was replaced after the resume data was made.
     private let isAltered: Bool
 
-    /// Nil for what has no body, and for a program that speaks such a protocol itself, or wants none.
+    /// Nil for a request without a body, and for a program that implements such a protocol itself or has disabled it.
     init?(_ request: URLRequest, _ task: URLSessionUploadTask, _ resources: LoadResources) {
         guard resources.core.settings.attemptsResumableUploads || task.resumption?.isFromResumeData == true else {
             return nil
         }
         if let resumption = task.resumption {
-            // Another load of the task goes on with it.
+            // Another load of the task continues with the resumption.
             if resumption.isInUse { return nil }
             isAltered = !resumption.continues(with: request) && resumption.isFromResumeData
             if !resumption.continues(with: request), !isAltered { task.resumption = nil }
@@ -90,7 +91,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         exchange?.receiverDidBlock()
     }
 
-    /// The connection of the exchange whose response the task got.
+    /// Takes the connection of the exchange whose response the task got.
     func takeConnection() throws -> TakenConnection? { try exchange?.takeConnection() }
 
     func receiverDidBecomeReady() {
@@ -99,7 +100,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         exchange?.receiverDidBecomeReady()
     }
 
-    // MARK: What is next
+    // MARK: Actions
 
     func perform(_ action: UploadState.Action) {
         guard receiver != nil else { return }
@@ -150,7 +151,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         guard let resource = resourceOfUser else { return }
         let next = request.appending(part, to: resource)
         let exchange = HTTPExchange(next, resources)
-        // Where it is lost, the server is asked what it has.
+        // If the connection is lost, the server's offset is retrieved.
         exchange.replays.uploadDidBegin()
         send(next, exchange, of: part)
     }
@@ -177,7 +178,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         return question
     }
 
-    /// Where the upload goes on, as the user who began it.
+    /// The resource at which the upload continues, with the user who began it.
     private var resourceOfUser: URL? { state.resource?.withCredentials(of: request.url) }
 
     private var creationFields: HTTPFields {
@@ -187,7 +188,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         return fields
     }
 
-    /// Tells the task where the upload is, if anywhere.
+    /// Records the upload's resource in the task, if there is one.
     private func noteResource() {
         guard let resource = state.resource else {
             task.resumption = nil
@@ -205,13 +206,13 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         guard response.statusCode == 104 else { return }
         let action = state.receive(interim: UploadAnswer(response, to: exchangeRequest))
         noteResource()
-        // The exchange is in the middle of what it received.
+        // The exchange is still processing the bytes that it received.
         if case .nothing = action { return }
         let current = exchange
         resources.loop.executeLater { [self] in if exchange === current { perform(action) } }
     }
 
-    /// Gives whether the program gets the response.
+    /// Returns whether the program gets the response.
     func delivers(_ response: HTTPURLResponse) -> Bool {
         let isSent = expected.map { sent >= $0 } ?? false
         switch state.receive(UploadAnswer(response, to: exchangeRequest), isSent: isSent) {
@@ -226,13 +227,14 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         }
     }
 
-    /// What is stored of the request's URL may not hold any more (RFC 9111 §4.4): the exchanges have another URL.
+    /// Stored responses for the request's URL may be invalid now (RFC 9111 §4.4). The exchanges use another URL, so
+    /// they are not invalidated there.
     private func removeStored(_ response: HTTPURLResponse) {
         guard 200..<400 ~= response.statusCode, let url = request.url else { return }
         resources.core.settings.urlCache?.removeCachedResponse(for: URLRequest(url: url))
     }
 
-    /// A part of a response's body has come that nobody gets.
+    /// Counts bytes of a response's body that no one receives.
     func discard(_ count: Int) -> Flow {
         discarded += count
         guard discarded > Self.mostDiscarded, actionAfterResponse != nil else { return .more }
@@ -241,7 +243,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         return .wait
     }
 
-    /// False where the response was not for the upload alone.
+    /// Returns false if the response was not for the upload only.
     @discardableResult
     func responseDidEnd() -> Bool {
         guard let action = actionAfterResponse.take() else { return false }
@@ -276,7 +278,7 @@ final class ResumableUpload: LoopHandler, @unchecked Sendable {  // confined to 
         receiver?.bodyWillBeSentAgain(count)
     }
 
-    /// The program's own request may be sent elsewhere. The others are for the server that has the upload.
+    /// The program's own request may be redirected. The other requests are only for the server that has the upload.
     func redirect(
         _ next: URLRequest, _ refusal: LoadFailure?, _ response: URLResponse, _ decide: @escaping (Bool) -> Void
     ) {
@@ -298,7 +300,7 @@ extension UploadState.Action {
 }
 
 extension URLRequest {
-    /// A part of the body, of data or of a file.
+    /// A request with a part of the body, from data or a file.
     fileprivate func part(_ part: UploadState.Part) -> URLRequest {
         var request = self
         let count = part.count ?? 0
@@ -330,7 +332,7 @@ extension URLRequest {
         return request
     }
 
-    /// Without the fields that describe the body, or hold for the first request alone.
+    /// The request without the fields that describe the body or apply only to the first request.
     private var withoutContentFields: URLRequest {
         var request = self
         for name in request.fields.map(\.name) {

@@ -1,4 +1,4 @@
-/// Reads the kinds of structured fields that resumable uploads have: Items and Dictionaries (RFC 9651 §4.2).
+/// Parses the kinds of structured fields that resumable uploads use: Items and Dictionaries (RFC 9651 §4.2).
 struct StructuredField {
     enum Value: Equatable {
         case boolean(Bool)
@@ -13,19 +13,19 @@ struct StructuredField {
 
     private init(_ text: String) { rest = Array(text.utf8)[...] }
 
-    /// Nil where the text is no Item.
+    /// Nil if the text is no Item.
     static func item(_ text: String) -> Value? {
         var reader = StructuredField(text)
         return try? reader.readWholeItem()
     }
 
-    /// The members, of those with the same key the last; nil where the text is no Dictionary.
+    /// The members of a Dictionary. If a key is repeated, the last member counts. Nil if the text is no Dictionary.
     static func dictionary(_ text: String) -> [String: Value]? {
         var reader = StructuredField(text)
         return try? reader.readDictionary()
     }
 
-    // MARK: §4.2
+    // MARK: Parsing (§4.2)
 
     private mutating func readWholeItem() throws(Malformed) -> Value {
         skipSpaces()
@@ -35,7 +35,7 @@ struct StructuredField {
         return value
     }
 
-    /// §4.2.2.
+    /// Parses a Dictionary (§4.2.2).
     private mutating func readDictionary() throws(Malformed) -> [String: Value] {
         var members: [String: Value] = [:]
         skipSpaces()
@@ -51,7 +51,7 @@ struct StructuredField {
             if rest.isEmpty { return members }
             guard skip(UInt8(ascii: ",")) else { throw Malformed() }
             skipBlanks()
-            // A comma is followed by a member.
+            // A comma must be followed by a member.
             guard !rest.isEmpty else { throw Malformed() }
         }
         return members
@@ -63,7 +63,7 @@ struct StructuredField {
         return value
     }
 
-    /// §4.2.1.2.
+    /// Parses an Inner List (§4.2.1.2).
     private mutating func readInnerList() throws(Malformed) -> Value {
         rest.removeFirst()
         while true {
@@ -76,7 +76,7 @@ struct StructuredField {
         return .other
     }
 
-    /// §4.2.3.2.
+    /// Parses Parameters (§4.2.3.2).
     private mutating func readParameters() throws(Malformed) {
         while skip(UInt8(ascii: ";")) {
             skipSpaces()
@@ -85,7 +85,7 @@ struct StructuredField {
         }
     }
 
-    /// §4.2.3.3.
+    /// Parses a Key (§4.2.3.3).
     private mutating func readKey() throws(Malformed) -> String {
         guard let first = rest.first, first.isLowercase || first == UInt8(ascii: "*") else { throw Malformed() }
         let key = rest.prefix { $0.isLowercase || $0.isDigit || "_-.*".utf8.contains($0) }
@@ -93,7 +93,7 @@ struct StructuredField {
         return String(decoding: key, as: UTF8.self)
     }
 
-    /// §4.2.3.1.
+    /// Parses a Bare Item (§4.2.3.1).
     private mutating func readBareItem() throws(Malformed) -> Value {
         guard let first = rest.first else { throw Malformed() }
         switch first {
@@ -119,7 +119,7 @@ struct StructuredField {
         }
     }
 
-    /// §4.2.8.
+    /// Parses a Boolean (§4.2.8).
     private mutating func readBoolean() throws(Malformed) -> Value {
         rest.removeFirst()
         if skip(UInt8(ascii: "1")) { return .boolean(true) }
@@ -127,7 +127,8 @@ struct StructuredField {
         throw Malformed()
     }
 
-    /// §4.2.4: an Integer has at most 15 digits, a Decimal 12 before its point and 3 behind it.
+    /// Parses an Integer or Decimal (§4.2.4). An Integer has at most 15 digits, a Decimal at most 12 before its point
+    /// and 3 behind it.
     private mutating func readNumber() throws(Malformed) -> Value {
         let isNegative = skip(UInt8(ascii: "-"))
         let digits = rest.prefix { $0.isDigit }
@@ -143,7 +144,7 @@ struct StructuredField {
         return .integer(isNegative ? -number : number)
     }
 
-    /// §4.2.5.
+    /// Parses a String (§4.2.5).
     private mutating func readString() throws(Malformed) -> Value {
         guard skip(UInt8(ascii: "\"")) else { throw Malformed() }
         while let byte = rest.popFirst() {

@@ -2,30 +2,31 @@ import Foundation
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// What a response says of a resumable upload (draft-ietf-httpbis-resumable-upload, "Upload Resource").
+/// The values of a response that concern a resumable upload (draft-ietf-httpbis-resumable-upload, "Upload Resource").
 struct UploadAnswer: Equatable {
-    /// Where the upload goes on.
+    /// The resource at which the upload continues.
     enum Location: Equatable {
         case resource(URL)
-        /// On another origin, where this client does not follow: unlike a redirect's, nobody is asked about it.
+        /// The resource has another origin. This client does not use it, because, unlike for a redirect, the program
+        /// cannot decide about it.
         case elsewhere
     }
 
     let status: Int
     var location: Location?
-    /// Bytes of the body that the server has.
+    /// The number of body bytes that the server has.
     var offset: Int64?
     var length: Int64?
     var isComplete: Bool?
     var limits: UploadLimits?
-    /// Seconds.
+    /// The delay in seconds.
     var retryAfter: Double?
-    /// The version of the draft that the server has answered in; nil where it says none, as the final one will not.
+    /// The version of the draft that the server has used; nil if the response names none, as in the final version.
     var interopVersion: Int64?
 
     init(status: Int) { self.status = status }
 
-    /// - Parameter request: what is answered.
+    /// - Parameter request: the request of the response.
     init(_ response: HTTPURLResponse, to request: URLRequest) {
         let fields = response.fields
         status = response.statusCode
@@ -35,7 +36,7 @@ struct UploadAnswer: Equatable {
         limits = fields[name: UploadField.limit].flatMap { UploadLimits($0) }
         if case .integer(let version)? = Self.item(fields, UploadField.interopVersion) { interopVersion = version }
         retryAfter = fields[.retryAfter].flatMap { UInt32($0.trimmingCharacters(in: .whitespaces)) }.map(Double.init)
-        // A relative location has no user of its own: without that of the request it is one of the same place.
+        // A relative location contains no user. The base URL's user is removed, so that it still has the same origin.
         if let text = fields[.location], !text.isEmpty, let url = request.url?.withoutCredentials {
             location = Self.location(fields.urls(of: .location, relativeTo: url).first, of: url)
         }
@@ -45,7 +46,7 @@ struct UploadAnswer: Equatable {
         fields[name: name].flatMap { StructuredField.item($0) }
     }
 
-    /// What is no Integer, or a negative one, is as if it were not there.
+    /// A field with another value than a nonnegative Integer is ignored.
     private static func count(_ fields: HTTPFields, _ name: String) -> Int64? {
         guard case .integer(let number)? = item(fields, name), number >= 0 else { return nil }
         return number
@@ -59,11 +60,11 @@ struct UploadAnswer: Equatable {
     }
 }
 
-/// What a server accepts of an upload, in bytes.
+/// The limits of a server for uploads, in bytes.
 struct UploadLimits: Equatable {
-    /// Of the whole body.
+    /// The limit for the whole body.
     var maxSize: Int64?
-    /// Of one request's part of it.
+    /// The limit for one request's part of the body.
     var maxAppendSize: Int64?
 
     init(maxSize: Int64? = nil, maxAppendSize: Int64? = nil) {
@@ -71,7 +72,7 @@ struct UploadLimits: Equatable {
         self.maxAppendSize = maxAppendSize
     }
 
-    /// Nil where the field is to be ignored: it is no Dictionary, or a member that is known is no Integer.
+    /// Nil if the field must be ignored: it is no Dictionary, or a known member is no Integer.
     init?(_ text: String) {
         guard let members = StructuredField.dictionary(text) else { return nil }
         for name in ["max-size", "min-size", "max-append-size", "min-append-size", "max-age"] {
@@ -94,13 +95,13 @@ enum UploadField {
     static let limit = "Upload-Limit"
     static let interopVersion = "Upload-Draft-Interop-Version"
 
-    /// Of the draft's versions the one that Apple's systems and the servers that there are speak. What it has the client send
-    /// is what the later ones have, too.
+    /// The version of the draft that Apple's systems and existing servers implement. The client sends nothing that
+    /// later versions do not define.
     static let spokenVersion = 6
 
     static let partType = "application/partial-upload"
 
-    /// Whether the program speaks such a protocol itself: then it is left to it.
+    /// Whether the program implements such a protocol itself. The upload is then left to the program.
     static func areUsed(in fields: HTTPFields) -> Bool {
         fields.contains { $0.name.lowercased().hasPrefix("upload-") || $0.name.lowercased() == "tus-resumable" }
     }

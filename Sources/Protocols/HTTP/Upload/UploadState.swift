@@ -1,82 +1,83 @@
 import Foundation
 import LoadingKitCore
 
-/// How far a resumable upload has come, and what is to be done next (draft-ietf-httpbis-resumable-upload). The load does what
-/// the methods return, when the value is consistent.
+/// The progress of a resumable upload, and its next action (draft-ietf-httpbis-resumable-upload). The methods return
+/// the action when the value is consistent, and the load carries it out.
 ///
 /// ```
 ///   creating ──broken──▶ pausing ──▶ retrieving ──offset──▶ appending ──▶ delivering
 ///      │                    ▲            │                     │
 ///      │                    └── broken ──┴──────── broken ─────┘
-///      └──▶ delivering: the server has answered the request
+///    └──▶ delivering: the server has responded to the request
 /// ```
 struct UploadState {
     /// A part of the body that is appended.
     struct Part: Equatable {
         let offset: Int64
-        /// Nil: to the end of a stream, whose length is not known.
+        /// Nil if the part extends to the end of a stream of unknown length.
         let count: Int64?
-        /// Whether the body ends with it.
+        /// Whether the part is the end of the body.
         let isLast: Bool
     }
 
     enum Step: Equatable {
         case new
-        /// The program's request is under way, with the whole body.
+        /// The program's request is under way with the whole body.
         case creating
-        /// The server is asked what it has.
+        /// The server's offset is being retrieved.
         case retrieving
         case appending(Part)
         case pausing
-        /// The response is the program's.
+        /// The program gets the response.
         case delivering
         case over
     }
 
     enum Action {
         case nothing
-        /// Sends the program's request.
+        /// Send the program's request.
         case create
-        /// Asks the server what it has, by HEAD.
+        /// Retrieve the server's offset with HEAD.
         case retrieve
-        /// Sends a part, by PATCH.
+        /// Send a part with PATCH.
         case append(Part)
-        /// Does nothing for so many seconds.
+        /// Wait for this number of seconds.
         case pause(Double)
         case fail(any Error)
     }
 
     enum Verdict {
-        /// The response is the program's.
+        /// The program gets the response.
         case deliver
-        /// The response is for the upload alone; the action follows when it has ended.
+        /// The response concerns only the upload. The action follows after the response has ended.
         case discard(Action)
     }
 
-    /// Pauses before the server is asked again, in seconds; when all were made, and the upload has not gone on, it fails.
+    /// The pauses before the offset is retrieved again, in seconds. If the upload has made no progress after the last
+    /// pause, it fails.
     static let pauses: [Double] = [0, 0.5, 1, 2]
-    /// Longest pause that a server may ask for.
+    /// The longest pause that a server may require, in seconds.
     static let longestPause = 60.0
-    /// Bytes by which an upload must have gone on for the pauses to begin anew: a server that takes a few bytes of each request
-    /// is not asked forever.
+    /// The progress in bytes after which the pauses start over. Without it, a server that takes a few bytes of each
+    /// request would be sent requests forever.
     static let leastProgress: Int64 = 16 * 1024
-    /// Most parts that a body is sent in: a server that takes parts of a few bytes is sent the body at once.
+    /// The largest number of parts of a body. If a server's limit would lead to more parts, the body is sent at once.
     static let mostParts: Int64 = 10_000
 
     private(set) var step = Step.new
-    /// The body's size; nil for a stream that does not say it.
+    /// The body's size; nil for a stream of unknown length.
     let total: Int64?
-    /// Whether the body can be sent in parts that end before it does. A stream is sent to its end.
+    /// Whether the body can be sent in parts that end before it does. A stream is always sent to its end.
     private let isDivisible: Bool
-    /// Where the upload goes on; nil until the server has said so.
+    /// The resource at which the upload continues; nil until the server has named it.
     private(set) var resource: URL?
     private var largestPart: Int64?
     private var failures = 0
-    /// Where the upload was when the pauses began anew.
+    /// The offset at which the pauses last started over.
     private var progress: Int64 = 0
-    /// What the server has, when it was last asked.
+    /// The server's offset when it was last retrieved.
     private var lastOffset: Int64?
-    /// What has interrupted the upload first.
+    /// The error that first interrupted the upload.
     private var cause: (any Error)?
 
     init(total: Int64?, isDivisible: Bool, resumption: UploadResumption?) {
@@ -85,7 +86,7 @@ struct UploadState {
         resource = resumption?.resource
     }
 
-    /// Where the part that is sent begins in the body.
+    /// The offset in the body of the part that is being sent.
     var offset: Int64 { if case .appending(let part) = step { part.offset } else { 0 } }
 
     // MARK: Inputs
@@ -95,7 +96,7 @@ struct UploadState {
         return resource == nil ? move(to: .creating, .create) : move(to: .retrieving, .retrieve)
     }
 
-    /// 104 was received.
+    /// A 104 response was received.
     mutating func receive(interim answer: UploadAnswer) -> Action {
         guard answer.status == 104, step == .creating, answer.interopVersion.map({ 6...8 ~= $0 }) ?? true else {
             return .nothing
@@ -107,12 +108,12 @@ struct UploadState {
         }
         guard let limits = answer.limits else { return .nothing }
         if let most = limits.maxSize, let total, total > most { return giveUp(LoadFailure.tooLarge(total, most)) }
-        // What was begun is more than the server takes at once.
+        // The request that is under way exceeds the server's limit for a part.
         guard resource != nil, note(limits), let total, let largestPart, total > largestPart else { return .nothing }
         return move(to: .retrieving, .retrieve)
     }
 
-    /// - Parameter isSent: whether all that the request has was sent by then.
+    /// - Parameter isSent: whether all of the request was sent before the response.
     mutating func receive(_ answer: UploadAnswer, isSent: Bool) -> Verdict {
         switch step {
         case .creating: receiveCreated(answer, isSent: isSent)
@@ -122,7 +123,7 @@ struct UploadState {
         }
     }
 
-    /// - Parameter isInterruption: whether the network, or the server's end of a connection, was the reason.
+    /// - Parameter isInterruption: whether the reason was the network, or the end of a connection by the server.
     mutating func requestDidFail(_ error: any Error, isInterruption: Bool) -> Action {
         switch step {
         case .creating where resource != nil && isInterruption: return interrupt(error)
@@ -139,11 +140,11 @@ struct UploadState {
 
     // MARK: Responses
 
-    /// The program gets every response but one that says, by the draft's rules, that the upload was interrupted.
+    /// The program gets every response except one that reports an interrupted upload by the draft's rules.
     private mutating func receiveCreated(_ answer: UploadAnswer, isSent: Bool) -> Verdict {
         guard resource != nil, answer.isComplete != true else { return deliver() }
         switch answer.status {
-        // What the server made of all of the body is the program's; a gateway's answer says nothing of that.
+        // The program gets the server's result for the whole body. A gateway's response is no such result.
         case 502...504: return discard(interrupt(answer))
         case 500...599 where !isSent: return discard(interrupt(answer))
         case 200..<300 where answer.isComplete == false: return discard(retrieve())
@@ -168,7 +169,7 @@ struct UploadState {
             return discard(giveUp(LoadFailure.wrongLength(offset, total)))
         }
         guard let offset = answer.offset else { return discard(giveUp(LoadFailure.withoutOffset)) }
-        // How much of it has left this machine is not known: what was not reported as sent may have been.
+        // The number of bytes that have left this machine is unknown: bytes may have been sent without a report.
         if let total, offset > total { return discard(giveUp(LoadFailure.ahead(offset, total))) }
         guard offset >= lastOffset ?? 0 else { return discard(giveUp(LoadFailure.behind(offset, lastOffset ?? 0))) }
         if let limits = answer.limits {
@@ -203,7 +204,7 @@ struct UploadState {
 
     private func discard(_ action: Action) -> Verdict { .discard(action) }
 
-    // MARK: What is next
+    // MARK: Actions
 
     private mutating func move(to next: Step, _ action: Action) -> Action {
         step = next
@@ -212,7 +213,7 @@ struct UploadState {
 
     private mutating func fail(_ error: any Error) -> Action { move(to: .over, .fail(error)) }
 
-    /// Fails, where another task could not go on with the upload either.
+    /// Fails so that another task cannot continue the upload either.
     private mutating func giveUp(_ error: any Error) -> Action {
         resource = nil
         return fail(error)
@@ -249,7 +250,7 @@ struct UploadState {
 
     // MARK: Limits
 
-    /// Gives whether there is a limit to parts now.
+    /// Records the limits. Returns whether parts are limited now.
     private mutating func note(_ limits: UploadLimits) -> Bool {
         guard isDivisible, let total, let most = limits.maxAppendSize, most > 0, total / most < Self.mostParts else {
             return false
@@ -258,7 +259,7 @@ struct UploadState {
         return true
     }
 
-    /// Takes a limit by which the server has refused a part. Gives whether it was not known.
+    /// Records a limit by which the server has refused a part. Returns whether the limit is new.
     private mutating func noteLowerLimit(_ answer: UploadAnswer) -> Bool {
         let old = largestPart
         guard let limits = answer.limits, note(limits), let largestPart else { return false }
@@ -266,7 +267,7 @@ struct UploadState {
     }
 }
 
-/// Why an upload does not go on.
+/// The reasons why an upload does not continue.
 extension LoadFailure {
     static func forgotten(_ status: Int) -> LoadFailure {
         LoadFailure(.resourceUnavailable, "the server does not go on with the upload (status \(status))")

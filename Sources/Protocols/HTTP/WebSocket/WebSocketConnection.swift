@@ -9,16 +9,16 @@ final class WebSocketConnection: WebSocketChannel {
     /// The size of a write, in bytes. Longer messages are sent in pieces of this size.
     private static let pieceBytes = 128 * 1024
 
-    /// How long the client waits for the server's close frame, in seconds.
+    /// The time that the client waits for the server's close frame, in seconds.
     private static let closingTime = 5.0
 
-    /// Binary messages up to this size are copied, so that none keeps more memory than it needs.
+    /// Binary messages up to this size in bytes are copied, so that a message keeps no more memory than it needs.
     private static let copiedBytes = 4096
 
     enum End {
-        /// Both sides have sent a close frame; nil where the server's has no code.
+        /// Both sides have sent a close frame; nil if the server's frame has no code.
         case closed(WebSocketClose?)
-        /// The connection failed. The code is the one that fits best.
+        /// The connection failed. The code is the closest one to the error.
         case failed(any Error, WebSocketCloseCode)
     }
 
@@ -28,7 +28,7 @@ final class WebSocketConnection: WebSocketChannel {
         case close(WebSocketCloseCode, reason: String)
     }
 
-    /// A long message, part of which has been sent.
+    /// A long message of which a part has been sent.
     private struct Unfinished {
         let bytes: Data
         var position = 0
@@ -40,7 +40,7 @@ final class WebSocketConnection: WebSocketChannel {
     private let loop: EventLoop
     private var outgoing = Deque<Outgoing>()
     private var unfinished: Unfinished?
-    /// The number of messages that end in the output that was taken last.
+    /// The number of messages that end in the last output.
     private var handedOut = 0
     /// Bytes that were received while the link is full.
     private var held: [UInt8] = []
@@ -57,7 +57,7 @@ final class WebSocketConnection: WebSocketChannel {
     /// Called when the connection has ended.
     var onEnd: (End) -> Void = { _ in }
 
-    /// The subprotocol that the server chose of those that were offered.
+    /// The subprotocol that the server chose from those offered.
     let subprotocol: String?
 
     init(_ agreement: WebSocketHandshake.Agreement, _ link: WebSocketLink, _ loop: EventLoop) {
@@ -81,8 +81,8 @@ final class WebSocketConnection: WebSocketChannel {
         awaitAnswer()
     }
 
-    /// Starts the time for the server's close frame. Each write starts it anew, as the server is still reading what was
-    /// sent before.
+    /// Starts the time limit for the server's close frame. Each write restarts it, as the server is still reading
+    /// earlier bytes.
     private func awaitAnswer() {
         closingTimer?.cancel()
         closingTimer = loop.schedule(at: loop.now.advanced(bySeconds: Self.closingTime)) { [weak self] in
@@ -119,7 +119,7 @@ final class WebSocketConnection: WebSocketChannel {
         return isLinkFull ? .wait : .more
     }
 
-    /// Takes the bytes that are held.
+    /// Processes the held bytes.
     func proceed() {
         guard !held.isEmpty, !isLinkFull, !isOver else { return }
         let bytes = held
@@ -164,13 +164,13 @@ final class WebSocketConnection: WebSocketChannel {
         return payload.withUnsafeBytes { Data($0) }
     }
 
-    /// The connection has ended, in order or with an error.
+    /// The connection has ended, in an orderly way or with an error.
     func connectionDidEnd(with error: (any Error)?) {
         do throws(WebSocketError) {
             try codec.finish()
             end(.closed(nil))
         } catch let closed {
-            // What broke the connection says more than that no close frame has come.
+            // The connection's own error is more specific than the missing close frame.
             end(.failed(error ?? closed, .abnormalClosure))
         }
     }
@@ -180,8 +180,8 @@ final class WebSocketConnection: WebSocketChannel {
         isOver = true
         closingTimer?.cancel()
         closingTimer = nil
-        // Later: what is to be sent, such as the answer to a close frame, is written first; it goes out at the end of the turn,
-        // and the task's end drops what is left.
+        // The task is ended later: output such as the answer to a close frame is written at the end of the loop's turn,
+        // and the task's end drops the output that is left.
         loop.executeLater { [self] in
             guard !isStopped else { return }
             var close: WebSocketClose?
@@ -219,7 +219,7 @@ final class WebSocketConnection: WebSocketChannel {
         }
     }
 
-    /// Adds a close frame, unless it would stand in the middle of a frame.
+    /// Adds a close frame, unless the output ends in the middle of a frame.
     func takeLastOutput(_ buffer: inout [UInt8]) {
         guard unfinished == nil else { return }
         codec.drainControlBytes(into: &buffer)
@@ -235,7 +235,7 @@ final class WebSocketConnection: WebSocketChannel {
             case .close(let code, let reason): try codec.sendClose(code, reason: reason, to: &buffer)
             }
         } catch {
-            // The connection is closing. The sender's completion is called when it has ended.
+            // The connection is closing. The sender's completion is called after it has ended.
         }
     }
 

@@ -5,18 +5,19 @@ import LoadingKitPrimitives
 import LoadingKitTransport
 import LoadingKitWebSocket
 
-/// Opens a WebSocket connection by an HTTP exchange, whose stream carries messages from then on.
+/// Opens a WebSocket connection with an HTTP exchange, whose stream carries messages afterwards.
 final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `resources.loop`
     private let request: URLRequest
     private let resources: LoadResources
-    /// Whether the program's URL has the scheme `ws` or `wss`. Then all URLs that it gets have these schemes, too.
+    /// Whether the program's URL has the scheme `ws` or `wss`. If so, all URLs that the program gets have these
+    /// schemes, too.
     private let hasOwnScheme: Bool
     private var handshake: WebSocketHandshake
     private var exchange: HTTPExchange?
     private var connection: WebSocketConnection?
     private var receiver: (any LoadReceiver)?
     private var isCollected = false
-    /// The receiver takes no bytes: the task is suspended, for example.
+    /// Whether the receiver takes no bytes, for example because the task is suspended.
     private var isReceiverBusy = false
 
     init(_ request: URLRequest, _ resources: LoadResources) {
@@ -31,7 +32,7 @@ final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `r
         return names.map { $0.trimmingCharacters(in: .whitespaces) }.filter { !$0.isEmpty }
     }
 
-    /// The handshake's request: a GET without a body (RFC 6455 §4.1).
+    /// The request of the handshake: a GET without a body (RFC 6455 §4.1).
     private var handshakeRequest: URLRequest {
         var request = request
         request.url = request.url.map(WebSocketURL.http)
@@ -76,7 +77,7 @@ final class WebSocketLoad: LoopHandler, @unchecked Sendable {  // confined to `r
         readOn()
     }
 
-    /// Goes on reading, unless the task is suspended or its link is full.
+    /// Continues reading, unless the task is suspended or its link is full.
     private func readOn() {
         if !isReceiverBusy, connection?.isWaiting != true { exchange?.receiverDidBecomeReady() }
     }
@@ -192,15 +193,16 @@ extension WebSocketLoad: LoadReceiver {
     func noteActivity() { receiver?.noteActivity() }
     func queueStateDidChange(isQueued: Bool) { receiver?.queueStateDidChange(isQueued: isQueued) }
 
-    /// An open connection's transaction is collected when it ends. Both the exchange and the connection may report
-    /// that.
+    /// An open connection's transaction is collected when the connection ends. Both the exchange and the connection may
+    /// report it.
     func collect(_ transaction: @autoclosure () -> TransactionRecord) {
         guard !isCollected else { return }
         isCollected = connection != nil
         receiver?.collect(translated(transaction()))
     }
 
-    /// The connection has ended. Before it was open, this is the end of a refusal's body, which does not count.
+    /// The connection has ended. Before the connection is open, this event is the end of a refusal's body and is
+    /// ignored.
     func finish() {
         guard let connection else { return }
         connection.connectionDidEnd(with: nil)

@@ -1,7 +1,7 @@
-/// The frames that concern the connection as a whole: how it begins, its settings, PING, and how it ends.
+/// The frames that concern the whole connection: its preface, its settings, PING, and GOAWAY.
 extension HTTP2ConnectionStateMachine {
-    /// Appends what begins a connection (§3.4): a client's preface, the settings, and the connection's window where it
-    /// is larger than the RFC's. To be called once, before anything else is sent.
+    /// Appends the start of a connection (§3.4): a client's preface, the settings, and an update of the connection's
+    /// window if it is larger than the RFC's default. Must be called once, before any other frame is sent.
     public mutating func sendPreface(to output: inout [UInt8]) {
         if role == .client { output.append(contentsOf: Self.preface) }
         var before = HTTP2Settings()
@@ -12,7 +12,7 @@ extension HTTP2ConnectionStateMachine {
         }
     }
 
-    /// Appends a SETTINGS frame with what is other than before. They hold once the peer has acknowledged them.
+    /// Appends a SETTINGS frame with the changed values. They are in effect after the peer has acknowledged them.
     public mutating func updateSettings(_ settings: HTTP2Settings, to output: inout [UInt8]) {
         drainControlBytes(into: &output)
         let before = localSettings
@@ -28,11 +28,12 @@ extension HTTP2ConnectionStateMachine {
     private mutating func sendSettings(_ changes: [HTTP2Setting], to output: inout [UInt8]) {
         HTTP2FrameEncoder.settings(changes, to: &output)
         unacknowledged.append(localSettings)
-        // A larger frame or table may come as soon as the peer has read this; a smaller one, after it acknowledged.
+        // A larger frame may arrive as soon as the peer has read the settings. A smaller limit applies after the peer's
+        // acknowledgement.
         frames.maxFrameSize = max(frames.maxFrameSize, Int(localSettings.maxFrameSize))
     }
 
-    /// SETTINGS with ACK (§6.5.3).
+    /// Receives SETTINGS with ACK (§6.5.3).
     mutating func receiveSettingsAcknowledgement() throws(HTTP2Error) -> HTTP2Event? {
         guard let settings = unacknowledged.first else { throw HTTP2Error(.unexpectedSettingsAcknowledgement) }
         unacknowledged.removeFirst()
@@ -46,7 +47,7 @@ extension HTTP2ConnectionStateMachine {
         return .settingsAcknowledged
     }
 
-    /// SETTINGS (§6.5): taken over in order, and acknowledged.
+    /// Receives SETTINGS (§6.5): applies them in order and acknowledges them.
     mutating func receive(_ settings: [HTTP2Setting], isFirst: Bool) throws(HTTP2Error) -> HTTP2Event? {
         try flood.charge(1 + settings.count)
         for setting in settings { try apply(setting) }
@@ -57,25 +58,25 @@ extension HTTP2ConnectionStateMachine {
     private mutating func apply(_ setting: HTTP2Setting) throws(HTTP2Error) {
         let before = peerSettings
         try peerSettings.apply(setting)
-        // §6.5.2: a client takes any value but 0 from a server as an error.
+        // §6.5.2: for a client, any value but 0 from a server is an error.
         if role == .client, setting.identifier == .enablePush, setting.value != 0 { throw HTTP2Error(.badSetting) }
         if setting.identifier == .headerTableSize { headers.setEncoderTableSize(Int(setting.value)) }
         let difference = Int(peerSettings.initialWindowSize) - Int(before.initialWindowSize)
         guard difference != 0 else { return }
-        // §6.9.2: all streams follow, and may fall below 0; the connection's window does not.
+        // §6.9.2: the windows of all streams change and may fall below 0. The connection's window does not change.
         try streams.forEach { (stream) throws(HTTP2Error) in
             guard stream.sendWindow.grow(difference) else { throw HTTP2Error(.windowOverflow) }
         }
     }
 
-    /// GOAWAY (§6.8). The peer may send several, with lower numbers.
+    /// Receives GOAWAY (§6.8). The peer may send several, with decreasing numbers.
     mutating func receiveGoAway(
         _ lastStream: HTTP2StreamID, _ code: HTTP2ErrorCode, _ debugData: [UInt8]
     ) throws(HTTP2Error) -> HTTP2Event? {
         try flood.charge()
         let last = min(lastStream, goAwayReceived ?? .last)
         goAwayReceived = last
-        // Of a server none: its streams would be pushed ones.
+        // A server's own streams would be pushed ones, so it has none.
         let unprocessed = role == .client ? streams.ids.filter { $0 > last } : []
         for stream in unprocessed {
             if let place = streams.find(stream) { streams.remove(at: place) }
@@ -84,22 +85,22 @@ extension HTTP2ConnectionStateMachine {
         return .goAway(lastStream: last, code, debugData: debugData, unprocessed: unprocessed)
     }
 
-    /// Whether no further stream is opened, because of either side's GOAWAY or an error.
+    /// Whether no further streams are opened, because of either side's GOAWAY or an error.
     public var isClosing: Bool {
         if case .failed = state { return true }
         return goAwaySent != nil || goAwayReceived != nil
     }
 
-    /// Appends a GOAWAY frame that names the last of the peer's streams that has been received; later ones are ignored.
+    /// Appends a GOAWAY frame that names the last stream received from the peer. Later streams are ignored.
     public mutating func sendGoAway(
         _ code: HTTP2ErrorCode = .noError, debugData: [UInt8] = [], to output: inout [UInt8]
     ) {
         appendGoAway(min(goAwaySent ?? .last, highestPeerStream), code, debugData, to: &output)
     }
 
-    /// Appends the first of two GOAWAY frames that end a connection without a race (§6.8): the peer learns that it should
-    /// open no more streams, and those on their way are still taken. ``sendGoAway(_:debugData:to:)`` follows a round trip
-    /// later: for example after the answer to a PING.
+    /// Appends the first of two GOAWAY frames that end a connection without a race (§6.8). It requests the peer to open
+    /// no more streams; streams that are on their way are still accepted. ``sendGoAway(_:debugData:to:)`` follows one
+    /// round trip later, for example after the answer to a PING.
     public mutating func sendShutdownNotice(to output: inout [UInt8]) {
         appendGoAway(goAwaySent ?? .last, .noError, [], to: &output)
     }
@@ -114,7 +115,7 @@ extension HTTP2ConnectionStateMachine {
             lastStream: lastStream, code, debugData: Array(debugData.prefix(1024)), to: &output)
     }
 
-    /// Appends a PING frame; ``HTTP2Event/pingAcknowledged(_:)`` brings the number back.
+    /// Appends a PING frame. ``HTTP2Event/pingAcknowledged(_:)`` returns the number.
     public mutating func sendPing(_ opaque: UInt64, to output: inout [UInt8]) {
         drainControlBytes(into: &output)
         if case .failed = state { return }
@@ -122,8 +123,8 @@ extension HTTP2ConnectionStateMachine {
         HTTP2FrameEncoder.ping(opaque, to: &output)
     }
 
-    /// Appends a RST_STREAM frame, after which nothing is sent or received on the stream. Nothing happens when it has
-    /// ended already.
+    /// Appends a RST_STREAM frame, after which no frames are sent or received on the stream. Does nothing if the stream
+    /// has already ended.
     public mutating func sendReset(
         _ stream: HTTP2StreamID, _ code: HTTP2ErrorCode = .cancel, to output: inout [UInt8]
     ) {

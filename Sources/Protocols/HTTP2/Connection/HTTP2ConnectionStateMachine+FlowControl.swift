@@ -1,8 +1,8 @@
 extension HTTP2ConnectionStateMachine {
-    /// A DATA frame, or a piece of one (§6.1).
+    /// Receives a DATA frame, or a piece of one (§6.1).
     @inline(__always)
     mutating func receive(_ fragment: HTTP2DataFragment) throws(HTTP2Error) -> HTTP2Event? {
-        // The connection's window counts whatever the stream is (§5.2.1).
+        // The frame counts against the connection's window, whatever the stream's state (§5.2.1).
         if let length = fragment.frameLength {
             guard receiveWindow.receive(length) else { throw HTTP2Error(.windowExceeded) }
             if length == 0 {
@@ -14,9 +14,9 @@ extension HTTP2ConnectionStateMachine {
         let location = locate(fragment.stream)
         guard case .open(let place) = location else {
             consumeOnConnection(fragment.flowControlled)
-            // The rest of a frame whose first piece was judged: the stream was reset meanwhile, by either side.
+            // The rest of a frame whose first piece was accepted: either side has reset the stream meanwhile.
             guard let length = fragment.frameLength else { return nil }
-            // As much as the window allowed may be on its way on a stream that this side has just reset.
+            // After this side has reset a stream, a full window of data may still be on its way.
             if case .reset(.local) = location, length > 0 { return nil }
             try receiveOnClosedStream(fragment.stream, location)
             return nil
@@ -33,8 +33,8 @@ extension HTTP2ConnectionStateMachine {
             endStream: fragment.endStream)
     }
 
-    /// What comes as the body of a response to HEAD, which some servers send (Apache, when it compresses), is none
-    /// (RFC 9110 §9.3.2); its end is the response's.
+    /// Drops the body of a response to HEAD. Some servers send one (Apache, when it compresses), but it is not content
+    /// (RFC 9110 §9.3.2). Its end is the end of the response.
     @inline(never)
     private mutating func drop(_ fragment: HTTP2DataFragment, at place: Int) -> HTTP2Event? {
         consumeOnConnection(fragment.flowControlled)
@@ -48,7 +48,7 @@ extension HTTP2ConnectionStateMachine {
         return .data(stream: fragment.stream, end..<end, flowControlled: 0, endStream: true)
     }
 
-    /// Counts bytes on their stream; gives what is wrong with them: with the whole frame, when its first piece has come.
+    /// Counts bytes on their stream. Returns the error of the frame, if any, at the frame's first piece.
     @inline(__always)
     private mutating func accept(_ fragment: HTTP2DataFragment, at place: Int) -> HTTP2Error.Kind? {
         switch streams[place].state.receiving {
@@ -67,7 +67,7 @@ extension HTTP2ConnectionStateMachine {
         return nil
     }
 
-    /// The peer's END_STREAM.
+    /// Receives the peer's END_STREAM.
     @inline(__always)
     mutating func end(_ stream: HTTP2StreamID, at place: Int) {
         if let next = streams[place].state.received(nil) {
@@ -90,57 +90,58 @@ extension HTTP2ConnectionStateMachine {
     }
 
     private mutating func updateWindow(of stream: HTTP2StreamID, at place: Int) {
-        // A stream whose last byte has come needs no window.
+        // A stream whose last byte has arrived needs no window.
         guard streams[place].state.receiving != nil else { return }
         guard let increment = streams[place].receiveWindow.takeIncrement(pending: pendingWindowChange) else { return }
         HTTP2FrameEncoder.windowUpdate(stream, increment: UInt32(increment), to: &control)
     }
 
-    /// What the settings that are on their way will add to each stream's window.
+    /// The change of each stream's window by settings that are not yet acknowledged.
     private var pendingWindowChange: Int {
         Int(localSettings.initialWindowSize) - Int(acknowledgedSettings.initialWindowSize)
     }
 
-    /// Gives back `count` bytes of ``HTTP2Event/data(stream:_:flowControlled:endStream:)`` that have been used, so that
-    /// the peer may send as many more. The stream may have ended: the connection's window counts them all the same.
+    /// Returns `count` bytes of ``HTTP2Event/data(stream:_:flowControlled:endStream:)`` to the windows after they were
+    /// consumed, so that the peer may send the same number again. If the stream has ended, the bytes still count for
+    /// the connection's window.
     public mutating func didConsume(_ count: Int, on stream: HTTP2StreamID) {
         openConnectionWindow(by: count)
         openWindow(of: stream, by: count)
     }
 
-    /// Gives back `count` bytes to the connection's window alone: a caller that keeps a stream's bytes for a while may do
-    /// that at once, so that the stream is held back and the others are not, and give them back to the stream's window
-    /// later.
+    /// Returns `count` bytes to the connection's window only. A caller that keeps a stream's bytes for a while may
+    /// return them here at once, so that only this stream is held back, and return them to the stream's window later.
     public mutating func openConnectionWindow(by count: Int) { consumeOnConnection(count) }
 
-    /// Gives back `count` bytes to a stream's window alone.
+    /// Returns `count` bytes to a stream's window only.
     public mutating func openWindow(of stream: HTTP2StreamID, by count: Int) {
         guard let place = streams.find(stream) else { return }
         streams[place].receiveWindow.consume(count)
         updateWindow(of: stream, at: place)
     }
 
-    /// Sets how many bytes the peer may send on a stream before they are consumed; up to 2³¹ - 1. A smaller window than
-    /// before comes about as bytes are consumed, as what was allowed cannot be taken back.
+    /// Sets the number of bytes that the peer may send on a stream before they are consumed; at most 2³¹ - 1. A smaller
+    /// window takes effect as bytes are consumed, because a granted window cannot be taken back.
     public mutating func setReceiveWindow(_ size: Int, of stream: HTTP2StreamID) {
         guard let place = streams.find(stream) else { return }
         streams[place].receiveWindow.target = min(max(0, size), SendWindow.largest)
         updateWindow(of: stream, at: place)
     }
 
-    /// Sets how many bytes the peer may send on all streams together before they are consumed; up to 2³¹ - 1.
+    /// Sets the number of bytes that the peer may send on all streams together before they are consumed; at most 2³¹ -
+    /// 1.
     public mutating func setConnectionReceiveWindow(_ size: Int) {
         receiveWindow.target = min(max(0, size), SendWindow.largest)
         updateConnectionWindow()
     }
 
-    /// WINDOW_UPDATE (§6.9).
+    /// Receives WINDOW_UPDATE (§6.9).
     mutating func receiveWindowUpdate(_ stream: HTTP2StreamID, _ increment: Int) throws(HTTP2Error) -> HTTP2Event? {
         try flood.charge()
         guard stream != .connection else { return try enlargeConnectionWindow(increment) }
         let location = locate(stream)
         guard case .open(let place) = location else {
-            // It may come on a stream that has ended, for a while (§5.1).
+            // The frame may arrive for some time on a stream that has ended (§5.1).
             if case .idle = location { try receiveOnIdleStream(stream) }
             return nil
         }
@@ -159,9 +160,9 @@ extension HTTP2ConnectionStateMachine {
         return .windowOpened(stream: .connection)
     }
 
-    /// How many bytes of a body one DATA frame on that stream may have now: what is left of the stream's window and of the
-    /// connection's, at most the peer's largest frame. When it is 0, ``HTTP2Event/windowOpened(stream:)`` reports when to
-    /// call this again; the end of a stream may be sent nevertheless, with no bytes.
+    /// The number of body bytes that one DATA frame on this stream may contain now: the rest of the stream's window and
+    /// of the connection's, up to the peer's largest frame. If it is 0, ``HTTP2Event/windowOpened(stream:)`` reports
+    /// when to call this method again. The end of a stream may still be sent, without bytes.
     public mutating func sendableBytes(on stream: HTTP2StreamID) -> Int {
         guard let place = streams.find(stream), case .body? = streams[place].state.sending else { return 0 }
         if sendWindow.available <= 0 { isBlocked = true }
@@ -172,8 +173,8 @@ extension HTTP2ConnectionStateMachine {
 }
 
 extension HTTP2ConnectionStateMachine {
-    /// How many bytes the peer takes on a stream, or (stream 0) on all streams together, before it enlarges the window;
-    /// may be below 0 (§6.9.2). 0 for a stream that has ended.
+    /// The number of bytes that the peer accepts on a stream, or (stream 0) on all streams together, before it enlarges
+    /// the window. It may be below 0 (§6.9.2). 0 for a stream that has ended.
     public func sendWindow(for stream: HTTP2StreamID) -> Int {
         guard stream != .connection else { return sendWindow.available }
         return streams.find(stream).map { streams[$0].sendWindow.available } ?? 0

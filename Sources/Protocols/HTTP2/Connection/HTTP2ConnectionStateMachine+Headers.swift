@@ -1,5 +1,6 @@
 extension HTTP2ConnectionStateMachine {
-    /// A header block, on a stream in any state. It is always decoded, as it changes the compression's state (§4.3).
+    /// Receives a header block on a stream in any state. The block is always decoded, as it changes the state of the
+    /// compression (§4.3).
     mutating func receiveHeaders(
         _ stream: HTTP2StreamID, _ block: HTTP2HeaderBlock, endStream: Bool, _ input: UnsafeRawBufferPointer
     ) throws(HTTP2Error) -> HTTP2Event? {
@@ -27,7 +28,7 @@ extension HTTP2ConnectionStateMachine {
         try result.get()
     }
 
-    /// HEADERS on a stream that is there: the response, or trailers of either message.
+    /// Receives HEADERS on an open stream: a response, or the trailers of either message.
     private mutating func receive(
         _ phase: ReceivePhase, _ stream: HTTP2StreamID, at place: Int, endStream: Bool
     ) throws(HTTP2Error) -> HTTP2Event? {
@@ -35,7 +36,7 @@ extension HTTP2ConnectionStateMachine {
         do throws(HTTP2Error.Kind) {
             if let problem = headers.list.problem { throw problem }
             switch phase {
-            // A server opens streams with the request's head, so that only a client waits for one here.
+            // A server's streams begin with the request's head, so only a client waits for a head here.
             case .head(let interims): head = try receiveResponse(interims, at: place, endStream: endStream)
             case .body: head = try receiveTrailers(at: place, endStream: endStream)
             }
@@ -50,7 +51,7 @@ extension HTTP2ConnectionStateMachine {
         _ interims: Int32, at place: Int, endStream: Bool
     ) throws(HTTP2Error.Kind) -> HTTP2Head {
         let status = try headers.list.responseStatus()
-        // §8.6
+        // A 101 response is not allowed (§8.6).
         guard status != 101 else { throw .switchingProtocols }
         let fields = headers.list.fields
         if status < 200 {
@@ -68,7 +69,7 @@ extension HTTP2ConnectionStateMachine {
         return .response(status: status, fields)
     }
 
-    /// Notes how long the body that follows has to be.
+    /// Records the required length of the body that follows.
     private mutating func expect(
         _ length: Int64?, at place: Int, endStream: Bool
     ) throws(HTTP2Error.Kind) {
@@ -90,7 +91,7 @@ extension HTTP2ConnectionStateMachine {
         if let next = streams[place].state.received(phase) { streams[place].state = next }
     }
 
-    /// HEADERS that open a stream, at a server (§5.1.1).
+    /// Receives HEADERS that open a stream, on a server (§5.1.1).
     private mutating func receiveRequest(
         _ stream: HTTP2StreamID, endStream: Bool
     ) throws(HTTP2Error) -> HTTP2Event? {
@@ -125,7 +126,7 @@ extension HTTP2ConnectionStateMachine {
         return .headers(stream: stream, .request(head), endStream: endStream)
     }
 
-    /// A stream as both sides' settings have it begin.
+    /// A new stream in the state that both sides' settings define.
     func newStream() -> Stream {
         var new = Stream()
         new.sendWindow = SendWindow(Int(peerSettings.initialWindowSize))

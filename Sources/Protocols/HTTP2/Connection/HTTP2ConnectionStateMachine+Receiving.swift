@@ -1,9 +1,9 @@
 extension HTTP2ConnectionStateMachine {
-    /// Reads from `input` at `position`, which is moved on, until there is an event. Nil means that the input is used
-    /// up.
+    /// Reads `input` from `position`, which is advanced, until there is an event. Nil means that all of the input was
+    /// read.
     ///
     /// An error ends the connection: a GOAWAY frame waits in ``drainControlBytes(into:)``, and each further call throws
-    /// the same error. Errors of one stream are events.
+    /// the same error. An error of one stream is an event.
     public mutating func receive(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP2Error) -> HTTP2Event? {
@@ -49,7 +49,7 @@ extension HTTP2ConnectionStateMachine {
         }
     }
 
-    /// Compares the client's preface (§3.4); false when the input ends before it does.
+    /// Compares the client's preface (§3.4). Returns false if the input ends before the preface does.
     private mutating func readPreface(
         _ matched: Int, _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP2Error) -> Bool {
@@ -84,9 +84,9 @@ extension HTTP2ConnectionStateMachine {
             return try receivePing(opaque, isAcknowledgement: isAcknowledgement)
         case .goAway(let lastStream, let code, let debugData):
             return try receiveGoAway(lastStream, code, debugData)
-        // Push is refused in SETTINGS, and no client may push (§8.4).
+        // Push is refused in SETTINGS, and a client must not push (§8.4).
         case .pushPromise: throw HTTP2Error(.pushRefused)
-        // Deprecated (§5.3), and unknown types (§5.5): ignored in every state.
+        // PRIORITY is deprecated (§5.3). It is ignored in every state, as are unknown types (§5.5).
         case .priority, .unknown:
             try flood.charge()
             return nil
@@ -122,13 +122,13 @@ extension HTTP2ConnectionStateMachine {
         }
     }
 
-    /// Where a stream is that a frame came on.
+    /// The state of the stream on which a frame arrived.
     enum Location {
-        /// In the table, at that place.
+        /// The stream is in the table, at this place.
         case open(Int)
         case idle
         case reset(ResetMemory.Origin)
-        /// Closed by END_STREAM of both sides.
+        /// The stream was closed by END_STREAM of both sides.
         case ended
     }
 
@@ -145,7 +145,7 @@ extension HTTP2ConnectionStateMachine {
         return resets.origin(of: stream).map { .reset($0) } ?? .ended
     }
 
-    /// Ends a stream because of an error that is its own, or the connection when the error is that (§5.4).
+    /// Ends a stream because of a stream error, or the connection because of a connection error (§5.4).
     mutating func receiveStreamError(_ error: HTTP2Error) throws(HTTP2Error) -> HTTP2Event? {
         guard case .stream(let stream) = error.scope else { throw error }
         if case .awaitingSettings = state { throw HTTP2Error(.firstFrameNotSettings) }
@@ -154,7 +154,7 @@ extension HTTP2ConnectionStateMachine {
         case .open(let place):
             reset(stream, at: place, error.code)
             return .streamFailed(stream: stream, error)
-        // A stream that is not open is not reset (§6.4); PRIORITY may come before it is (§5.1).
+        // A stream that is not open is not reset (§6.4). PRIORITY may arrive before the stream is opened (§5.1).
         case .idle where error.kind == .frameSize: return nil
         case .idle where isBeyondGoAway(stream): return nil
         case .idle: throw HTTP2Error(error.kind, .connection, code: error.code)
@@ -162,7 +162,7 @@ extension HTTP2ConnectionStateMachine {
         }
     }
 
-    /// Resets a stream that is in the table.
+    /// Resets a stream in the table.
     mutating func reset(_ stream: HTTP2StreamID, at place: Int, _ code: HTTP2ErrorCode) {
         streams.remove(at: place)
         refuse(stream, code)
@@ -174,8 +174,8 @@ extension HTTP2ConnectionStateMachine {
         HTTP2FrameEncoder.resetStream(stream, code, to: &control)
     }
 
-    /// A frame that needs a stream has come on one that was never opened. A server drops it where its GOAWAY has left the
-    /// stream out: the client sent it before it knew (§6.8).
+    /// A frame that requires an open stream has arrived on a stream that was never opened. A server drops the frame if
+    /// its GOAWAY excluded the stream: the client sent the frame before it received the GOAWAY (§6.8).
     mutating func receiveOnIdleStream(_ stream: HTTP2StreamID) throws(HTTP2Error) {
         guard isBeyondGoAway(stream) else { throw HTTP2Error(.idleStream) }
         try flood.charge()
@@ -186,7 +186,8 @@ extension HTTP2ConnectionStateMachine {
         return stream > goAwaySent
     }
 
-    /// What a frame that needs an open stream means on one that is not: nil where it is to be ignored (§5.1).
+    /// Handles a frame that requires an open stream on a stream that is not open (§5.1). Returns without an error if
+    /// the frame is to be ignored.
     mutating func receiveOnClosedStream(_ stream: HTTP2StreamID, _ location: Location) throws(HTTP2Error) {
         switch location {
         case .open: return

@@ -1,6 +1,6 @@
 extension HTTP2ConnectionStateMachine {
-    /// How many streams more this side may open now: the peer's limit (100 until its settings have come) less those
-    /// open; none while the connection closes.
+    /// The number of further streams that this side may open now: the peer's limit (100 until its settings arrive)
+    /// minus the open streams; none while the connection is closing.
     public var availableStreams: Int {
         guard role == .client, !isClosing, nextStream <= HTTP2StreamID.last.rawValue else { return 0 }
         let most: Int
@@ -12,9 +12,10 @@ extension HTTP2ConnectionStateMachine {
         return max(0, most - streams.count)
     }
 
-    /// Opens a stream with a request's header fields (§8.3.1), appends them to `output` and gives the stream's number.
+    /// Opens a stream with a request's header fields (§8.3.1), appends them to `output` and returns the stream's
+    /// number.
     ///
-    /// Nothing was sent when it throws.
+    /// If the method throws, no bytes were appended.
     public mutating func sendRequest(
         _ head: HTTP2RequestHead, endStream: Bool, to output: inout [UInt8]
     ) throws(HTTP2Error) -> HTTP2StreamID {
@@ -43,7 +44,8 @@ extension HTTP2ConnectionStateMachine {
         return stream
     }
 
-    /// Appends a response's header fields (§8.3.2). A status below 200 is an interim response, which others follow.
+    /// Appends a response's header fields (§8.3.2). A response with a status below 200 is an interim response, which is
+    /// followed by others.
     public mutating func sendResponse(
         _ status: Int, _ fields: HTTPFields, on stream: HTTP2StreamID, endStream: Bool, to output: inout [UInt8]
     ) throws(HTTP2Error) {
@@ -76,12 +78,13 @@ extension HTTP2ConnectionStateMachine {
         didSend(.body, endStream: true, at: place)
     }
 
-    /// How many bytes ``sendDataHeader(_:on:endStream:to:)`` adds for the frame itself.
+    /// The number of bytes that ``sendDataHeader(_:on:endStream:to:)`` adds for the frame itself.
     public static let dataHeaderBytes = FrameHeader.size
 
-    /// Appends the header of a DATA frame, whose `count` bytes the caller sends right after it, from wherever they are.
+    /// Appends the header of a DATA frame. The caller sends the frame's `count` bytes directly after it, from its own
+    /// memory.
     ///
-    /// `count` is at most what ``sendableBytes(on:)`` gave.
+    /// `count` is at most the result of ``sendableBytes(on:)``.
     public mutating func sendDataHeader(
         _ count: Int, on stream: HTTP2StreamID, endStream: Bool, to output: inout [UInt8]
     ) throws(HTTP2Error) {
@@ -96,7 +99,8 @@ extension HTTP2ConnectionStateMachine {
         streams[place].sendWindow.take(count)
         let earned = limits.bytesForInterimResponse > 0 ? count / limits.bytesForInterimResponse : 0
         if earned > 0 { streams[place].state.earnInterims(Int32(clamping: earned)) }
-        // Useful work, but for frames that are small because the peer opens its window by a few bytes at a time.
+        // Body data counts as useful work, except frames that are small because the peer opens its window by a few
+        // bytes at a time.
         flood.refill(count < window ? 2 + count >> 8 : count >> 8)
         didSend(.body, endStream: endStream, at: place)
     }
@@ -107,7 +111,7 @@ extension HTTP2ConnectionStateMachine {
         return place
     }
 
-    /// The place of a stream whose body may be sent.
+    /// The place of a stream on which a body may be sent.
     private func bodyPlace(_ stream: HTTP2StreamID) throws(HTTP2Error) -> Int {
         let place = try sendingPlace(stream)
         switch streams[place].state.sending {
@@ -126,7 +130,7 @@ extension HTTP2ConnectionStateMachine {
         }
     }
 
-    /// Appends the block that was encoded last.
+    /// Appends the block that was last encoded.
     private mutating func writeBlock(_ stream: HTTP2StreamID, endStream: Bool, to output: inout [UInt8]) {
         headers.block.withUnsafeBytes {
             HTTP2FrameEncoder.headers(

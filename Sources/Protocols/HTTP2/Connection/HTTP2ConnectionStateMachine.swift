@@ -1,32 +1,33 @@
-/// One side of an HTTP/2 connection (RFC 9113), without the connection: bytes in, events out; calls in, bytes out.
+/// One side of an HTTP/2 connection (RFC 9113), without I/O: received bytes become events, and calls become bytes to
+/// send.
 ///
-/// What is received goes through ``receive(_:_:)``, again and again until it gives nil. Answers that the protocol wants for
+/// Received bytes are passed to ``receive(_:_:)``, repeatedly until it returns nil. Answers that the protocol requires
 /// (acknowledgements, window updates, resets, and GOAWAY after an error) wait inside until ``drainControlBytes(into:)``
-/// takes them, or any `send` method, which puts them before its own bytes.
+/// or any `send` method takes them. A `send` method puts them before its own bytes.
 public struct HTTP2ConnectionStateMachine: Sendable {
-    /// Where the connection stands. Streams are opened in `active` alone; a client may send requests before that (§3.4).
+    /// The state of the connection. The peer opens streams only in `active`; a client may send requests earlier (§3.4).
     enum State {
-        /// A server that waits for the client's preface, of which so many bytes have come.
+        /// A server that waits for the client's preface. `matched` is the number of preface bytes received.
         case awaitingPreface(matched: Int)
-        /// The peer's first frame, which has to be SETTINGS, has not come.
+        /// The peer's first frame, which must be SETTINGS, has not arrived.
         case awaitingSettings
         case active
-        /// After an error of the connection; nothing more is received or sent.
+        /// After a connection error. No more frames are received or sent.
         case failed(HTTP2Error)
     }
 
-    /// What a client begins with (§3.4).
+    /// The client's connection preface (§3.4).
     static let preface = Array("PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n".utf8)
 
-    /// Which side this is.
+    /// The role of this side.
     public let role: HTTP2Role
-    /// What the peer may do.
+    /// The limits for the peer.
     public let limits: HTTP2Limits
-    /// What the peer has announced in its SETTINGS frames.
+    /// The settings that the peer has announced in its SETTINGS frames.
     public internal(set) var peerSettings = HTTP2Settings()
-    /// What this side has announced in the SETTINGS frames that the peer has acknowledged.
+    /// The settings of this side that the peer has acknowledged.
     public internal(set) var acknowledgedSettings = HTTP2Settings()
-    /// What this side has announced, acknowledged or not.
+    /// The settings that this side has announced, whether or not they are acknowledged.
     public internal(set) var localSettings: HTTP2Settings
 
     var state: State
@@ -35,39 +36,40 @@ public struct HTTP2ConnectionStateMachine: Sendable {
     var streams = StreamTable(vacant: Stream())
     var resets: ResetMemory
     var flood: FloodGuard
-    /// The fields of the last request: a caller that sends the same again, in the same memory, need not have them checked
-    /// again. That memory does not change while this refers to it.
+    /// The fields of the last request. If a caller sends the same fields in the same memory again, they need no second
+    /// check. The memory does not change while this property refers to it.
     var checkedFields = HTTPFields()
     /// Answers that wait to be sent.
     var control: [UInt8] = []
-    /// The stream that the event given last has closed, which the next one reports.
+    /// The stream that the last event has closed. The next event reports it.
     var justClosed: HTTP2StreamID?
 
     var sendWindow = SendWindow(65535)
     var receiveWindow: ReceiveWindow
-    /// PINGs that this side has sent and the peer has not answered.
+    /// The number of PINGs that this side has sent and the peer has not answered.
     var unansweredPings = 0
     /// Whether the caller found the connection's window empty.
     var isBlocked = false
 
-    /// The next number of this side's streams, beyond 2³¹ - 1 when there are none left.
+    /// The next number of this side's streams; larger than 2³¹ - 1 if no numbers are left.
     var nextStream: UInt32
     /// The highest number of the peer's streams.
     var highestPeerStream = HTTP2StreamID.connection
-    /// The last stream that this side's GOAWAY named, and that the peer's did; nil before.
+    /// The last stream named in this side's GOAWAY, and in the peer's; nil before.
     var goAwaySent: HTTP2StreamID?
     var goAwayReceived: HTTP2StreamID?
-    /// SETTINGS frames that were sent and are not acknowledged, oldest first.
+    /// The settings that were sent and are not acknowledged, the oldest first.
     var unacknowledged: [HTTP2Settings] = []
 
     /// Makes one side of a connection.
     ///
     /// - Parameters:
-    ///   - role: Which side.
-    ///   - settings: What to send to the peer. `enablePush` is always false for a client, and never sent by a server.
-    ///   - connectionWindow: Bytes of bodies that the peer may send before they are consumed, over all streams; at least
-    ///     65,535 at the start, whatever the setting (§6.9.2).
-    ///   - limits: What the peer may do.
+    ///   - role: The role of this side.
+    ///   - settings: The settings to send to the peer. `enablePush` is always false for a client, and never sent by a
+    ///     server.
+    ///   - connectionWindow: The number of body bytes that the peer may send before they are consumed, over all
+    ///     streams; at least 65,535 at the start, whatever the setting (§6.9.2).
+    ///   - limits: The limits for the peer.
     public init(
         role: HTTP2Role, settings: HTTP2Settings = HTTP2Settings(), connectionWindow: Int = 65535,
         limits: HTTP2Limits = HTTP2Limits()
@@ -88,7 +90,7 @@ public struct HTTP2ConnectionStateMachine: Sendable {
     /// The streams that are open or half closed, in order of their numbers.
     public var openStreams: [HTTP2StreamID] { streams.ids }
 
-    /// How many streams are open or half closed.
+    /// The number of streams that are open or half closed.
     public var openStreamCount: Int { streams.count }
 
     /// Whether a stream is open or half closed.
@@ -102,10 +104,10 @@ public struct HTTP2ConnectionStateMachine: Sendable {
     /// Whether there are answers to send.
     public var hasControlBytes: Bool { !control.isEmpty }
 
-    /// Appends the answers that wait, which then wait no longer.
+    /// Appends the waiting answers to `output`, and removes them here.
     ///
-    /// To be called when the peer takes bytes, not before: answers that pile up here because it does not read are
-    /// bounded by ``HTTP2Limits/pendingControlBytes``, those in `output` are not.
+    /// Call this method when the peer takes bytes, not before. If the peer does not read, waiting answers are limited
+    /// here by ``HTTP2Limits/pendingControlBytes``; answers in `output` are not limited.
     @inline(__always)
     public mutating func drainControlBytes(into output: inout [UInt8]) {
         if control.isEmpty { return }
@@ -113,55 +115,55 @@ public struct HTTP2ConnectionStateMachine: Sendable {
         control.removeAll(keepingCapacity: true)
     }
 
-    /// Settings as the role allows them, with values that a frame may carry.
+    /// The settings as the role allows them, with values that a frame may contain.
     static func allowed(_ settings: HTTP2Settings, _ role: HTTP2Role) -> HTTP2Settings {
         var settings = settings
-        // Push is refused; a server may not send the parameter but with 0 (§6.5.2), and need not.
+        // Push is refused. A server may send this parameter only with 0 (§6.5.2), and need not send it.
         settings.enablePush = role == .server
         settings.initialWindowSize = min(settings.initialWindowSize, UInt32(SendWindow.largest))
         settings.maxFrameSize = min(max(settings.maxFrameSize, 16384), 0xff_ffff)
         return settings
     }
 
-    /// Lets the flood limits know that `seconds` have passed, where the owner has a clock: a connection that does nothing
-    /// but answer a PING now and then is no flood.
+    /// Reports to the flood limits that `seconds` have passed, if the owner has a clock. A connection that only answers
+    /// a PING from time to time is not a flood.
     public mutating func timeDidPass(seconds: Int) { flood.refill(min(max(0, seconds), limits.controlCredit)) }
 }
 
-/// What bytes received mean to the owner of a connection.
+/// The events that received bytes cause.
 public enum HTTP2Event: Sendable, Equatable {
-    /// The peer's first settings have come: it speaks HTTP/2.
+    /// The peer's first settings have arrived, so it supports HTTP/2.
     case ready(HTTP2Settings)
-    /// The peer has changed its settings. Windows may have opened: try again with each stream that waits.
+    /// The peer has changed its settings. Windows may have opened: try each waiting stream again.
     case settingsChanged(HTTP2Settings)
-    /// The peer has taken over the settings that this side sent last.
+    /// The peer has acknowledged this side's oldest unacknowledged settings.
     case settingsAcknowledged
-    /// Header fields; in a server role those of a request open the stream.
+    /// Header fields. On a server, a request's header fields open the stream.
     case headers(stream: HTTP2StreamID, HTTP2Head, endStream: Bool)
-    /// Bytes of a body, as a range of the input. `flowControlled` bytes have to be given back with
-    /// ``HTTP2ConnectionStateMachine/didConsume(_:on:)`` when they have been used, whatever becomes of the stream.
+    /// Bytes of a body, as a range of the input. `flowControlled` bytes must be returned with
+    /// ``HTTP2ConnectionStateMachine/didConsume(_:on:)`` after they were consumed, whatever the stream's state.
     case data(stream: HTTP2StreamID, Range<Int>, flowControlled: Int, endStream: Bool)
-    /// Both sides of the stream have ended; follows the event with the peer's `endStream`.
+    /// Both sides of the stream have ended. Follows the event with the peer's `endStream`.
     case streamClosed(stream: HTTP2StreamID)
-    /// The peer has reset the stream. With REFUSED_STREAM the request was not processed (§8.7); with NO_ERROR after a
-    /// whole response the rest of the request is not wanted (§8.1).
+    /// The peer has reset the stream. With REFUSED_STREAM the request was not processed (§8.7). With NO_ERROR after a
+    /// complete response, the peer does not need the rest of the request (§8.1).
     case streamReset(stream: HTTP2StreamID, HTTP2ErrorCode)
-    /// The peer broke a rule on that stream, which was reset.
+    /// The peer violated the protocol on this stream, which was reset.
     case streamFailed(stream: HTTP2StreamID, HTTP2Error)
-    /// The peer takes no further stream. Of this side's, `unprocessed` were not processed, have ended, and may be sent
-    /// again elsewhere (§6.8); the others go on.
+    /// The peer accepts no further streams. `unprocessed` are this side's streams that were not processed. They have
+    /// ended, and their requests may be sent again on another connection (§6.8). The other streams continue.
     case goAway(
         lastStream: HTTP2StreamID, HTTP2ErrorCode, debugData: [UInt8], unprocessed: [HTTP2StreamID])
     /// The peer has answered a PING.
     case pingAcknowledged(UInt64)
-    /// There may be room to send on that stream, which had none at the last attempt; on stream 0: on any stream.
+    /// There may be room to send on this stream, which had none at the last attempt. Stream 0 stands for any stream.
     case windowOpened(stream: HTTP2StreamID)
 }
 
-/// Which side of a connection a state machine plays.
+/// The role of a state machine on its connection.
 public enum HTTP2Role: Sendable, Hashable {
     /// Sends requests.
     case client
-    /// Answers them.
+    /// Responds to requests.
     case server
 }

@@ -6,15 +6,15 @@ import LoadingKitHPACK
 public struct HTTP2RequestHead: Sendable, Equatable {
     /// `:method`, for example `GET`.
     public var method: String
-    /// `:scheme`; nil for CONNECT alone.
+    /// `:scheme`; nil only for CONNECT.
     public var scheme: String?
     /// `:authority`: host and port.
     public var authority: String?
-    /// `:path` with the query, or `*`; nil for CONNECT alone.
+    /// `:path` with the query, or `*`; nil only for CONNECT.
     public var path: String?
     /// `:protocol` of extended CONNECT (RFC 8441), for example `websocket`.
     public var connectProtocol: String?
-    /// The other fields. Those that describe an HTTP/1.1 connection are not allowed, `Host` is.
+    /// The other fields. Fields that describe an HTTP/1.1 connection are not allowed; `Host` is allowed.
     public var fields: HTTPFields
 
     /// Makes a head.
@@ -33,19 +33,19 @@ public struct HTTP2RequestHead: Sendable, Equatable {
 
 /// The header fields that begin, interrupt or end a message (RFC 9113 §8).
 public enum HTTP2Head: Sendable, Equatable {
-    /// A request's.
+    /// The header fields of a request.
     case request(HTTP2RequestHead)
-    /// An interim (1xx) response's; another follows.
+    /// The header fields of an interim (1xx) response. Another response follows.
     case interim(status: Int, HTTPFields)
-    /// The final response's.
+    /// The header fields of the final response.
     case response(status: Int, HTTPFields)
-    /// Trailer fields, without those that may not come behind a body (RFC 9110 §6.5.1); the stream ends with them.
+    /// Trailer fields, without those that are not allowed in trailers (RFC 9110 §6.5.1). The stream ends with them.
     case trailers(HTTPFields)
 }
 
-/// A header list as the head of a message (RFC 9113 §8).
+/// A header list that is the head of a message (RFC 9113 §8).
 extension HPACKHeaderList {
-    /// What is wrong with the list in a message of any kind.
+    /// The error of the list in any kind of message; nil if it is valid.
     var problem: HTTP2Error.Kind? {
         if exceedsLimits { return .headerListTooLarge }
         if malformation.isEmpty { return nil }
@@ -87,7 +87,7 @@ extension HPACKHeaderList {
 }
 
 extension HTTPFields {
-    /// The number that content-length gives, or nil without one; the same several times is taken as one.
+    /// The value of content-length; nil without the field. Repeated equal values count as one.
     func contentLength() throws(HTTP2Error.Kind) -> Int64? {
         let (length, isMalformed) = withEntries { entries, bytes -> (Int64?, Bool) in
             var length: Int64?
@@ -105,10 +105,10 @@ extension HTTPFields {
 
 /// The `Priority` field of a request (RFC 9218).
 public enum RequestPriority {
-    /// The field's value for a priority from 0 (lowest) to 1 (highest), or nil for 0.5, which is what no field means.
+    /// The field's value for a priority from 0 (lowest) to 1 (highest); nil for 0.5, for which no field is needed.
     ///
-    /// The eight urgencies are spread over the range as Apple's three named priorities need it: 0.25 is 5, 0.5 is 3 and
-    /// 0.75 is 2. Numbers beyond the range, and those that are no number, are taken as the nearest that is in it, or 0.5.
+    /// The eight urgencies are distributed over the range so that Apple's three named priorities fit: 0.25 is 5, 0.5 is
+    /// 3 and 0.75 is 2. Numbers outside the range count as the nearest number in it, and NaN as 0.5.
     public static func fieldValue(_ priority: Float, incremental: Bool = false) -> String? {
         let urgency = urgency(priority)
         switch (urgency == 3, incremental) {
@@ -119,13 +119,13 @@ public enum RequestPriority {
         }
     }
 
-    /// The urgency, 0 (first) to 7 (last), of a priority from 0 to 1.
+    /// The urgency of a priority from 0 to 1: from 0 (first) to 7 (last).
     public static func urgency(_ priority: Float) -> Int {
         guard !priority.isNaN else { return 3 }
         let bounded = min(max(priority, 0), 1)
-        // 0.5 is the default's 3; above it three steps are left, below it four.
+        // 0.5 is the default urgency 3. There are three steps above it and four below it.
         let steps = bounded >= 0.5 ? (1 - bounded) * 6 : 3 + (0.5 - bounded) * 8
-        // Not `rounded()`, which would need the C library's mathematics from every program that links this module.
+        // `rounded()` is not used: every program that links this module would need the C library's mathematics.
         return Int(steps + 0.5)
     }
 }

@@ -1,26 +1,26 @@
-/// All that one side has announced in its SETTINGS frames (RFC 9113 §6.5.2), beginning with the RFC's values.
+/// All settings that one side has announced in its SETTINGS frames (RFC 9113 §6.5.2). The initial values are the RFC's.
 public struct HTTP2Settings: Sendable, Hashable {
-    /// Bytes of its HPACK decoding table.
+    /// The size of this side's HPACK decoding table, in bytes.
     public var headerTableSize: UInt32 = 4096
-    /// Whether it takes pushed responses.
+    /// Whether this side accepts pushed responses.
     public var enablePush = true
-    /// How many streams its peer may have open at once; nil: no limit.
+    /// The number of streams that the peer may have open at once; nil for no limit.
     public var maxConcurrentStreams: UInt32?
-    /// Bytes that its peer may send on a new stream; at most 2³¹ - 1.
+    /// The number of bytes that the peer may send on a new stream; at most 2³¹ - 1.
     public var initialWindowSize: UInt32 = 65535
-    /// The longest payload of a frame that it takes; 2¹⁴ to 2²⁴ - 1.
+    /// The longest frame payload that this side accepts; 2¹⁴ to 2²⁴ - 1.
     public var maxFrameSize: UInt32 = 16384
-    /// How large header fields may be, each counted with 32 bytes more; nil where it does not announce that.
+    /// The largest size of header fields, with 32 bytes added for each field; nil if this side does not announce it.
     public var maxHeaderListSize: UInt32?
-    /// Whether it understands extended CONNECT (RFC 8441).
+    /// Whether this side supports extended CONNECT (RFC 8441).
     public var enableConnectProtocol = false
-    /// Whether PRIORITY frames mean nothing to it (RFC 9218 §2.1).
+    /// Whether this side ignores PRIORITY frames (RFC 9218 §2.1).
     public var noRFC7540Priorities = false
 
-    /// The values that hold before any SETTINGS frame.
+    /// The values that are in effect before any SETTINGS frame.
     public init() {}
 
-    /// Takes over one parameter. Unknown ones are ignored (§6.5.2).
+    /// Applies one parameter. Unknown parameters are ignored (§6.5.2).
     mutating func apply(_ setting: HTTP2Setting) throws(HTTP2Error) {
         let value = setting.value
         switch setting.identifier {
@@ -38,11 +38,11 @@ public struct HTTP2Settings: Sendable, Hashable {
         case .maxHeaderListSize: maxHeaderListSize = value
         case .enableConnectProtocol:
             let isEnabled = try Self.flag(value)
-            // RFC 8441 §3: it may not be taken back.
+            // RFC 8441 §3: the setting must not be withdrawn.
             guard isEnabled || !enableConnectProtocol else { throw HTTP2Error(.badSetting) }
             enableConnectProtocol = isEnabled
         case .noRFC7540Priorities: noRFC7540Priorities = try Self.flag(value)
-        default: break  // The RFC has unknown parameters ignored; identifiers are numbers, not an enum.
+        default: break  // The RFC requires unknown parameters to be ignored; identifiers are numbers, not an enum.
         }
     }
 
@@ -55,7 +55,7 @@ public struct HTTP2Settings: Sendable, Hashable {
     func changes(from other: HTTP2Settings) -> [HTTP2Setting] {
         var changes: [HTTP2Setting] = []
         func add(_ identifier: HTTP2Setting.Identifier, _ value: UInt32?, _ before: UInt32?) {
-            // A limit cannot be taken back by a frame; the largest number means the same.
+            // A frame cannot remove a limit. The largest number has the same effect.
             if value != before { changes.append(HTTP2Setting(identifier, value ?? .max)) }
         }
         add(.headerTableSize, headerTableSize, other.headerTableSize)
@@ -72,12 +72,12 @@ public struct HTTP2Settings: Sendable, Hashable {
 
 /// One parameter of a SETTINGS frame (RFC 9113 §6.5).
 public struct HTTP2Setting: Sendable, Hashable {
-    /// Which parameter a setting is.
+    /// The identifier of a parameter.
     public struct Identifier: RawRepresentable, Sendable, Hashable {
-        /// The number as it is sent.
+        /// The number on the wire.
         public var rawValue: UInt16
 
-        /// An identifier of any number.
+        /// An identifier with any number.
         public init(rawValue: UInt16) { self.rawValue = rawValue }
 
         /// SETTINGS_HEADER_TABLE_SIZE: bytes of the sender's HPACK decoding table; 4,096 by default.
@@ -88,22 +88,22 @@ public struct HTTP2Setting: Sendable, Hashable {
         public static let maxConcurrentStreams = Self(rawValue: 3)
         /// SETTINGS_INITIAL_WINDOW_SIZE: bytes that the peer may send on a new stream; 65,535 by default.
         public static let initialWindowSize = Self(rawValue: 4)
-        /// SETTINGS_MAX_FRAME_SIZE: the longest payload that the sender takes; 16,384 by default.
+        /// SETTINGS_MAX_FRAME_SIZE: the longest payload that the sender accepts; 16,384 by default.
         public static let maxFrameSize = Self(rawValue: 5)
-        /// SETTINGS_MAX_HEADER_LIST_SIZE: advice on how large header fields may be; unlimited by default.
+        /// SETTINGS_MAX_HEADER_LIST_SIZE: the advisory largest size of header fields; unlimited by default.
         public static let maxHeaderListSize = Self(rawValue: 6)
-        /// SETTINGS_ENABLE_CONNECT_PROTOCOL: 1 when extended CONNECT is understood (RFC 8441).
+        /// SETTINGS_ENABLE_CONNECT_PROTOCOL: 1 if extended CONNECT is supported (RFC 8441).
         public static let enableConnectProtocol = Self(rawValue: 8)
-        /// SETTINGS_NO_RFC7540_PRIORITIES: 1 when PRIORITY frames mean nothing (RFC 9218 §2.1).
+        /// SETTINGS_NO_RFC7540_PRIORITIES: 1 if PRIORITY frames are ignored (RFC 9218 §2.1).
         public static let noRFC7540Priorities = Self(rawValue: 9)
     }
 
-    /// Which parameter it is.
+    /// The parameter's identifier.
     public var identifier: Identifier
-    /// Its value.
+    /// The parameter's value.
     public var value: UInt32
 
-    /// A parameter and its value; nothing is checked here.
+    /// A parameter and its value, without validation.
     public init(_ identifier: Identifier, _ value: UInt32) {
         self.identifier = identifier
         self.value = value
