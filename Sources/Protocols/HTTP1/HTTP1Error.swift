@@ -1,32 +1,32 @@
 import LoadingKitPrimitives
 
-/// Why bytes received are not HTTP/1.1, or why something cannot be sent.
+/// The reason why received bytes are not HTTP/1.1, or why a message cannot be sent.
 public struct HTTP1Error: Error, Sendable, Equatable {
-    /// What is wrong.
+    /// The kinds of errors.
     public enum Kind: Error, Equatable {
         /// The first line of a response is not `HTTP/1.x`, three digits and a reason.
         case malformedStatusLine
         /// The first line of a request is not a method, a target and `HTTP/1.x`, or a method or target cannot be sent.
         case malformedRequestLine
-        /// The peer speaks a version of HTTP other than 1.x.
+        /// The peer uses a version of HTTP other than 1.x.
         case unsupportedVersion
         /// A field's name is empty or has a byte that is not allowed there.
         case invalidFieldName
         /// A field's value has a control character: NUL, a CR without LF, or another.
         case invalidFieldValue
-        /// A request's field goes on in the next line (RFC 9112 §5.2).
+        /// A request's field continues on the next line (RFC 9112 §5.2).
         case obsoleteLineFolding
         /// `Content-Length` is not a number of bytes.
         case malformedContentLength
-        /// `Content-Length` is given more than once, with different numbers.
+        /// `Content-Length` occurs more than once, with different numbers.
         case conflictingContentLength
-        /// `Transfer-Encoding` cannot be understood, or does not end with `chunked` in a request.
+        /// `Transfer-Encoding` cannot be interpreted, or does not end with `chunked` in a request.
         case invalidTransferEncoding
         /// A request has `Content-Length` and `Transfer-Encoding` (request smuggling, RFC 9112 §11.2).
         case lengthAndTransferEncoding
-        /// A request has no `Host`, several, or one that is no host (RFC 9112 §3.2).
+        /// A request has no `Host`, several, or one that is not a valid host (RFC 9112 §3.2).
         case invalidHost
-        /// A request's target has none of the four forms, or not the one that its method needs (RFC 9112 §3.2).
+        /// A request's target has none of the four forms, or not the form that its method requires (RFC 9112 §3.2).
         case invalidTarget
         /// The head, or the trailer section, is longer than ``HTTP1Limits/headBytes``.
         case headTooLarge
@@ -46,31 +46,31 @@ public struct HTTP1Error: Error, Sendable, Equatable {
         case missingChunkEnd
         /// The peer closed the connection in the middle of a message.
         case closedEarly(ClosedEarly)
-        /// Bytes came where none may: after the last message, or in answer to nothing.
+        /// Bytes arrived where none are allowed: after the last message, or without a request.
         case unexpectedBytes
-        /// A request was to be sent while another is on its way.
+        /// A call tried to send a request while another one is on its way.
         case connectionBusy
-        /// Something was to be sent on a connection that carries no further request.
+        /// A call tried to send on a connection that accepts no further request.
         case connectionClosed
-        /// Bytes of a body were to be sent, but no request with a body is on its way.
+        /// A call tried to send body bytes, but no request with a body is on its way.
         case noBodyExpected
-        /// More bytes of a body were to be sent than `Content-Length` promised.
+        /// A call tried to send more body bytes than `Content-Length` announced.
         case bodyTooLong
-        /// The body was to be finished with this many bytes of `Content-Length` missing.
+        /// A call tried to finish the body while this number of the bytes announced by `Content-Length` is missing.
         case bodyTooShort(missing: UInt64)
-        /// Trailer fields were to be sent with a body that is not chunked.
+        /// A call tried to send trailer fields with a body that is not chunked.
         case trailersNeedChunked
     }
 
-    /// Where in a message the connection ended.
+    /// The part of a message in which the connection ended.
     public enum ClosedEarly: Sendable, Equatable {
-        /// Before the first byte of any response: the server may not have seen the request.
+        /// Before the first byte of any response: the server may not have received the request.
         case beforeResponse
         /// After an interim response, and before the first byte of the final one.
         case beforeFinalResponse
         /// In the first line or the fields.
         case inHead
-        /// In a body of known length, of which this many bytes are missing.
+        /// In a body of known length, of which this number of bytes is missing.
         case inBody(missing: UInt64)
         /// In a chunked body, before its last chunk.
         case inChunkedBody
@@ -78,10 +78,11 @@ public struct HTTP1Error: Error, Sendable, Equatable {
         case inTrailers
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     public var kind: Kind
 
-    /// The byte at which it was seen, counted from the first byte of the message; 0 where bytes are not the reason.
+    /// The offset of the byte at which the error was found, from the first byte of the message; 0 if bytes are not the
+    /// reason.
     public var offset: Int
 
     /// Makes an error.
@@ -92,7 +93,7 @@ public struct HTTP1Error: Error, Sendable, Equatable {
 }
 
 extension HTTP1Error: CustomStringConvertible {
-    /// The error in plain words, with the byte of the message where it was seen.
+    /// The error in plain words, with the offset of the byte at which it was found.
     public var description: String {
         switch kind {
         case .connectionBusy, .connectionClosed, .noBodyExpected, .bodyTooLong, .bodyTooShort, .trailersNeedChunked:
@@ -108,7 +109,7 @@ extension HTTP1Error: CustomStringConvertible {
 }
 
 extension HTTP1Error.Kind: CustomStringConvertible {
-    /// What is wrong, in words.
+    /// The error in words.
     public var description: String {
         switch self {
         case .malformedStatusLine: "the first line is not an HTTP/1.x status line"
@@ -144,7 +145,7 @@ extension HTTP1Error.Kind: CustomStringConvertible {
 }
 
 extension HTTP1Error.ClosedEarly: CustomStringConvertible {
-    /// How far the response had come, in words.
+    /// The part of the response that was reached, in words.
     public var description: String {
         switch self {
         case .beforeResponse: "before the response began"

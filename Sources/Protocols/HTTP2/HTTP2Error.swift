@@ -1,47 +1,47 @@
 import LoadingKitPrimitives
 
-/// Why bytes received are not HTTP/2, or why something cannot be sent.
+/// The reason why received bytes are not HTTP/2, or why a call is refused.
 public struct HTTP2Error: Error, Sendable, Equatable {
-    /// What an error ends (RFC 9113 §5.4).
+    /// The part that an error ends (RFC 9113 §5.4).
     public enum Scope: Sendable, Hashable {
         /// The connection, with a GOAWAY frame.
         case connection
-        /// One stream, with a RST_STREAM frame; the connection goes on.
+        /// One stream, with a RST_STREAM frame. The connection continues.
         case stream(HTTP2StreamID)
-        /// Nothing: the call had no effect, and no byte was sent.
+        /// Neither: the call had no effect, and no byte was sent.
         case call
     }
 
-    /// The party at fault, which can do something about it.
+    /// The party at fault, which can correct the error.
     public enum Fault: Sendable, Hashable {
-        /// The program that uses this module: it wanted to send what may not be sent.
+        /// The program that uses this module: it tried to send a message that is not allowed.
         case user
-        /// This module, or what its settings allow.
+        /// This module, or its settings.
         case library
         /// The other side of the connection.
         case peer
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     public var kind: Kind
-    /// What ends because of it.
+    /// The part that the error ends.
     public var scope: Scope
-    /// The code that the peer is sent, or that the peer sent.
+    /// The code that is sent to the peer, or that the peer sent.
     public var code: HTTP2ErrorCode
 
-    /// An error with the code that its kind has by itself.
+    /// An error with its kind's own code.
     public init(_ kind: Kind, _ scope: Scope = .connection) {
         self.init(kind, scope, code: kind.code)
     }
 
-    /// An error with a code of its own.
+    /// An error with another code than its kind's.
     public init(_ kind: Kind, _ scope: Scope, code: HTTP2ErrorCode) {
         self.kind = kind
         self.scope = scope
         self.code = code
     }
 
-    /// Whose fault it is.
+    /// The party at fault.
     public var fault: Fault { kind.fault }
 }
 
@@ -57,7 +57,7 @@ extension HTTP2Error: CustomStringConvertible {
 }
 
 extension HTTP2Error {
-    /// What is wrong.
+    /// The kinds of errors.
     public enum Kind: Error, Hashable, CaseIterable {
         // Frames (RFC 9113 §4 and §6).
         case badPreface, firstFrameNotSettings, frameTooLarge, frameSize, paddingTooLong, streamRequired
@@ -73,14 +73,14 @@ extension HTTP2Error {
         case requestInResponse
         // Floods (§10.5).
         case controlFlood, headerFragmentFlood, pendingControlFlood
-        // Calls of this side that cannot be done.
+        // Calls of this side that are refused.
         case connectionClosing, streamIDsExhausted, streamLimitReached, connectionFieldSent, headerListTooLong
         case unknownStream, sendClosed, headNotSent, headSent, windowTooSmall, invalidValue, wrongRole
     }
 }
 
 extension HTTP2Error.Kind {
-    /// The code that the RFC prescribes.
+    /// The code that the RFC requires.
     var code: HTTP2ErrorCode {
         switch self {
         case .badPreface, .firstFrameNotSettings, .paddingTooLong, .streamRequired, .connectionFrameOnStream,
@@ -189,27 +189,27 @@ extension HTTP2Error: LayerError {
     }
 }
 
-/// Why a stream or connection ends: the number in RST_STREAM and GOAWAY (RFC 9113 §7).
+/// The reason for the end of a stream or connection: the number in RST_STREAM and GOAWAY (RFC 9113 §7).
 ///
-/// A peer may send numbers that the RFC does not name; they are kept.
+/// A peer may send numbers that the RFC does not define. They are kept.
 public struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable {
-    /// The number as it is sent.
+    /// The number on the wire.
     public var rawValue: UInt32
 
-    /// A code of any number.
+    /// A code with any number.
     public init(rawValue: UInt32) { self.rawValue = rawValue }
 
     /// NO_ERROR: not an error; the end of a connection that is no longer needed.
     public static let noError = Self(rawValue: 0x0)
-    /// PROTOCOL_ERROR: the peer broke a rule that has no code of its own.
+    /// PROTOCOL_ERROR: the peer violated a rule that has no code of its own.
     public static let protocolError = Self(rawValue: 0x1)
     /// INTERNAL_ERROR: the endpoint itself failed.
     public static let internalError = Self(rawValue: 0x2)
-    /// FLOW_CONTROL_ERROR: more was sent than the window allows, or a window became too large.
+    /// FLOW_CONTROL_ERROR: the peer sent more than the window allows, or a window became too large.
     public static let flowControlError = Self(rawValue: 0x3)
     /// SETTINGS_TIMEOUT: settings were not acknowledged in time.
     public static let settingsTimeout = Self(rawValue: 0x4)
-    /// STREAM_CLOSED: a frame came on a stream that had ended.
+    /// STREAM_CLOSED: a frame arrived on a stream that had ended.
     public static let streamClosed = Self(rawValue: 0x5)
     /// FRAME_SIZE_ERROR: a frame's length is not valid.
     public static let frameSizeError = Self(rawValue: 0x6)
@@ -219,11 +219,11 @@ public struct HTTP2ErrorCode: RawRepresentable, Sendable, Hashable {
     public static let cancel = Self(rawValue: 0x8)
     /// COMPRESSION_ERROR: the header compression state is lost.
     public static let compressionError = Self(rawValue: 0x9)
-    /// CONNECT_ERROR: a tunnel's own connection failed.
+    /// CONNECT_ERROR: the connection of a tunnel failed.
     public static let connectError = Self(rawValue: 0xa)
     /// ENHANCE_YOUR_CALM: the peer causes too much load.
     public static let enhanceYourCalm = Self(rawValue: 0xb)
-    /// INADEQUATE_SECURITY: the TLS below is not good enough.
+    /// INADEQUATE_SECURITY: the connection's TLS does not meet the requirements.
     public static let inadequateSecurity = Self(rawValue: 0xc)
     /// HTTP_1_1_REQUIRED: the request has to be sent over HTTP/1.1.
     public static let http11Required = Self(rawValue: 0xd)
@@ -236,7 +236,7 @@ extension HTTP2ErrorCode: CustomStringConvertible {
         "INADEQUATE_SECURITY", "HTTP_1_1_REQUIRED",
     ]
 
-    /// The RFC's name, or the number where it has none.
+    /// The RFC's name; the number if it has none.
     public var description: String {
         rawValue < UInt32(Self.names.count) ? Self.names[Int(rawValue)] : "error code \(rawValue)"
     }

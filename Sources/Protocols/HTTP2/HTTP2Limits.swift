@@ -1,57 +1,63 @@
-/// What a peer may send before it is an error. Bodies have no limit.
+/// The limits for a peer. Exceeding one is an error. Bodies have no limit.
 ///
-/// Without a clock, a flood is distinguished from use by the useful work that there is beside it: frames that do nothing by
-/// themselves take from a credit that requests, responses and bodies fill again.
+/// A flood is recognized without a clock, by comparison with useful work: frames that do no useful work take from a
+/// credit, and requests, responses and bodies fill the credit again.
 public struct HTTP2Limits: Sendable, Equatable {
-    /// Bytes of one message's header fields, each counted with 32 more as SETTINGS_MAX_HEADER_LIST_SIZE does; 256 KiB,
-    /// which is what browsers allow. A compressed block has the same limit.
+    /// The size of one message's header fields in bytes, with 32 added for each field, as SETTINGS_MAX_HEADER_LIST_SIZE
+    /// counts; 256 KiB, as in browsers. A compressed block has the same limit.
     public var headerListBytes = 256 * 1024
 
-    /// Fields of one header section; 1,000. Real messages stay far below 100, but each field costs more than its bytes.
+    /// The number of fields in one header section; 1,000. Real messages have far fewer than 100, but each field costs
+    /// more than its bytes.
     public var fieldCount = 1000
 
-    /// CONTINUATION frames of one header block; 64. The largest block that is allowed needs 16 full frames, and no sender
-    /// makes frames of a quarter of that; empty ones would otherwise go on for ever (CVE-2024-27316).
+    /// The number of CONTINUATION frames in one header block; 64. The largest allowed block needs 16 full frames, and
+    /// no sender makes frames of a quarter of this size. Empty frames could otherwise continue without end
+    /// (CVE-2024-27316).
     public var continuationFrames = 64
 
-    /// Interim (1xx) responses before one final response; 32.
+    /// The number of interim (1xx) responses before one final response; 32.
     public var interimResponses = 32
 
-    /// Bytes of the request's body for which the server may send one interim response more, once they are sent; 4,096. A
-    /// server that takes a resumable upload tells of its progress in them (104), each second or so. 0: no more of them.
+    /// The number of sent bytes of the request's body for which the server may send one more interim response; 4,096. A
+    /// server that receives a resumable upload reports its progress in such responses (104), about once a second. 0: no
+    /// additional ones are allowed.
     public var bytesForInterimResponse = 4096
 
-    /// Parameters of one SETTINGS frame; 64. There are eight, and frames of 2,730 have no use.
+    /// The number of parameters in one SETTINGS frame; 64. Eight are defined, and a frame with its maximum of 2,730 has
+    /// no use.
     public var settingsPerFrame = 64
 
-    /// Bytes of GOAWAY's debug data that are kept; 1 KiB, as it is text for people.
+    /// The number of bytes of GOAWAY's debug data that are kept; 1 KiB, as it is text for people.
     public var debugDataBytes = 1024
 
-    /// The credit for frames that do nothing by themselves: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, empty DATA, frames
-    /// of unknown types or on streams that have ended, one each; 1,000, as a connection that is kept open with a PING
-    /// each half minute gets through a working day without any other use.
+    /// The credit for frames that do no useful work by themselves: PING, SETTINGS, PRIORITY, WINDOW_UPDATE, empty DATA,
+    /// and frames of unknown types or on streams that have ended. Each costs one. The credit is 1,000, so that an
+    /// unused connection that is kept open with a PING every 30 seconds lasts for a working day.
     public var controlCredit = 1000
 
-    /// What a DATA frame costs that has padding and no content; 1, as an empty one does. Padding is to hide how long content
-    /// is (RFC 9113 §10.7), and up to 256 bytes of it in each frame would otherwise go on for ever.
+    /// The cost of a DATA frame that has padding and no content; 1, the cost of an empty one. Padding hides the length
+    /// of content (RFC 9113 §10.7). Frames with up to 256 bytes of padding could otherwise continue without end.
     public var paddingCost = 1
 
-    /// What a stream costs that the peer resets, or makes this side reset; 5: two hundred streams may be abandoned at
-    /// once, twice the streams that are open at once on real connections (CVE-2023-44487, CVE-2025-8671).
+    /// The cost of a stream that the peer resets, or causes this side to reset; 5. Two hundred streams may be abandoned
+    /// at once, twice the number that is open at once on real connections (CVE-2023-44487, CVE-2025-8671).
     public var resetCost = 5
 
-    /// Bytes of answers (PING and SETTINGS with ACK, RST_STREAM, WINDOW_UPDATE) that may wait because the peer does not
-    /// read; 64 KiB, far more than one round trip's.
+    /// The number of bytes of answers (PING and SETTINGS with ACK, RST_STREAM, WINDOW_UPDATE) that may wait because the
+    /// peer does not read; 64 KiB, far more than in one round trip.
     public var pendingControlBytes = 64 * 1024
 
-    /// Streams that this side reset and whose late frames are not taken for errors; 256, more than are open at once.
+    /// The number of streams that this side has reset and whose late frames are not errors; 256, more than are open at
+    /// once.
     public var rememberedResets = 256
 
-    /// The limits that this page gives.
+    /// The default limits.
     public init() {}
 }
 
-/// Distinguishes floods from use without a clock: what does nothing by itself costs credit, and useful work fills it again.
+/// Distinguishes floods from normal use without a clock: frames without useful work cost credit, and useful work
+/// restores it.
 struct FloodGuard {
     private let limit: Int
     private var credit: Int
@@ -61,14 +67,14 @@ struct FloodGuard {
         credit = limit
     }
 
-    /// Takes `cost`; an error when the credit is used up.
+    /// Takes `cost` from the credit. Throws if the credit is used up.
     @inline(__always)
     mutating func charge(_ cost: Int = 1) throws(HTTP2Error) {
         credit -= cost
         if credit < 0 { throw HTTP2Error(.controlFlood) }
     }
 
-    /// Gives credit back, up to the limit.
+    /// Restores credit, up to the limit.
     @inline(__always)
     mutating func refill(_ amount: Int) { credit = min(limit, credit &+ max(0, amount)) }
 }

@@ -8,7 +8,7 @@ import LoadingKitCore
 ///   creating ──broken──▶ pausing ──▶ retrieving ──offset──▶ appending ──▶ delivering
 ///      │                    ▲            │                     │
 ///      │                    └── broken ──┴──────── broken ─────┘
-///    └──▶ delivering: the server has responded to the request
+///      └──▶ delivering: the server has responded to the request
 /// ```
 struct UploadState {
     /// A part of the body that is appended.

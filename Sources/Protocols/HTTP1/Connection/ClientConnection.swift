@@ -1,10 +1,11 @@
 import LoadingKitPrimitives
 
-/// A client's side of one connection: the request being sent and the response being received, together (RFC 9112 §9).
+/// A client's side of one connection: the state of the request being sent and of the response being received (RFC 9112
+/// §9).
 ///
-/// It moves no bytes itself: `send…` appends what is to be written to the connection, ``next(_:_:)`` reads what came
-/// from it. One request is on its way at a time, unless others are sent ahead of its answer (pipelining, §9.3.2): their
-/// responses follow, in order.
+/// It performs no I/O: `send…` appends the bytes to write to the connection, and ``next(_:_:)`` reads the bytes
+/// received from it. One request is on its way at a time, unless other requests are sent ahead of its response
+/// (pipelining, §9.3.2). Their responses follow in order.
 ///
 ///                 sendRequest    ┌──┐ sendAhead   response .end, request sent
 ///        ┌────▶ idle ─────────▶ exchange ──────────────────┬───────────┐
@@ -14,15 +15,16 @@ import LoadingKitPrimitives
 ///                                │ 101, or 2xx to CONNECT              ▼
 ///                                └──────────▶ switched             closing ──▶ closed
 ///
-/// An error leads to `failed` from everywhere but `switched`.
+/// An error leads to `failed` from every state but `switched`.
 ///
-/// What is used for each response is inlinable: an owner that keeps it in an object would copy all of it to call a getter.
+/// The members used for each response are inlinable: an owner that keeps the value in an object would otherwise copy
+/// all of it to call a getter.
 public struct ClientConnection: Sendable {
     @usableFromInline
     enum State: Sendable {
-        /// No request is on its way, and one may be sent.
+        /// No request is on its way. One may be sent.
         case idle
-        /// A request is being sent or was, and its response is not complete.
+        /// A request is being sent or was sent, and its response is not complete.
         case exchange(RequestProgress)
         /// The connection carries another protocol.
         case switched
@@ -33,12 +35,12 @@ public struct ClientConnection: Sendable {
         case failed(HTTP1Error)
     }
 
-    /// How far the request of an exchange is.
+    /// The progress of sending a request.
     @usableFromInline
     enum RequestProgress: Sendable {
-        /// This many bytes of the body are still to be sent, at least one.
+        /// This number of bytes of the body, at least one, has not been sent.
         case length(UInt64)
-        /// The last chunk is still to be sent.
+        /// The last chunk has not been sent.
         case chunked
         case sent
     }
@@ -46,18 +48,18 @@ public struct ClientConnection: Sendable {
     @usableFromInline var state = State.idle
     @usableFromInline var parser: ResponseParser
     private let writer = RequestWriter()
-    /// The request that was sent last has `Connection: close`.
+    /// Whether the last request has `Connection: close`.
     private var requestEndsConnection = false
     /// The methods of the requests that were sent ahead and whose responses have not begun, in order.
     private var ahead: [MethodKind] = []
 
-    /// A connection that is open and has carried nothing.
+    /// An open connection that has carried no request.
     public init(limits: HTTP1Limits = HTTP1Limits()) {
         parser = ResponseParser(limits: limits)
     }
 
-    /// Whether ``sendRequest(method:target:fields:framing:into:)`` is allowed: no request is on its way, and after the
-    /// last one version, `Connection` and framing let the connection live.
+    /// Whether ``sendRequest(method:target:fields:framing:into:)`` is allowed: no request is on its way, and the
+    /// version, `Connection` and framing of the last messages keep the connection open.
     @inlinable
     public var canCarryAnotherRequest: Bool {
         switch state {
@@ -66,8 +68,8 @@ public struct ClientConnection: Sendable {
         }
     }
 
-    /// Whether a request may be sent ahead: a response is awaited, or in progress, the request that was sent last is
-    /// sent whole, and neither that nor the response lets the connection end.
+    /// Whether a request may be sent ahead: a response is awaited or in progress, the last request is completely sent,
+    /// and neither that request nor the response ends the connection.
     public var canSendAhead: Bool {
         switch state {
         case .exchange(.sent): !requestEndsConnection && parser.allowsReuse
@@ -75,7 +77,8 @@ public struct ClientConnection: Sendable {
         }
     }
 
-    /// Whether a response is awaited or in progress. After a response's `.end` it is that of a request sent ahead.
+    /// Whether a response is awaited or in progress. After a response's `.end` it is the response to a request that was
+    /// sent ahead.
     public var awaitsResponse: Bool {
         switch state {
         case .exchange: true
@@ -83,7 +86,8 @@ public struct ClientConnection: Sendable {
         }
     }
 
-    /// Whether the connection carries another protocol: after 101, or a 2xx response to `CONNECT`, and its `.end`.
+    /// Whether the connection carries another protocol: after the `.end` of a 101 response, or of a 2xx response to
+    /// `CONNECT`.
     @inlinable
     public var isSwitched: Bool {
         switch state {
@@ -92,8 +96,8 @@ public struct ClientConnection: Sendable {
         }
     }
 
-    /// Whether what follows the response's head, which has been given, is another protocol's: the response has no more of
-    /// its own than its `.end`, which may still be to come.
+    /// Whether the bytes after the response's head, which was returned, belong to another protocol. Only the response's
+    /// `.end` may still follow.
     public var isSwitching: Bool {
         switch state {
         case .exchange, .switched: parser.isSwitching
@@ -137,14 +141,14 @@ extension ClientConnection {
         }
     }
 
-    /// Sends a request without a body ahead of the answers to those before it, if there are any: appends its head.
+    /// Sends a request without a body ahead of the responses to earlier requests, if there are any: appends its head.
     ///
-    /// Whether that does no harm is for the caller to know (RFC 9112 §9.3.2): the connection has proven persistent, and
-    /// this request and those that await their answers are safe, and none of them requests a switch to another protocol.
-    /// When the connection ends, the requests that were not answered may or may not have been processed.
+    /// The caller must make sure that this does no harm (RFC 9112 §9.3.2): the connection has proven persistent, this
+    /// request and those that await their responses are safe, and none of them requests a switch to another protocol.
+    /// When the connection ends, the unanswered requests may or may not have been processed.
     ///
-    /// - Throws: ``HTTP1Error``: a request is not sent whole, the connection carries no more, or a part is not allowed.
-    ///   Nothing is appended then, and the connection is as it was.
+    /// - Throws: ``HTTP1Error``: a request is not completely sent, the connection accepts no more requests, or a part
+    ///   is not allowed. No bytes are appended then, and the connection is unchanged.
     public mutating func sendAhead(
         method: String, target: String, first: HTTPFields = HTTPFields(), fields: HTTPFields,
         into output: inout [UInt8]
@@ -168,12 +172,12 @@ extension ClientConnection {
         Persistence.isKept(version: .http1_1, fields: fields, fields.framing.connection)
     }
 
-    /// Sends `count` bytes of the body, which the caller writes to the connection between what is appended to `prefix`
-    /// and what is appended to `suffix`: a chunk's size before and its CRLF after, or nothing for a body of known
-    /// length. Nothing happens if `count` is not positive.
+    /// Sends `count` bytes of the body. The caller writes them to the connection between the bytes appended to `prefix`
+    /// and those appended to `suffix`: a chunk's size and CRLF, or no bytes for a body of known length. Does nothing if
+    /// `count` is not positive.
     ///
-    /// - Throws: ``HTTP1Error``: there is no body to send, or less is left of its length. Nothing is appended then, and
-    ///   the connection is as it was.
+    /// - Throws: ``HTTP1Error``: there is no body to send, or its remaining length is smaller. No bytes are appended
+    ///   then, and the connection is unchanged.
     public mutating func sendBody(
         _ count: Int, before prefix: inout [UInt8], after suffix: inout [UInt8]
     ) throws(HTTP1Error) {
@@ -194,11 +198,11 @@ extension ClientConnection {
         }
     }
 
-    /// Ends the body. A chunked one needs it, and may have trailer fields; for one of known length it only checks that
-    /// all has been sent, and may be left out.
+    /// Ends the body. A chunked body requires this call, and may have trailer fields. For a body of known length, the
+    /// call only checks that all of it was sent, and may be omitted.
     ///
-    /// - Throws: ``HTTP1Error``: there is no body to end, bytes are missing, or the trailers are not allowed. Nothing is
-    ///   appended then, and the connection is as it was.
+    /// - Throws: ``HTTP1Error``: there is no body to end, bytes are missing, or the trailers are not allowed. No bytes
+    ///   are appended then, and the connection is unchanged.
     public mutating func finishBody(
         trailers: HTTPFields = HTTPFields(), into output: inout [UInt8]
     ) throws(HTTP1Error) {
@@ -226,11 +230,12 @@ extension ClientConnection {
 // MARK: - The response
 
 extension ClientConnection {
-    /// Reads on from `position`, which moves behind the bytes read.
+    /// Reads `input` from `position`, which is advanced behind the bytes read.
     ///
-    /// - Returns: The next event; nil when all input is used up. Once the connection is switched, always nil, and
-    ///   `position` stays.
-    /// - Throws: ``HTTP1Error``: the bytes are no response, or came while no request was on its way (a second response that
+    /// - Returns: The next event; nil if all of the input was read. After the connection has switched, the result is
+    ///   always nil, and `position` does not change.
+    /// - Throws: ``HTTP1Error``: the bytes are not a response, or arrived while no request was on its way (a second
+    ///   response that belongs to no request). The connection cannot be used any more.
     ///   belongs to no request). The connection is of no use then.
     public mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
@@ -248,10 +253,10 @@ extension ClientConnection {
         }
     }
 
-    /// Says that the server has closed the connection.
+    /// Reports that the server has closed the connection.
     ///
-    /// - Returns: `.end` where the response ends so; nil while no request was on its way.
-    /// - Throws: ``HTTP1Error/Kind/closedEarly(_:)``; with `.beforeResponse`, no byte of a response has come.
+    /// - Returns: `.end` if the close ends the response; nil while no request was on its way.
+    /// - Throws: ``HTTP1Error/Kind/closedEarly(_:)``; with `.beforeResponse` if no byte of a response has arrived.
     public mutating func finish() throws(HTTP1Error) -> ResponseParser.Event? {
         switch state {
         case .exchange(let progress):
@@ -267,8 +272,9 @@ extension ClientConnection {
         }
     }
 
-    /// How many bytes of the body may now be read from the connection straight into the caller's memory, without
-    /// ``next(_:_:)``: what is left of a known length or of the present chunk, `Int.max` for a body until close, else 0.
+    /// The number of body bytes that may now be read from the connection directly into the caller's memory, without
+    /// ``next(_:_:)``: the rest of a known length or of the current chunk, `Int.max` for a body until close, otherwise
+    /// 0.
     @inlinable
     public var directBodyBytes: Int {
         switch state {
@@ -277,9 +283,9 @@ extension ClientConnection {
         }
     }
 
-    /// Says that `count` bytes of the body, at most ``directBodyBytes``, were read so.
+    /// Reports that `count` bytes of the body, at most ``directBodyBytes``, were read directly.
     ///
-    /// - Returns: Whether the response is now complete. This stands for `.end`, which ``next(_:_:)`` will not give.
+    /// - Returns: Whether the response is now complete. This replaces `.end`, which ``next(_:_:)`` will not return.
     @discardableResult
     public mutating func didReadBody(_ count: Int) -> Bool {
         switch state {
@@ -305,8 +311,8 @@ extension ClientConnection {
         }
     }
 
-    /// The response is complete. RFC 9112 §9.3: where the request is not, what the server would read next is the rest
-    /// of that body, so that nothing else may be sent.
+    /// The response is complete. RFC 9112 §9.3: if the request is incomplete, the server would read the next bytes as
+    /// the rest of the request's body, so no other request may be sent.
     private mutating func endResponse(_ progress: RequestProgress) {
         if parser.isSwitched {
             state = .switched
@@ -319,7 +325,8 @@ extension ClientConnection {
         }
     }
 
-    /// The next response answers what was sent ahead, unless the server has announced that there will be none.
+    /// The next response belongs to the request that was sent ahead, unless the server has announced that no response
+    /// follows.
     private mutating func awaitNext() {
         guard parser.allowsReuse else {
             state = .closing

@@ -1,13 +1,13 @@
 import LoadingKitPrimitives
 
-/// How a response's body ends, and what may come after it (RFC 9112 §6.3, §9.3).
+/// The framing of a response's body, and the messages that may follow it (RFC 9112 §6.3, §9.3).
 struct ResponseFraming {
     var body: BodyFraming
     var sequel: MessageReader.Sequel
     var allowsReuse: Bool { sequel == .message }
 
-    /// The framing of a final response to most methods whose fields say no more about it than a length, and that the
-    /// connection is kept: of most. Nil for any other.
+    /// The framing of a final response whose framing fields contain at most a length, and whose connection is kept, as
+    /// for most responses. Nil for any other response.
     @inline(__always)
     init?(plain present: HTTPFields.Framing, _ line: StartLine, to method: MethodKind) {
         guard !present.hasTransferEncoding, line.status >= 200, method != .connect else { return nil }
@@ -30,19 +30,19 @@ struct ResponseFraming {
         self.sequel = sequel
     }
 
-    /// The framing of a response with these fields, which say `present`, to a request by that method.
+    /// The framing of a response with `fields`, whose framing fields `present` summarizes, to a request with `method`.
     static func read(
         _ fields: HTTPFields, _ present: HTTPFields.Framing, _ line: StartLine, to method: MethodKind
     ) throws(HTTP1Error.Kind) -> ResponseFraming {
         let transferEncoding = present.hasTransferEncoding ? TransferEncoding(fields) : .absent
         if line.status == 101 || (method == .connect && 200..<300 ~= line.status) {
-            // Case 2, and RFC 9110 §15.2.2: the connection is something else from here on.
+            // Case 2, and RFC 9110 §15.2.2: the connection switches after this response.
             return ResponseFraming(body: .none, sequel: .anotherProtocol)
         }
         let length = transferEncoding == .absent ? try ContentLength.parse(fields, present.length) : nil
         let hasBody = method != .head && line.status != 204 && line.status != 304
         let body = try body(hasBody, length, transferEncoding)
-        // A length besides the chunks, or chunks from HTTP/1.0, may be a trace of smuggling: §6.1, §11.2.
+        // A length beside chunks, or chunks from HTTP/1.0, may indicate smuggling: §6.1, §11.2.
         let isFramingClean =
             switch transferEncoding {
             case .absent: body != .untilClose
@@ -68,19 +68,19 @@ struct ResponseFraming {
     }
 }
 
-/// How the end of a message's body is found (RFC 9112 §6.3).
+/// The way in which the end of a message's body is found (RFC 9112 §6.3).
 public enum BodyFraming: Sendable, Equatable {
     /// There is no body.
     case none
-    /// The body has this many bytes, as `Content-Length` says; it may be 0.
+    /// The body has this number of bytes, as stated in `Content-Length`; it may be 0.
     case length(UInt64)
-    /// The body comes in chunks, of which the last is empty (RFC 9112 §7.1).
+    /// The body arrives in chunks. The last chunk is empty (RFC 9112 §7.1).
     case chunked
-    /// The body ends when the peer closes the connection. Responses only.
+    /// The body ends when the peer closes the connection. Only for responses.
     case untilClose
 }
 
-/// What a request's method means for the framing of the response (RFC 9112 §6.3).
+/// The kind of a request's method, as far as it affects the framing of the response (RFC 9112 §6.3).
 enum MethodKind: Sendable {
     case head, connect, other
 
@@ -95,7 +95,7 @@ enum MethodKind: Sendable {
 
 /// Whether a connection stays open after a message (RFC 9112 §9.3).
 enum Persistence {
-    /// `close` ends it; HTTP/1.0 needs `keep-alive`; else HTTP/1.1 keeps it.
+    /// `close` ends the connection. HTTP/1.0 requires `keep-alive`. Otherwise HTTP/1.1 keeps the connection.
     @inline(__always)
     static func isKept(
         version: HTTPVersion, fields: HTTPFields, _ connection: HTTPFields.Framing.Connection

@@ -5,8 +5,8 @@ import LoadingKitPrimitives
 ///
 ///     chunk = chunk-size [ chunk-ext ] CRLF chunk-data CRLF
 ///
-/// The line of a chunk's size ends with CRLF and nothing else: where one recipient takes a bare LF, or a CR alone, for
-/// the line's end and the next does not, bytes can be smuggled past one of them (RFC 9112 §11.2).
+/// The line of a chunk's size must end with CRLF. If one recipient accepts a bare LF or a single CR as the end of the
+/// line, and another does not, bytes can be smuggled past one of them (RFC 9112 §11.2).
 @usableFromInline
 struct ChunkDecoder: Sendable {
     @usableFromInline
@@ -17,11 +17,11 @@ struct ChunkDecoder: Sendable {
         case digits(UInt64, count: Int)
         /// In the white space after a size.
         case padding(UInt64)
-        /// In the extensions after a size, `count` bytes so far.
+        /// In the extensions after a size, of which `count` bytes were read.
         case extensions(UInt64, count: Int)
         /// After the CR of a size's line.
         case sizeFeed(UInt64)
-        /// In a chunk's data, of which so many bytes are left, at least one.
+        /// In a chunk's data, of which this number of bytes, at least one, is left.
         case data(UInt64)
         /// After a chunk's data, and after the CR that follows it.
         case dataReturn, dataFeed
@@ -41,7 +41,7 @@ struct ChunkDecoder: Sendable {
         extensionLimit = limits.chunkExtensionBytes
     }
 
-    /// Bytes of the present chunk's data still to come; 0 outside of one.
+    /// The number of bytes of the current chunk's data that have not arrived; 0 outside of a chunk.
     @inlinable
     var remainingInChunk: UInt64 {
         switch step {
@@ -50,19 +50,20 @@ struct ChunkDecoder: Sendable {
         }
     }
 
-    /// Takes note that `count` bytes of the present chunk, at most ``remainingInChunk``, have been read elsewhere.
+    /// Records that `count` bytes of the current chunk, at most ``remainingInChunk``, were read elsewhere.
     mutating func skipData(_ count: UInt64) {
         let remaining = remainingInChunk
         if remaining > 0 { step = count < remaining ? .data(remaining - count) : .dataReturn }
     }
 
-    /// Reads on; nil when all input is used up. `origin` is the offset in the message of the input's first byte.
+    /// Reads `input` from `position`. Returns nil if all of it was read. `origin` is the message offset of the input's
+    /// first byte.
     mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int, origin: Int
     ) throws(HTTP1Error) -> Event? {
         while position < input.count {
             if let range = takeData(input, &position) { return .body(range) }
-            // After a size that ends the input.
+            // The size was the end of the input.
             guard position < input.count else { return nil }
             do throws(HTTP1Error.Kind) {
                 let isLast = try take(input[position])
@@ -75,7 +76,8 @@ struct ChunkDecoder: Sendable {
         return nil
     }
 
-    /// The data that the input goes on with, directly or behind a plain line; nil where there is something else, or nothing.
+    /// The data at the current position of the input, directly or behind a plain size line; nil if other bytes, or
+    /// none, follow.
     @inlinable
     @inline(__always)
     mutating func takeData(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> Range<Int>? {
@@ -83,7 +85,7 @@ struct ChunkDecoder: Sendable {
         let rest: UInt64
         switch step {
         case .dataReturn:
-            // What most chunks are: a line that is all there, and all of its data.
+            // The usual case: the input contains the complete size line and all of the chunk's data.
             let line = lk_read_chunk_line(bytes + position, input.count &- position, 1)
             guard line.size > 0 else { return nil }
             position &+= line.length
@@ -110,7 +112,7 @@ struct ChunkDecoder: Sendable {
         return Range(uncheckedBounds: (start, position))
     }
 
-    /// Takes one byte that is not data. True when it ends the line of the last chunk's size.
+    /// Takes one byte that is not data. Returns true if it ends the size line of the last chunk.
     private mutating func take(_ byte: UInt8) throws(HTTP1Error.Kind) -> Bool {
         switch step {
         case .size:
@@ -127,7 +129,7 @@ struct ChunkDecoder: Sendable {
             step = size == 0 ? .size : .data(size)
             return size == 0
         case .data:
-            // Handled where the data is, in `next`.
+            // `next` handles the data.
             return false
         case .dataReturn:
             guard byte == ASCII.carriageReturn else { throw .missingChunkEnd }
@@ -141,7 +143,7 @@ struct ChunkDecoder: Sendable {
 
     private func afterDigits(_ size: UInt64, count: Int, _ byte: UInt8) throws(HTTP1Error.Kind) -> Step {
         guard let digit = ASCII.hexDigit(byte) else { return try afterSize(size, byte) }
-        // Zeros before a size are harmless, but do not go on for ever.
+        // Leading zeros of a size are harmless, but limited.
         guard size >> 60 == 0, count < 64 else { throw .chunkSizeOverflow }
         return .digits(size << 4 | UInt64(digit), count: count + 1)
     }
@@ -153,8 +155,8 @@ struct ChunkDecoder: Sendable {
         case ASCII.semicolon:
             return .extensions(size, count: 1)
         case ASCII.space, ASCII.tab:
-            // Not allowed but before an extension. Old servers pad their sizes to a fixed width, which is harmless in a
-            // response; a request is refused (RFC 9112 §7.1.1).
+            // White space is allowed only before an extension. Old servers pad their sizes to a fixed width, which is
+            // harmless in a response; in a request it is refused (RFC 9112 §7.1.1).
             guard subject == .response else { throw .invalidChunkSize }
             return .padding(size)
         case _:

@@ -1,13 +1,13 @@
 import LoadingKitPrimitives
 
-/// Fields whose value is a list of elements divided by commas (RFC 9110 §5.6.1).
+/// Fields whose value is a list of elements separated by commas (RFC 9110 §5.6.1).
 enum FieldList {
-    /// Calls `body` with each element that is not empty of all fields of that name, without the white space around it.
+    /// Calls `body` with each nonempty element of all fields with this name, without surrounding white space.
     static func forEach(_ known: KnownField, in fields: HTTPFields, _ body: (UnsafeRawBufferPointer) -> Void) {
         fields.forEachValue(of: known) { value in forEachElement(value) { if !$0.isEmpty { body($0) } } }
     }
 
-    /// Calls `body` with each element, also the empty ones.
+    /// Calls `body` with each element, including empty ones.
     static func forEachElement(_ value: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) -> Void) {
         var start = 0
         for index in 0...value.count where index == value.count || value[index] == ASCII.comma {
@@ -19,10 +19,10 @@ enum FieldList {
 
 /// The `Content-Length` field (RFC 9110 §8.6).
 enum ContentLength {
-    /// The one number that all fields of that name give, or nil when there is none.
+    /// The number that all fields with this name contain; nil if there is no such field.
     ///
-    /// The same number several times, in one field or in several, is taken as one (RFC 9112 §6.3, case 5); anything
-    /// else is an error.
+    /// The same number repeated, in one field or in several, counts as one (RFC 9112 §6.3, case 5). Any other value is
+    /// an error.
     @inline(__always)
     static func parse(_ fields: HTTPFields, _ length: HTTPFields.Framing.Length) throws(HTTP1Error.Kind) -> UInt64? {
         switch length {
@@ -53,9 +53,9 @@ enum TransferEncoding {
     case absent
     /// The last coding is `chunked`, and no other is.
     case chunked
-    /// The last coding is another one, whatever comes before it, or there is none.
+    /// The last coding is another one, whatever precedes it, or the list is empty.
     case other
-    /// `chunked` comes twice, or with a parameter: no sender may do that, and no reader can know what it means.
+    /// `chunked` occurs twice, or with a parameter. A sender must not do this, and its meaning is undefined.
     case invalid
 
     init(_ fields: HTTPFields) {
@@ -75,7 +75,7 @@ enum TransferEncoding {
         self = isInvalid ? .invalid : isLastChunked ? .chunked : .other
     }
 
-    /// Whether a coding is `chunked` with something behind it.
+    /// Whether a coding is `chunked` followed by a parameter.
     private static func hasParameter(_ coding: UnsafeRawBufferPointer) -> Bool {
         guard let end = coding.firstIndex(where: { $0 == ASCII.semicolon || ASCII.isSpace($0) }) else { return false }
         return ASCII.equalsIgnoringCase(UnsafeRawBufferPointer(rebasing: coding[..<end]), "chunked")

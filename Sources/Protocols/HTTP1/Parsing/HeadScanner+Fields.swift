@@ -3,7 +3,7 @@ import LoadingKitPrimitives
 
 /// Field lines (RFC 9112 §5): `field-name ":" OWS field-value OWS CRLF`.
 extension HeadScanner {
-    /// Reads lines as long as they are whole and plain; leaves the rest of any other to the steps below.
+    /// Reads lines while they are complete and plain. The rest of any other line is left to the steps below.
     mutating func scanFieldLines(_ cursor: inout ScanCursor) throws(HTTP1Error) {
         while !cursor.isAtEnd {
             let hadRoom = scanPlainLines(&cursor)
@@ -16,7 +16,7 @@ extension HeadScanner {
         }
     }
 
-    /// Reads plain lines. False when there may be more of them than there was room for.
+    /// Reads plain lines. Returns false if there may be more of them than there was room for.
     private mutating func scanPlainLines(_ cursor: inout ScanCursor) -> Bool {
         let allowed = fieldLimit &- section.count
         section.prepare(fields: 1, bytes: 0)
@@ -26,7 +26,7 @@ extension HeadScanner {
         return lines.count < room || room == allowed
     }
 
-    /// Reads plain lines, and gives how many there was room for.
+    /// Reads plain lines. Returns the number of lines for which there was room.
     @inline(__always)
     mutating func readPlainLines(
         _ bytes: UnsafePointer<UInt8>, from start: Int, to end: Int, shift: Int, atMost allowed: Int
@@ -34,7 +34,7 @@ extension HeadScanner {
         section.appendEntries { room, capacity in
             let capacity = Swift.min(capacity, allowed)
             room.withMemoryRebound(to: lk_field.self, capacity: capacity) {
-                // No section is as long as Int32.max.
+                // No section reaches Int32.max bytes.
                 lk_read_field_lines(bytes, start, end, shift, $0, capacity, names, &lines)
             }
             return (Int(lines.count), capacity)
@@ -43,11 +43,11 @@ extension HeadScanner {
 
     @inline(__always)
     private func isEndOrFold(_ byte: UInt8) -> Bool {
-        // All four are at most a space, and no name begins with such a byte.
+        // All four bytes are at most a space, and no name begins with such a byte.
         byte <= ASCII.space
     }
 
-    /// The line is empty and ends the section, or continues the field before it, or is none.
+    /// The line is empty and ends the section, or continues the previous field, or is invalid.
     private mutating func scanEndOrFold(_ cursor: inout ScanCursor) throws(HTTP1Error) {
         switch cursor.byte {
         case ASCII.carriageReturn: step = .lastLineFeed
@@ -56,7 +56,7 @@ extension HeadScanner {
             step = .complete
         case ASCII.space, ASCII.tab:
             guard !section.isEmpty else { throw failure(.invalidFieldName, cursor) }
-            // RFC 9112 §5.2: a server refuses it, a user agent reads spaces in its place.
+            // RFC 9112 §5.2: a server refuses a folded line; a user agent replaces the fold by spaces.
             guard subject == .response else { throw failure(.obsoleteLineFolding, cursor) }
             isFolded = true
             step = .foldStart
@@ -80,7 +80,7 @@ extension HeadScanner {
             finishName(cursor)
             step = .valueStart
         case ASCII.space, ASCII.tab:
-            // RFC 9112 §5.1: a server must refuse space before the colon; from a response it is removed.
+            // RFC 9112 §5.1: a server must refuse space before the colon. In a response the space is removed.
             guard subject == .response else { throw failure(.invalidFieldName, cursor) }
             finishName(cursor)
             step = .nameEnd
@@ -97,7 +97,7 @@ extension HeadScanner {
         step = .valueStart
     }
 
-    /// The name ends before the cursor: recognises it if this piece of input has all of it.
+    /// The name ends before the cursor. It is looked up now if this piece of input contains all of it.
     @inline(__always)
     private mutating func finishName(_ cursor: ScanCursor) {
         nameLength = cursor.offset &- nameOffset
@@ -137,7 +137,7 @@ extension HeadScanner {
 
     mutating func scanFoldStart(_ cursor: inout ScanCursor) { scanValueStart(&cursor) }
 
-    /// The line's value ends at the offset `end`; the space before that does not count.
+    /// The line's value ends at the offset `end`. Trailing space is not part of it.
     private mutating func finishValue(_ cursor: inout ScanCursor, end: Int) {
         var end = end
         while end > valueOffset, ASCII.isSpace(byte(at: end &- 1, cursor)) { end &-= 1 }
@@ -150,7 +150,7 @@ extension HeadScanner {
         }
     }
 
-    /// A byte of the section that has been read, wherever it is by now.
+    /// A byte of the section that was read, in the kept bytes or in the current input.
     private func byte(at offset: Int, _ cursor: ScanCursor) -> UInt8 {
         let index = offset &- cursor.shift
         return index >= cursor.start ? cursor.bytes[index] : section.byte(at: offset)
@@ -158,7 +158,7 @@ extension HeadScanner {
 
     @inline(__always)
     private mutating func appendEntry(valueLength: Int) {
-        // No section is as long as Int32.max.
+        // No section reaches Int32.max bytes.
         section.append(
             HTTPFields.Entry(
                 nameOffset: UInt32(truncatingIfNeeded: nameOffset), nameLength: UInt32(truncatingIfNeeded: nameLength),
@@ -166,8 +166,8 @@ extension HeadScanner {
                 valueLength: UInt32(truncatingIfNeeded: valueLength), known: known))
     }
 
-    /// RFC 9112 §5.2: replaces a line's end and the space around it by spaces, as many as there were bytes, so that the
-    /// value stays one range.
+    /// Replaces a line's end and the space around it by the same number of spaces, so that the value remains one range
+    /// (RFC 9112 §5.2).
     private mutating func extendLastEntry(_ cursor: inout ScanCursor, to end: Int) {
         keep(&cursor)
         let valueOffset = valueOffset

@@ -1,15 +1,15 @@
 import CLoadingKitShims
 import LoadingKitPrimitives
 
-/// Heads of responses that are there as a whole, and with nothing in them that needs a second look: nearly all.
+/// Heads of responses that arrive in one piece and need no special handling: nearly all.
 extension HeadScanner {
-    /// Reads a head as far as it is there and plain. True when that is all of it; what else there is, is left to the steps
-    /// that look at each byte.
+    /// Reads the plain part of a head. Returns true if this is all of the head. Any rest is left to the steps that read
+    /// single bytes.
     @inline(__always)
     mutating func scanPlainHead(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> Bool {
         guard step == .emptyLine, subject == .response, let base = input.baseAddress else { return false }
         let count = input.count &- position
-        // Where the limits may be met, the other steps see where.
+        // If a limit may be exceeded, the other steps find the place.
         guard count <= byteLimit, count > 16 else { return false }
         let bytes = (base + position).assumingMemoryBound(to: UInt8.self)
         let lineEnd = readPlainStatusLine(bytes, count)
@@ -22,17 +22,17 @@ extension HeadScanner {
         return step == .complete
     }
 
-    /// The whole status line, of which there are more than 16 bytes; gives the place behind it, or 0.
+    /// Reads the whole status line, from more than 16 bytes. Returns the position behind it, or 0.
     @inline(__always)
     private mutating func readPlainStatusLine(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
-        // `HTTP/1.`, and the byte after it, which is a digit.
+        // `HTTP/1.`, followed by a digit.
         let version = UnsafeRawPointer(bytes).loadUnaligned(as: UInt64.self)
         let beginning = UInt64(littleEndian: 0x002E_312F_5054_5448)
         guard (version ^ beginning) & UInt64(littleEndian: 0x00FF_FFFF_FFFF_FFFF) == 0,
             let minor = ASCII.digit(bytes[7])
         else { return 0 }
         startLine.minorVersion = minor
-        // ` 200 OK`, CRLF: most responses.
+        // ` 200 OK` and CRLF, as in most responses.
         let rest = UnsafeRawPointer(bytes + 8).loadUnaligned(as: UInt64.self)
         guard rest == UInt64(littleEndian: 0x0D4B_4F20_3030_3220), bytes[16] == ASCII.lineFeed,
             limits.startLineBytes >= 15
@@ -42,7 +42,7 @@ extension HeadScanner {
         return 17
     }
 
-    /// The rest of the line from its 9th byte on.
+    /// Reads the rest of the line, from its 9th byte on.
     @inline(never)
     private mutating func readAnyPlainStatus(_ bytes: UnsafePointer<UInt8>, _ count: Int) -> Int {
         guard bytes[8] == ASCII.space, let hundreds = ASCII.digit(bytes[9]), hundreds > 0,

@@ -4,7 +4,7 @@ import LoadingKitPrimitives
 /// First lines (RFC 9112 §3, §4): `method SP request-target SP HTTP-version CRLF` and
 /// `HTTP-version SP status-code SP [ reason-phrase ] CRLF`.
 extension HeadScanner {
-    /// `HTTP/1.` digit, space, three digits; the place in them is the offset in the section.
+    /// `HTTP/1.` digit, space, three digits. The position in them is the offset in the section.
     mutating func scanStatusLine(_ cursor: inout ScanCursor) throws(HTTP1Error) {
         while !cursor.isAtEnd {
             switch cursor.offset {
@@ -41,7 +41,7 @@ extension HeadScanner {
         if place == 7 { startLine.minorVersion = byte &- ASCII.zero }
     }
 
-    /// The space before the reason is often left out together with an empty reason.
+    /// Servers often omit the space before the reason if the reason is empty.
     mutating func scanStatusCodeEnd(_ cursor: inout ScanCursor) throws(HTTP1Error) {
         startLine.reason = cursor.offset..<cursor.offset
         guard cursor.byte == ASCII.space else { return step = .startLineEnd }
@@ -68,7 +68,7 @@ extension HeadScanner {
         step = .target
     }
 
-    /// Visible ASCII up to the next space; which form it has is looked at when the fields are known.
+    /// Reads visible ASCII up to the next space. The form of the target is checked when the fields are known.
     mutating func scanTarget(_ cursor: inout ScanCursor) throws(HTTP1Error) {
         while !cursor.isAtEnd, cursor.byte > ASCII.space, cursor.byte < 0x7F { cursor.index &+= 1 }
         try checkStartLineLength(cursor)

@@ -1,18 +1,18 @@
 import CLoadingKitShims
 import LoadingKitPrimitives
 
-/// Reads a message's first line and fields, or a trailer section, from whatever pieces of it arrive.
+/// Reads a message's first line and fields, or a trailer section, from the pieces in which they arrive.
 ///
-/// The bytes are read in place, in one pass, and places are remembered as offsets from the section's first byte. The bytes
-/// of a piece that ends before the section does are kept in `section`, which has them all at the section's end. So a head
-/// that comes in one piece costs one allocation and one copy, and without the former where nothing holds the head before it
-/// any more.
+/// The bytes are read in place, in one pass, and positions are stored as offsets from the section's first byte. If a
+/// piece ends before the section does, its bytes are kept in `section`, which contains all bytes at the section's end.
+/// A head that arrives in one piece therefore costs one allocation and one copy, and no allocation if nothing retains
+/// the previous head any more.
 ///
-/// A line's end is CRLF or, but in a request's head, a bare LF (RFC 9112 §2.2); a CR that no LF follows is an error wherever
-/// it comes.
+/// A line ends with CRLF or, except in a request's head, with a bare LF (RFC 9112 §2.2). A CR without a following LF is
+/// always an error.
 @usableFromInline
 struct HeadScanner: Sendable {
-    /// What is expected next. Each is a place where the input may end.
+    /// The next expected element. The input may end at each of them.
     @usableFromInline
     enum Step: Sendable {
         case emptyLine, emptyLineFeed
@@ -24,43 +24,44 @@ struct HeadScanner: Sendable {
         case complete
     }
 
-    /// Whose section it is: a server must refuse what a client may repair (RFC 9112 §5.1, §5.2).
+    /// The kind of message that contains the section: a server must refuse some errors that a client may repair (RFC
+    /// 9112 §5.1, §5.2).
     enum Subject: Sendable { case request, response }
 
-    /// Memory for more than this is not kept for the next section.
+    /// Memory beyond these sizes is not kept for the next section.
     private static let keptBytes = 4096
     private static let keptFields = 64
 
     let subject: Subject
     let limits: HTTP1Limits
-    /// What the limits, which may be any number, leave for a whole message.
+    /// The limits for a whole message, reduced to usable numbers.
     private let headBytes: Int
     private let fieldCount: Int
-    /// Kept here, as the check whether the table has been made costs a call. It does not change.
+    /// The table is kept here, as checking whether it was made costs a call. It does not change.
     nonisolated(unsafe) let names = KnownField.table
 
     @usableFromInline var step: Step
-    /// The fields read, and the section's bytes from earlier pieces of input; of the message before, as long as none of
-    /// this one has come.
+    /// The fields read, and the section's bytes from earlier pieces of input. Before the first byte of a message they
+    /// are those of the previous message.
     @usableFromInline var section = HTTPFields()
-    /// What was last read of whole lines.
+    /// The result of the last reading of complete lines.
     var lines = lk_lines()
     @usableFromInline var startLine = StartLine()
 
-    /// The field being read: places of its name and value.
+    /// The field being read: the positions of its name and value.
     var nameOffset = 0
     var nameLength = 0
     var valueOffset = 0
     var known = KnownField.other
-    /// The value goes on from the line before (RFC 9112 §5.2).
+    /// Whether the value continues from the previous line (RFC 9112 §5.2).
     var isFolded = false
-    /// Names were divided between pieces of input and are still to be recognised.
+    /// Whether names were divided between pieces of input and have not been looked up yet.
     var hasDividedNames = false
 
-    /// Bytes and fields of the message that this section is a part of which count towards the limits.
+    /// The bytes and fields of the message before this section, which count towards the limits.
     private(set) var bytesBefore = 0
     private(set) var fieldsBefore = 0
-    /// Bytes of the message before the section, for the offsets of errors.
+    /// The number of the message's bytes before the section, for the offsets of errors.
     private(set) var origin = 0
 
     init(subject: Subject, limits: HTTP1Limits) {
@@ -71,7 +72,7 @@ struct HeadScanner: Sendable {
         step = .emptyLine
     }
 
-    /// Whether no byte of the section has come; empty lines do not count.
+    /// Whether no byte of the section has arrived. Empty lines do not count.
     var isUntouched: Bool {
         switch step {
         case .emptyLine, .emptyLineFeed: true
@@ -81,15 +82,15 @@ struct HeadScanner: Sendable {
         }
     }
 
-    /// RFC 9112 §2.2 lets a recipient take it for a line's end. In a request's head, or in its trailers, it may be one to this
-    /// recipient and not to another, so that each reads other requests.
+    /// Whether a bare LF ends a line, as RFC 9112 §2.2 allows. It is not accepted in a request's head or trailers: if
+    /// another recipient does not accept it, the two would read different requests.
     var allowsBareLineFeed: Bool { subject == .response }
 
-    /// What the limits leave for this section.
+    /// The limits that are left for this section.
     var byteLimit: Int { headBytes &- bytesBefore }
     var fieldLimit: Int { fieldCount &- fieldsBefore }
 
-    /// Reads on. True when the section is complete; false when all input is used up and more is needed.
+    /// Reads `input`. Returns true if the section is complete, and false if all input was read and more is needed.
     mutating func scan(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Bool {
@@ -163,7 +164,7 @@ struct HeadScanner: Sendable {
         return false
     }
 
-    /// Copies what has been read of this piece of input behind what earlier pieces left.
+    /// Copies the bytes read from this piece of input behind those kept from earlier pieces.
     mutating func keep(_ cursor: inout ScanCursor) {
         guard cursor.taken > 0 else { return }
         section.append(bytes: UnsafeRawBufferPointer(start: cursor.bytes + cursor.start, count: cursor.taken))
@@ -182,7 +183,7 @@ struct HeadScanner: Sendable {
 // MARK: - Beginning and ending a section
 
 extension HeadScanner {
-    /// Gets ready for the trailer section of the message whose head was read, which shares its limits.
+    /// Prepares for the trailer section of the message whose head was read. Both share the limits.
     mutating func beginTrailers(after head: SectionSize, origin: Int) {
         reset(to: .lineStart)
         section.restart()
@@ -191,7 +192,7 @@ extension HeadScanner {
         self.origin = origin
     }
 
-    /// Gets ready for the next message.
+    /// Prepares for the next message.
     mutating func beginHead() {
         reset(to: .emptyLine)
         bytesBefore = 0
@@ -208,17 +209,17 @@ extension HeadScanner {
         hasDividedNames = false
     }
 
-    /// How much of the limits the section has used.
+    /// The part of the limits that the section has used.
     var size: SectionSize { SectionSize(bytes: section.byteCount, fields: section.count) }
 
-    /// Makes the fields of the complete section what they are for others.
+    /// Completes the fields of the section for their users.
     @inline(__always)
     mutating func complete() {
         if hasDividedNames { recogniseNames() }
     }
 
-    /// The values of the fields that frame the message, of the complete section: known already where all its lines were
-    /// read at once. Mutating as what only reads is given a copy of the whole scanner.
+    /// The values of the framing fields in the complete section. They are already known if all its lines were read at
+    /// once. The method is mutating because a nonmutating one would get a copy of the whole scanner.
     @inline(__always)
     mutating func framing() -> HTTPFields.Framing {
         guard lines.is_complete != 0, lines.count == section.count else { return section.framing }

@@ -1,54 +1,55 @@
 import LoadingKitPrimitives
 
-/// What requests and responses have in common: a head, a body in one of four framings, a trailer section (RFC 9112 §2.1).
+/// The common parts of requests and responses: a head, a body in one of four framings, and a trailer section (RFC 9112
+/// §2.1).
 ///
 ///     head ──▶ body ──▶ ending ──▶ head of the next message
 ///                └▶ trailers ─┘      or another protocol, or nothing
 @usableFromInline
 struct MessageReader: Sendable {
     enum Event {
-        /// The head is complete: its start line and fields are in `scanner`; `beginBody` must follow.
+        /// The head is complete. Its start line and fields are in `scanner`. A call of `beginBody` must follow.
         case head
         case body(Range<Int>)
-        /// There are trailer fields, which ``takeTrailers()`` gives.
+        /// There are trailer fields, which ``takeTrailers()`` returns.
         case trailers
         case end
     }
 
-    /// What may come after a message.
+    /// The kind of bytes that may follow a message.
     enum Sequel: Sendable { case message, anotherProtocol, nothing }
 
     @usableFromInline
     enum State: Sendable {
         /// In a head, or between messages.
         case head
-        /// This many bytes of a body of known length are left, at least one.
+        /// In a body of known length, of which this number of bytes, at least one, is left.
         case length(UInt64)
-        /// In a chunked body, at the place of `decoder`.
+        /// In a chunked body. `decoder` has the position.
         case chunked
         case trailers
         case untilClose
-        /// The message is complete; its end is still to be reported.
+        /// The message is complete. Its end has not been reported yet.
         case ending
         /// The bytes that follow are not HTTP/1.1 (101, or a tunnel).
         case anotherProtocol
         /// No byte may follow.
         case nothing
-        /// The reason is `failure`.
+        /// Reading has failed with the error in `failure`.
         case failed
     }
 
     @usableFromInline var scanner: HeadScanner
     @usableFromInline var state = State.head
-    /// Not in the state, from which it would be copied for each chunk.
+    /// The decoder is not in the state, because it would then be copied for each chunk.
     @usableFromInline var decoder: ChunkDecoder
     private var sequel = Sequel.message
     private var headSize = SectionSize()
     private var trailers = HTTPFields()
-    /// Not in the state, whose other cases are distinguished faster without it.
+    /// The error is not in the state, whose other cases are distinguished faster without it.
     private var failure = HTTP1Error(.unexpectedBytes)
-    /// How many bytes of the message have been read, up to the end of the last call. After a head, and before
-    /// ``beginBody(_:then:)`` or ``beginNextHead()``, it is the head's length, with the empty lines before it.
+    /// The number of the message's bytes that were read up to the end of the last call. After a head, and before
+    /// ``beginBody(_:then:)`` or ``beginNextHead()``, it is the head's length, including the empty lines before it.
     @usableFromInline var consumed = 0
 
     init(subject: HeadScanner.Subject, limits: HTTP1Limits) {
@@ -56,7 +57,7 @@ struct MessageReader: Sendable {
         decoder = ChunkDecoder(subject: subject, limits: limits)
     }
 
-    /// Whether nothing has come of the next message.
+    /// Whether no byte of the next message has arrived.
     var isBetweenMessages: Bool {
         switch state {
         case .head: scanner.isUntouched
@@ -72,7 +73,7 @@ struct MessageReader: Sendable {
         }
     }
 
-    /// Whether they are once the message's end has been reported.
+    /// Whether the bytes that follow are not HTTP/1.1 after the message's end was reported.
     var isSwitching: Bool {
         switch state {
         case .ending: sequel == .anotherProtocol
@@ -81,20 +82,20 @@ struct MessageReader: Sendable {
         }
     }
 
-    /// Whether it is in a head, or between messages.
+    /// Whether the reader is in a head, or between messages.
     @inlinable @inline(__always)
     var isWaiting: Bool { if case .head = state { true } else { false } }
 
-    /// Whether the next byte is a head's first.
+    /// Whether the next byte is the first byte of a head.
     @inlinable @inline(__always)
     var isAtHead: Bool { if isWaiting, case .emptyLine = scanner.step { true } else { false } }
 
-    /// Whether the message is complete and its end is still to be reported.
+    /// Whether the message is complete and its end has not been reported yet.
     @inlinable @inline(__always)
     var isEnding: Bool { if case .ending = state { true } else { false } }
 
-    /// The data of a chunked body that the input goes on with, where that is plain to see: what happens most often, without
-    /// all that ``next(_:_:)`` looks at.
+    /// The data of a chunked body at the current position of the input, if the input is plain there. This is the most
+    /// frequent case, without the checks of ``next(_:_:)``.
     @inlinable
     @inline(__always)
     mutating func nextChunkData(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> Range<Int>? {
@@ -105,7 +106,7 @@ struct MessageReader: Sendable {
         return range
     }
 
-    /// Reads a response's head that is there as a whole, and plain. Where it is not, some of it may have been read.
+    /// Reads a response's head that is complete and plain in the input. Otherwise a part of it may have been read.
     @inline(__always)
     mutating func readPlainHead(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> Bool {
         let start = position
@@ -114,10 +115,10 @@ struct MessageReader: Sendable {
         return isComplete
     }
 
-    /// Whether a head has been read that ``beginBody(_:then:)`` or ``beginNextHead()`` is still to follow.
+    /// Whether a head was read for which ``beginBody(_:then:)`` or ``beginNextHead()`` must still be called.
     var hasHead: Bool { isWaiting && scanner.step == .complete }
 
-    /// Reads on.
+    /// Reads up to the next event.
     mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
@@ -200,7 +201,7 @@ struct MessageReader: Sendable {
         return .end
     }
 
-    /// The message's end is reported.
+    /// Moves to the next state after the message's end was reported.
     @usableFromInline
     mutating func end() {
         scanner.beginHead()
@@ -213,10 +214,10 @@ struct MessageReader: Sendable {
     }
 }
 
-// MARK: - What the parser decides, and what its user reads elsewhere
+// MARK: - Decisions of the parser, and bytes read by its user
 
 extension MessageReader {
-    /// Comes before the head just read is looked at.
+    /// Must be called before the head that was read is used.
     @inline(__always)
     mutating func completeHead() {
         headSize = scanner.size
@@ -228,13 +229,13 @@ extension MessageReader {
         return Trailers.allowed(in: scanner.section)
     }
 
-    /// The trailer fields that were just read.
+    /// Returns the trailer fields that were read.
     mutating func takeTrailers() -> HTTPFields {
         defer { trailers = HTTPFields() }
         return trailers
     }
 
-    /// Says how the body of the message whose head was just read ends, and what may come after it.
+    /// Sets the framing of the body after the head that was read, and the kind of bytes that may follow the message.
     mutating func beginBody(_ framing: BodyFraming, then sequel: Sequel) {
         self.sequel = sequel
         switch framing {
@@ -247,13 +248,13 @@ extension MessageReader {
         }
     }
 
-    /// The head just read is of an interim response: another head follows, without an end.
+    /// The head that was read belongs to an interim response. Another head follows, without an end.
     mutating func beginNextHead() {
         scanner.beginHead()
         consumed = 0
     }
 
-    /// The head just read may not be.
+    /// The head that was read is not allowed.
     mutating func fail(_ error: HTTP1Error) {
         state = .failed
         failure = error

@@ -1,13 +1,13 @@
 import LoadingKitHPACK
 import LoadingKitPrimitives
 
-/// Header compression of both directions (RFC 9113 §4.3), between HPACK and the messages of §8.
+/// The header compression of both directions (RFC 9113 §4.3). It connects HPACK with the messages of §8.
 struct HeaderCoding {
     private var decoder: HPACKDecoder
     private var encoder = HPACKEncoder()
-    /// The list that was decoded last. Its memory is used again where no caller has kept it.
+    /// The list that was last decoded. Its memory is reused unless a caller has kept it.
     private(set) var list = HPACKHeaderList()
-    /// The block that was encoded last.
+    /// The block that was last encoded.
     private(set) var block: [UInt8] = []
 
     init(limits: HTTP2Limits) {
@@ -17,10 +17,10 @@ struct HeaderCoding {
         decoder = HPACKDecoder(limits: hpackLimits)
     }
 
-    /// What the peer has acknowledged of this side's SETTINGS_HEADER_TABLE_SIZE.
+    /// Sets the value of this side's SETTINGS_HEADER_TABLE_SIZE that the peer has acknowledged.
     mutating func setDecoderTableSize(_ size: Int) { decoder.setMaximumTableSize(size) }
 
-    /// The peer's SETTINGS_HEADER_TABLE_SIZE.
+    /// Sets the peer's SETTINGS_HEADER_TABLE_SIZE.
     mutating func setEncoderTableSize(_ size: Int) { encoder.setMaximumTableSize(size) }
 
     /// Decodes a block into ``list``.
@@ -32,7 +32,8 @@ struct HeaderCoding {
         }
     }
 
-    /// Encodes a request's head, unless it is longer than `limit` as SETTINGS_MAX_HEADER_LIST_SIZE counts (§10.5.1).
+    /// Encodes a request's head, unless it is longer than `limit`, counted as for SETTINGS_MAX_HEADER_LIST_SIZE
+    /// (§10.5.1).
     mutating func encode(_ head: HTTP2RequestHead, limit: UInt32?) throws(HTTP2Error) {
         let pseudoFields =
             if let scheme = head.scheme, let path = head.path {
@@ -58,7 +59,8 @@ struct HeaderCoding {
     }
 }
 
-/// What this side may send (RFC 9113 §8.2, §8.3). Errors end nothing: nothing has been sent.
+/// The rules for this side's messages (RFC 9113 §8.2, §8.3). An error ends neither stream nor connection, as no bytes
+/// were sent.
 enum SendRules {
     static func check(_ fields: HTTPFields) throws(HTTP2Error) {
         let problem = fields.withEntries { entries, bytes -> HTTP2Error.Kind? in
@@ -72,13 +74,13 @@ enum SendRules {
         if let problem { throw HTTP2Error(problem, .call) }
     }
 
-    /// Checks a head but for its ``HTTP2RequestHead/fields``.
+    /// Checks a head except its ``HTTP2RequestHead/fields``.
     static func check(_ head: HTTP2RequestHead, allowsConnectProtocol: Bool) throws(HTTP2Error) {
         var method = head.method
         let isToken = method.withUTF8 { ASCII.isToken(UnsafeRawBufferPointer($0)) }
         let hasTarget: Bool
         if head.method == "CONNECT", head.connectProtocol == nil {
-            // §8.5: an authority alone.
+            // §8.5: the head has only an authority.
             hasTarget = head.scheme == nil && head.path == nil && head.authority.map(FieldBytes.isVisible) == true
         } else {
             hasTarget =
@@ -87,7 +89,7 @@ enum SendRules {
         }
         guard isToken, hasTarget else { throw HTTP2Error(.invalidValue, .call) }
         if let name = head.connectProtocol {
-            // RFC 8441 §4: with CONNECT, and when the server has announced that it understands it.
+            // RFC 8441 §4: allowed with CONNECT, after the server has announced its support.
             guard head.method == "CONNECT", allowsConnectProtocol, FieldBytes.isVisible(name) else {
                 throw HTTP2Error(.invalidValue, .call)
             }
@@ -95,9 +97,9 @@ enum SendRules {
     }
 }
 
-/// The fields that describe an HTTP/1.1 connection, and have no place here (RFC 9113 §8.2.2).
+/// The fields that describe an HTTP/1.1 connection, and are not allowed in HTTP/2 (RFC 9113 §8.2.2).
 enum ConnectionFields {
-    /// Whether a field is one of them; TE is, unless it says `trailers`.
+    /// Whether a field is one of them. `TE` is one, unless its value is `trailers`.
     @inline(__always)
     static func contains(_ known: KnownField, _ value: @autoclosure () -> UnsafeRawBufferPointer) -> Bool {
         known.isConnectionSpecific || (known == .te && !ASCII.equalsIgnoringCase(value(), "trailers"))
@@ -105,8 +107,8 @@ enum ConnectionFields {
 }
 
 extension HTTPFields {
-    /// Removes the fields that describe an HTTP/1.1 connection (RFC 9113 §8.2.2), which HTTP/2 does not allow; `TE` too,
-    /// unless it says `trailers`.
+    /// Removes the fields that describe an HTTP/1.1 connection (RFC 9113 §8.2.2), which HTTP/2 does not allow. `TE` is
+    /// removed, too, unless its value is `trailers`.
     public mutating func removeConnectionFields() {
         for known in KnownField.connectionSpecific { remove(known) }
         guard let index = firstIndex(of: .te) else { return }
@@ -114,10 +116,10 @@ extension HTTPFields {
     }
 }
 
-/// What bytes a field's value may have when it is sent (RFC 9113 §8.2.1, RFC 9110 §5). A name is a token, whose capital
-/// letters are made small.
+/// The bytes that are allowed in a field's value when it is sent (RFC 9113 §8.2.1, RFC 9110 §5). A name is a token,
+/// which is converted to lowercase.
 enum FieldBytes {
-    /// Whether bytes are a value that may be sent: no NUL, CR or LF, and no white space around it.
+    /// Whether the bytes are a value that may be sent: no NUL, CR or LF, and no leading or trailing white space.
     static func isValue(_ value: UnsafeRawBufferPointer) -> Bool {
         guard let first = value.first, let last = value.last else { return true }
         guard !ASCII.isSpace(first), !ASCII.isSpace(last) else { return false }
@@ -125,7 +127,7 @@ enum FieldBytes {
         return true
     }
 
-    /// Whether text is not empty and has no white space or control character: a path, an authority.
+    /// Whether the text, a path or an authority, is not empty and has no white space or control character.
     static func isVisible(_ text: String) -> Bool {
         var text = text
         return text.withUTF8 { bytes in

@@ -1,12 +1,12 @@
-/// One frame that was received, or a piece of a DATA frame (RFC 9113 §6).
+/// One received frame, or a piece of a DATA frame (RFC 9113 §6).
 ///
-/// Ranges are of the input that was given to ``HTTP2FrameDecoder/next(_:_:)`` by the call that returned the frame.
+/// Ranges refer to the input of the ``HTTP2FrameDecoder/next(_:_:)`` call that returned the frame.
 public enum HTTP2Frame: Sendable, Equatable {
-    /// A DATA frame, or as much of it as has come.
+    /// A DATA frame, or the part of it that has arrived.
     case data(HTTP2DataFragment)
     /// A HEADERS frame together with the CONTINUATION frames after it.
     case headers(stream: HTTP2StreamID, endStream: Bool, priority: HTTP2Priority?, block: HTTP2HeaderBlock)
-    /// A PRIORITY frame, which is to be ignored by the RFC.
+    /// A PRIORITY frame. The RFC requires it to be ignored.
     case priority(stream: HTTP2StreamID, HTTP2Priority)
     /// A RST_STREAM frame.
     case resetStream(stream: HTTP2StreamID, HTTP2ErrorCode)
@@ -16,7 +16,7 @@ public enum HTTP2Frame: Sendable, Equatable {
     case settingsAcknowledgement
     /// A PUSH_PROMISE frame together with the CONTINUATION frames after it.
     case pushPromise(stream: HTTP2StreamID, promised: HTTP2StreamID, block: HTTP2HeaderBlock)
-    /// A PING frame, and whether it answers one.
+    /// A PING frame, and whether it acknowledges one.
     case ping(UInt64, isAcknowledgement: Bool)
     /// A GOAWAY frame, with the first bytes of its debug data.
     case goAway(lastStream: HTTP2StreamID, HTTP2ErrorCode, debugData: [UInt8])
@@ -26,38 +26,38 @@ public enum HTTP2Frame: Sendable, Equatable {
     case unknown(type: UInt8, stream: HTTP2StreamID)
 }
 
-/// A piece of a DATA frame: all of it, or what one input holds of it.
+/// A piece of a DATA frame: the whole frame, or the part in one input.
 public struct HTTP2DataFragment: Sendable, Hashable {
-    /// The stream that the bytes belong to.
+    /// The stream of the bytes.
     public var stream: HTTP2StreamID
-    /// Where the bytes are in the input; without padding.
+    /// The range of the bytes in the input, without padding.
     public var payload: Range<Int>
-    /// Bytes that flow control counts for this piece: the payload, and the padding that came with it.
+    /// The number of bytes that flow control counts for this piece: the payload, and the padding that arrived with it.
     public var flowControlled: Int
-    /// The length of the whole frame as flow control counts it; with the first piece of a frame, else nil.
+    /// The length of the whole frame as flow control counts it, at the frame's first piece; otherwise nil.
     public var frameLength: Int?
-    /// Whether the stream's last byte is in this piece: the frame has END_STREAM, and is complete.
+    /// Whether this piece contains the stream's last byte: the frame has END_STREAM and is complete.
     public var endStream: Bool
 }
 
-/// Where a complete header block is; ``HTTP2FrameDecoder/withBytes(of:input:_:)`` gives its bytes.
+/// The place of a complete header block. ``HTTP2FrameDecoder/withBytes(of:input:_:)`` provides its bytes.
 public enum HTTP2HeaderBlock: Sendable, Hashable {
-    /// In the input, in one piece.
+    /// The block is in the input, in one piece.
     case input(Range<Int>)
-    /// In the decoder, which put it together, until the next call of ``HTTP2FrameDecoder/next(_:_:)``.
+    /// The block is in the decoder, which has assembled it, until the next call of ``HTTP2FrameDecoder/next(_:_:)``.
     case gathered
 }
 
-/// A deprecated priority (RFC 9113 §5.3.2); read, written and otherwise ignored.
+/// A deprecated priority (RFC 9113 §5.3.2). It is read and written, and otherwise ignored.
 public struct HTTP2Priority: Sendable, Hashable {
-    /// The stream that this one depends on.
+    /// The stream on which this one depends.
     public var dependency: HTTP2StreamID
-    /// Whether it becomes the only one that does.
+    /// Whether this stream becomes the only one that depends on it.
     public var isExclusive: Bool
     /// The weight, 1 to 256.
     public var weight: Int
 
-    /// A priority. A weight beyond 1 to 256 is brought into that range.
+    /// A priority. A weight outside 1 to 256 is replaced by the nearest valid one.
     public init(dependency: HTTP2StreamID, isExclusive: Bool = false, weight: Int = 16) {
         self.dependency = dependency
         self.isExclusive = isExclusive
@@ -74,7 +74,7 @@ struct FrameHeader {
     var flags: UInt8
     var stream: HTTP2StreamID
 
-    /// Reads a header at the start of at least nine bytes.
+    /// Reads a header at `position`, where at least nine bytes follow.
     @inline(__always)
     init(_ bytes: UnsafeRawBufferPointer, at position: Int) {
         // The first four bytes are the length and the type.
@@ -95,7 +95,7 @@ enum FrameType: UInt8 {
     case data, headers, priority, resetStream, settings, pushPromise, ping, goAway, windowUpdate, continuation
 }
 
-/// The flags of frames; some share a bit.
+/// The flags of frames. Some have the same value.
 enum FrameFlags {
     static let endStream: UInt8 = 0x1
     static let acknowledgement: UInt8 = 0x1
@@ -104,15 +104,15 @@ enum FrameFlags {
     static let priority: UInt8 = 0x20
 }
 
-/// What the payloads of several frame types have in common (RFC 9113 §6.1, §6.2, §6.3).
+/// The common parts of several frame types' payloads (RFC 9113 §6.1, §6.2, §6.3).
 enum PayloadReader {
-    /// The number in four bytes.
+    /// The number in the four bytes at `offset`.
     @inline(__always)
     static func word(_ payload: UnsafeRawBufferPointer, at offset: Int) -> UInt32 {
         UInt32(bigEndian: payload.loadUnaligned(fromByteOffset: offset, as: UInt32.self))
     }
 
-    /// The part of a HEADERS or PUSH_PROMISE payload that is no padding.
+    /// The part of a HEADERS or PUSH_PROMISE payload that is not padding.
     static func withoutPadding(
         _ header: FrameHeader, _ payload: UnsafeRawBufferPointer
     ) throws(HTTP2Error) -> Range<Int> {

@@ -1,39 +1,39 @@
 /// Reads frames from bytes that arrive in pieces of any size (RFC 9113 §4).
 ///
-/// A frame that is complete in one input is read in place. Of others the header and the payload are gathered, except
-/// DATA, which is given on as it comes, and unknown types, which are skipped. The memory is bounded by
-/// ``maxFrameSize`` and ``HTTP2Limits/headerListBytes``.
+/// A frame that is complete in one input is read in place. For other frames, the header and the payload are assembled
+/// in a buffer, except DATA, which is returned in the arriving pieces, and unknown types, which are skipped. The memory
+/// is limited by ``maxFrameSize`` and ``HTTP2Limits/headerListBytes``.
 public struct HTTP2FrameDecoder: Sendable {
     /// The longest payload to accept: this side's SETTINGS_MAX_FRAME_SIZE.
     public var maxFrameSize: Int = 16384
 
     enum State {
-        /// Before a frame, with its header's first bytes in `buffer`, if any have come.
+        /// Before a frame. `buffer` contains the first bytes of its header, if any have arrived.
         case header
-        /// In a frame that has to be complete before it is read, with the first bytes of its payload in `buffer`.
+        /// In a frame that must be complete before it is read. `buffer` contains the first bytes of its payload.
         case payload(FrameHeader)
-        /// Before the first byte of a padded DATA frame, which is the length of the padding.
+        /// Before the first byte of a padded DATA frame, which contains the length of the padding.
         case padLength(FrameHeader)
         /// In a DATA frame.
         case data(DataFrame)
-        /// In a frame of a type that is not known, with that many bytes to go.
+        /// In a frame of an unknown type, of which `remaining` bytes have not arrived.
         case skipping(FrameHeader, remaining: Int)
-        /// After an error of the connection.
+        /// After a connection error.
         case failed(HTTP2Error)
     }
 
     /// A DATA frame that has begun.
     struct DataFrame {
         var header: FrameHeader
-        /// Payload and padding that are still to come.
+        /// The numbers of payload and padding bytes that have not arrived.
         var payload: Int
         var padding: Int
-        /// The byte with the length of the padding, when it was not counted yet.
+        /// 1 while the byte with the padding's length has not been counted; otherwise 0.
         var overhead: Int
         var hasBegun = false
     }
 
-    /// A header block whose END_HEADERS has not come yet (§4.3).
+    /// A header block whose END_HEADERS has not arrived (§4.3).
     struct OpenBlock {
         enum Kind {
             case headers(endStream: Bool, HTTP2Priority?)
@@ -49,16 +49,16 @@ public struct HTTP2FrameDecoder: Sendable {
     /// The beginning of a frame's header or payload.
     private var buffer: [UInt8] = []
     private var openBlock: OpenBlock?
-    /// The bytes of the open block, or of the block that the last call gave.
+    /// The bytes of the open block, or of the block that the last call returned.
     private var block: [UInt8] = []
 
     /// Makes a decoder at the start of a frame.
     public init(limits: HTTP2Limits = HTTP2Limits()) { self.limits = limits }
 
-    /// Reads from `input` at `position`, which is moved on, until there is a frame or a piece of DATA.
+    /// Reads `input` from `position`, which is advanced, until there is a frame or a piece of DATA.
     ///
-    /// Nil means that the input is used up. An error with the scope of a stream ends that stream alone, and reading may
-    /// go on; after one with the scope of the connection each call throws it again.
+    /// Nil means that all of the input was read. An error with the scope of a stream ends only this stream, and reading
+    /// may continue. An error with the scope of the connection is thrown again by each further call.
     public mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP2Error) -> HTTP2Frame? {
@@ -85,7 +85,7 @@ public struct HTTP2FrameDecoder: Sendable {
             case .padLength(let header):
                 guard position < input.count else { return nil }
                 let padding = Int(input[position])
-                // §6.1: padding that is as long as the payload or longer.
+                // §6.1: the padding must be shorter than the payload.
                 guard padding < header.length else { throw HTTP2Error(.paddingTooLong) }
                 position += 1
                 state = .data(
@@ -106,7 +106,7 @@ public struct HTTP2FrameDecoder: Sendable {
         }
     }
 
-    /// The next header, from the input alone wherever it has all of it.
+    /// Reads the next header, directly from the input if it is complete there.
     @inline(__always)
     private mutating func readHeader(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> FrameHeader? {
         if buffer.isEmpty, input.count - position >= FrameHeader.size {
@@ -118,7 +118,7 @@ public struct HTTP2FrameDecoder: Sendable {
         return buffer.withUnsafeBytes { FrameHeader($0, at: 0) }
     }
 
-    /// A payload that is complete: in the input, or (nil) in `buffer`.
+    /// A complete payload: in the input, or in `buffer`.
     private enum Payload {
         case input(Range<Int>)
         case buffer
@@ -134,7 +134,7 @@ public struct HTTP2FrameDecoder: Sendable {
         return gather(length, input, &position) ? .buffer : nil
     }
 
-    /// Fills `buffer` up to `count` bytes; false when the input ends before.
+    /// Fills `buffer` up to `count` bytes. Returns false if the input ends before.
     private mutating func gather(_ count: Int, _ input: UnsafeRawBufferPointer, _ position: inout Int) -> Bool {
         let taken = min(count - buffer.count, input.count - position)
         buffer.append(contentsOf: input[position..<position + taken])
@@ -142,7 +142,7 @@ public struct HTTP2FrameDecoder: Sendable {
         return buffer.count == count
     }
 
-    /// The checks that need a frame's header alone.
+    /// Checks a frame by its header only.
     private mutating func begin(_ header: FrameHeader) throws(HTTP2Error) {
         guard header.length <= maxFrameSize else { throw HTTP2Error(.frameTooLarge) }
         let type = FrameType(rawValue: header.type)
@@ -171,7 +171,7 @@ public struct HTTP2FrameDecoder: Sendable {
         let isValid =
             switch type {
             case .data, .headers, .continuation, .pushPromise: true
-            // §6.3: an error of the stream alone, thrown when the frame is complete.
+            // §6.3: a wrong length is a stream error, thrown when the frame is complete.
             case .priority: true
             case .resetStream, .windowUpdate: header.length == 4
             case .settings:
@@ -190,7 +190,7 @@ public struct HTTP2FrameDecoder: Sendable {
         state = .padLength(header)
     }
 
-    /// As much of a DATA frame as the input has.
+    /// Returns the part of a DATA frame that the input contains.
     @inline(__always)
     private mutating func readFragment(
         _ data: inout DataFrame, _ input: UnsafeRawBufferPointer, _ position: inout Int
@@ -217,14 +217,14 @@ public struct HTTP2FrameDecoder: Sendable {
         return .data(fragment)
     }
 
-    /// What is still to come of the DATA frame whose first piece was given last, without padding, and whether it has
-    /// END_STREAM; nothing where the piece was all of it.
+    /// The rest of the DATA frame whose first piece was last returned, without padding, and whether the frame has
+    /// END_STREAM; zero and false if the piece was the whole frame.
     var restOfData: (count: Int, endsStream: Bool) {
         guard case .data(let data) = state else { return (0, false) }
         return (data.payload, data.header.has(FrameFlags.endStream))
     }
 
-    /// Reads a frame whose payload is complete; nil for a part of a header block that is not.
+    /// Reads a frame whose payload is complete. Returns nil for a part of a header block that is incomplete.
     private mutating func readFrame(
         _ header: FrameHeader, _ payload: Payload, _ input: UnsafeRawBufferPointer
     ) throws(HTTP2Error) -> HTTP2Frame? {
@@ -232,7 +232,7 @@ public struct HTTP2FrameDecoder: Sendable {
         case .input(let range):
             return try parse(header, UnsafeRawBufferPointer(rebasing: input[range]), at: range.lowerBound)
         case .buffer:
-            // Moved out, so that its memory can be read while this struct changes.
+            // The buffer is moved out, so that its memory can be read while this struct changes.
             var bytes: [UInt8] = []
             swap(&bytes, &buffer)
             let result = bytes.withUnsafeBytes { bytes -> Result<HTTP2Frame?, HTTP2Error> in
@@ -244,7 +244,7 @@ public struct HTTP2FrameDecoder: Sendable {
         }
     }
 
-    /// Parses a payload. `offset` is its place in the input, where it is there.
+    /// Parses a payload. `offset` is its offset in the input, if it is there.
     private mutating func parse(
         _ header: FrameHeader, _ payload: UnsafeRawBufferPointer, at offset: Int?
     ) throws(HTTP2Error) -> HTTP2Frame? {
@@ -319,13 +319,14 @@ public struct HTTP2FrameDecoder: Sendable {
         }
     }
 
-    /// Calls `body` with the bytes of a block that the last call of ``next(_:_:)`` gave, and with the input of it.
+    /// Calls `body` with the bytes of a block that the last call of ``next(_:_:)`` returned. `input` is the input of
+    /// that call.
     public func withBytes<R>(
         of block: HTTP2HeaderBlock, input: UnsafeRawBufferPointer, _ body: (UnsafeRawBufferPointer) throws -> R
     ) rethrows -> R {
         switch block {
         case .input(let range):
-            // A range of another input is an error of the caller's, and gets no bytes.
+            // A range of another input is the caller's error, and yields no bytes.
             guard range.upperBound <= input.count else {
                 return try body(UnsafeRawBufferPointer(rebasing: input[0..<0]))
             }
@@ -335,8 +336,8 @@ public struct HTTP2FrameDecoder: Sendable {
     }
 }
 
-/// Reads the frames that carry neither bodies nor header fields (RFC 9113 §6.3 to §6.9). The decoder has checked the
-/// length of the payload where it decides over the connection.
+/// Reads the frames that carry neither bodies nor header fields (RFC 9113 §6.3 to §6.9). The decoder has already
+/// checked a payload length whose error would end the connection.
 struct ControlFrameReader {
     var header: FrameHeader
     var payload: UnsafeRawBufferPointer
@@ -378,7 +379,7 @@ struct ControlFrameReader {
     private func windowUpdate() throws(HTTP2Error) -> HTTP2Frame {
         let increment = PayloadReader.word(payload, at: 0) & 0x7fff_ffff
         guard increment > 0 else {
-            // §6.9: of the stream, or of the connection where it is the connection's window.
+            // §6.9: a stream error, or a connection error for the connection's window.
             throw HTTP2Error(.zeroIncrement, header.stream == .connection ? .connection : .stream(header.stream))
         }
         return .windowUpdate(stream: header.stream, increment: increment)

@@ -1,7 +1,7 @@
 /// Writes frames (RFC 9113 §4 and §6).
 ///
-/// Nothing is checked here but what would make other bytes than a frame: ``HTTP2ConnectionStateMachine`` knows the
-/// rules. Payloads are at most 2²⁴ - 1 bytes; longer ones are a programmer's error.
+/// Only conditions that would break the framing are checked here; ``HTTP2ConnectionStateMachine`` enforces the rules. A
+/// payload has at most 2²⁴ - 1 bytes; a longer one is a programming error.
 public enum HTTP2FrameEncoder {
     /// Appends the nine bytes before a payload.
     @inline(__always)
@@ -9,7 +9,7 @@ public enum HTTP2FrameEncoder {
         _ type: FrameType, length: Int, flags: UInt8 = 0, stream: HTTP2StreamID, to output: inout [UInt8]
     ) {
         precondition(length <= 0xff_ffff, "a frame's payload has at most 2^24 - 1 bytes")
-        // In one piece, as each that is appended costs more than its bytes.
+        // The bytes are appended together, as each append costs more than its bytes.
         let word = UInt64(length) << 40 | UInt64(type.rawValue) << 32 | UInt64(flags) << 24
         withUnsafeTemporaryAllocation(byteCount: 16, alignment: 8) { bytes in
             bytes.storeBytes(of: word.bigEndian, as: UInt64.self)
@@ -23,7 +23,7 @@ public enum HTTP2FrameEncoder {
         withUnsafeBytes(of: word.bigEndian) { output.append(contentsOf: $0) }
     }
 
-    /// Appends the header of a DATA frame whose payload of `length` bytes the caller sends next.
+    /// Appends the header of a DATA frame. The caller sends the payload of `length` bytes next.
     public static func dataHeader(
         length: Int, stream: HTTP2StreamID, endStream: Bool, to output: inout [UInt8]
     ) {
@@ -31,7 +31,7 @@ public enum HTTP2FrameEncoder {
             .data, length: length, flags: endStream ? FrameFlags.endStream : 0, stream: stream, to: &output)
     }
 
-    /// Appends a DATA frame; with padding of `padding` zeros (at most 255) where it is not nil.
+    /// Appends a DATA frame, with padding of `padding` zeros (at most 255) if it is not nil.
     public static func data(
         _ payload: UnsafeRawBufferPointer, stream: HTTP2StreamID, endStream: Bool, padding: UInt8? = nil,
         to output: inout [UInt8]
@@ -56,7 +56,7 @@ public enum HTTP2FrameEncoder {
         output.append(UInt8(clamping: priority.weight - 1))
     }
 
-    /// Appends a header block as one HEADERS frame and as many CONTINUATION frames as it needs.
+    /// Appends a header block as one HEADERS frame and the CONTINUATION frames that it needs.
     public static func headers(
         _ block: UnsafeRawBufferPointer, stream: HTTP2StreamID, endStream: Bool, priority: HTTP2Priority? = nil,
         padding: UInt8? = nil, maxFrameSize: Int = 16384, to output: inout [UInt8]
@@ -111,7 +111,7 @@ public enum HTTP2FrameEncoder {
         if let padding { output.append(contentsOf: repeatElement(0, count: Int(padding))) }
     }
 
-    /// Appends a PRIORITY frame, which RFC 9113 §5.3.2 calls deprecated.
+    /// Appends a PRIORITY frame, which is deprecated (RFC 9113 §5.3.2).
     public static func priority(_ priority: HTTP2Priority, stream: HTTP2StreamID, to output: inout [UInt8]) {
         appendHeader(.priority, length: 5, stream: stream, to: &output)
         append(priority, to: &output)
@@ -154,7 +154,7 @@ public enum HTTP2FrameEncoder {
         output.append(contentsOf: debugData)
     }
 
-    /// Appends a WINDOW_UPDATE frame; stream 0 is the connection's window.
+    /// Appends a WINDOW_UPDATE frame. Stream 0 stands for the connection's window.
     public static func windowUpdate(_ stream: HTTP2StreamID, increment: UInt32, to output: inout [UInt8]) {
         appendHeader(.windowUpdate, length: 4, stream: stream, to: &output)
         append(increment & 0x7fff_ffff, to: &output)

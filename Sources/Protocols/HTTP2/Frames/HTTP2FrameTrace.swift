@@ -1,14 +1,14 @@
-/// Describes the frames in one direction of a connection, for people who look for what went wrong: their types, streams,
-/// flags and lengths, not what is in them.
+/// Describes the frames in one direction of a connection, for people who look for an error: their types, streams, flags
+/// and lengths, without their contents.
 public struct HTTP2FrameTrace: Sendable {
-    /// What is left of the frame that the last bytes were of, and of the preface.
+    /// The number of bytes left of the current frame, or of the preface.
     private var skipped: Int
     private var header: [UInt8] = []
 
     /// - Parameter isOfClient: whether the bytes are a client's, which begin with the preface.
     public init(isOfClient: Bool) { skipped = isOfClient ? HTTP2ConnectionStateMachine.preface.count : 0 }
 
-    /// A line for each frame that begins in these bytes, which follow those of the call before.
+    /// Returns a line for each frame that begins in these bytes. The bytes follow those of the previous call.
     public mutating func describe(_ bytes: UnsafeRawBufferPointer) -> [String] {
         var lines: [String] = []
         var rest = bytes[...]

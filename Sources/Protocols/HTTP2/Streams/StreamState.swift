@@ -1,4 +1,4 @@
-/// Where a stream stands (RFC 9113 §5.1), for the states in which it is kept:
+/// The state of a stream (RFC 9113 §5.1). Only open and half closed streams are stored:
 ///
 ///                          +--------+
 ///                  send HE |  idle  | recv HE
@@ -12,7 +12,7 @@
 ///            `-----------> closed <-------------'
 ///                  (or RST_STREAM at any time)
 ///
-/// Idle streams have numbers that were never used; closed ones are forgotten, but for those that were reset
+/// Idle streams have numbers that were never used. Closed streams are forgotten, except those that were reset
 /// (``ResetMemory``). The reserved states belong to push, which this implementation refuses.
 enum StreamState {
     case open(sending: SendPhase, receiving: ReceivePhase)
@@ -23,7 +23,7 @@ enum StreamState {
 }
 
 extension StreamState {
-    /// What may be sent; nil after END_STREAM.
+    /// The phase of sending; nil after END_STREAM.
     var sending: SendPhase? {
         switch self {
         case .open(let sending, _), .halfClosedRemote(let sending): sending
@@ -31,7 +31,7 @@ extension StreamState {
         }
     }
 
-    /// What has to be received; nil after END_STREAM.
+    /// The phase of receiving; nil after END_STREAM.
     var receiving: ReceivePhase? {
         switch self {
         case .open(_, let receiving), .halfClosedLocal(let receiving): receiving
@@ -39,7 +39,7 @@ extension StreamState {
         }
     }
 
-    /// The state with the next phase of sending; nil when the stream is closed by it.
+    /// The state with the next phase of sending; nil if the stream is closed by it.
     func sent(_ next: SendPhase?) -> StreamState? {
         switch (self, next) {
         case (.open(_, let receiving), let next?): .open(sending: next, receiving: receiving)
@@ -50,7 +50,7 @@ extension StreamState {
         }
     }
 
-    /// Allows so many interim responses more.
+    /// Allows `count` more interim responses.
     mutating func earnInterims(_ count: Int32) {
         switch self {
         case .open(let sending, .head(let interims)):
@@ -61,7 +61,7 @@ extension StreamState {
         }
     }
 
-    /// The state with the next phase of receiving; nil when the stream is closed by it.
+    /// The state with the next phase of receiving; nil if the stream is closed by it.
     func received(_ next: ReceivePhase?) -> StreamState? {
         switch (self, next) {
         case (.open(let sending, _), let next?): .open(sending: sending, receiving: next)
@@ -73,63 +73,64 @@ extension StreamState {
     }
 }
 
-/// What may be sent next on a stream.
+/// The next part of a message to send on a stream.
 enum SendPhase {
-    /// A request's or response's header fields; interim responses before them.
+    /// The header fields of a request or response. Interim responses may precede them.
     case head
     /// DATA, or trailers.
     case body
 }
 
-/// What has to be received next on a stream.
+/// The next part of a message to receive on a stream.
 enum ReceivePhase {
-    /// Header fields; so many interim responses have come, less those that what was sent of the body has earned.
+    /// Header fields. `interims` is the number of interim responses received, minus the number earned by sent bytes of
+    /// the body.
     case head(interims: Int32)
     /// DATA, or trailers.
     case body
 }
 
-/// All that is known of one stream that is open or half closed. Plain numbers, so that a table of them is one block of
-/// memory in which a frame finds its stream without a reference being counted.
+/// The data of one stream that is open or half closed. It has only plain numbers, so that a table of streams is one
+/// block of memory, and a frame finds its stream without reference counting.
 struct Stream {
-    /// Whether it is reported to the caller when the window opens.
+    /// Whether the opening of the window is reported to the caller.
     var isBlocked = false
-    /// Whether what comes as the body is dropped: of the response to HEAD, whose length is that of another body.
+    /// Whether a received body is dropped: in the response to HEAD, whose length is that of another body.
     var expectsNoBody = false
     var state = StreamState.open(sending: .head, receiving: .head(interims: 0))
     var sendWindow = SendWindow(0)
     var receiveWindow = ReceiveWindow(available: 0, target: 0)
-    /// Bytes that content-length promises and that have not come; -1 without that field.
+    /// The number of bytes that content-length announces and that have not arrived; -1 without this field.
     var missingBytes: Int64 = -1
 }
 
-/// A stream's number: 31 bits (RFC 9113 §5.1.1); 0 is the connection itself.
+/// A stream's number: 31 bits (RFC 9113 §5.1.1). 0 stands for the connection itself.
 public struct HTTP2StreamID: RawRepresentable, Sendable, Hashable {
     /// The number, at most 2³¹ - 1.
     public let rawValue: UInt32
 
-    /// The stream of a number. The highest bit is reserved, and ignored.
+    /// The stream with a number. The highest bit is reserved and ignored.
     @inlinable
     public init(rawValue: UInt32) { self.rawValue = rawValue & 0x7fff_ffff }
 
-    /// The connection as a whole.
+    /// The whole connection.
     public static let connection = Self(rawValue: 0)
-    /// The last number that there is.
+    /// The largest number.
     public static let last = Self(rawValue: 0x7fff_ffff)
 
-    /// Whether a client opens streams of that number.
+    /// Whether a client opens the stream with this number.
     @inlinable
     public var isClientInitiated: Bool { rawValue & 1 == 1 }
 }
 
 extension HTTP2StreamID: Comparable {
-    /// Whether `a` was opened before `b`, where the same side opened both (RFC 9113 §5.1.1).
+    /// Whether `a` was opened before `b`, if the same side opened both (RFC 9113 §5.1.1).
     @inlinable
     public static func < (a: Self, b: Self) -> Bool { a.rawValue < b.rawValue }
 }
 
 extension HTTP2StreamID: CustomStringConvertible, ExpressibleByIntegerLiteral {
-    /// The stream of a number.
+    /// The stream with a number.
     @inlinable
     public init(integerLiteral value: UInt32) { self.init(rawValue: value) }
 

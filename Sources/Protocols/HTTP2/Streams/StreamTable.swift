@@ -1,12 +1,12 @@
-/// What is known of the streams of one side that are open, found by their numbers.
+/// The open streams of one side, found by their numbers.
 ///
-/// A hash table with open addressing in one array. As the numbers of one side are consecutive, half of the number is a
-/// hash that hardly ever collides, and looking up is one comparison.
+/// It is a hash table with open addressing in one array. The numbers of one side are consecutive, so half of the number
+/// is a hash with very few collisions, and a look-up is one comparison.
 @usableFromInline
 package struct StreamTable<Value> {
     @usableFromInline
     struct Place {
-        /// The stream's number, or 0 where the place is free.
+        /// The stream's number; 0 if the place is free.
         @usableFromInline var id: UInt32
         @usableFromInline var value: Value
 
@@ -18,14 +18,14 @@ package struct StreamTable<Value> {
     }
 
     @usableFromInline var places: [Place]
-    /// How many streams there are.
+    /// The number of streams.
     @usableFromInline package internal(set) var count = 0
-    /// How many of them are not in the place that their number gives, which another one had.
+    /// The number of streams that are not in their home place, because another stream was there.
     @usableFromInline var moved = 0
-    /// What is in a place that is free.
+    /// The value in a free place.
     @usableFromInline let vacant: Value
 
-    /// Makes an empty table, with `vacant` in the places that are free.
+    /// Makes an empty table with `vacant` in the free places.
     @inlinable
     package init(vacant: Value) {
         self.vacant = vacant
@@ -41,11 +41,11 @@ package struct StreamTable<Value> {
     @inlinable @inline(__always)
     func home(_ id: UInt32) -> Int { Int(id &>> 1) & mask }
 
-    /// The place of a stream, valid until one is added or removed.
+    /// The place of a stream. It is valid until a stream is added or removed.
     @inlinable @inline(__always)
     package func find(_ id: HTTP2StreamID) -> Int? {
         var place = home(id.rawValue)
-        // A quarter of the places is always free, so that this ends.
+        // A quarter of the places is always free, so the loop ends.
         while places[place].id != id.rawValue {
             if places[place].id == 0 { return nil }
             place = (place &+ 1) & mask
@@ -59,7 +59,7 @@ package struct StreamTable<Value> {
         @inline(__always) _modify { yield &places[place].value }
     }
 
-    /// Adds a stream that is not there.
+    /// Adds a stream that is not in the table.
     @inlinable
     package mutating func insert(_ value: Value, for id: HTTP2StreamID) {
         if (count &+ 1) &* 4 > places.count &* 3 { grow() }
@@ -89,13 +89,13 @@ package struct StreamTable<Value> {
     package mutating func remove(at place: Int) {
         var hole = place
         if home(places[place].id) != place { moved &-= 1 }
-        // Those that were moved on because of it move back.
+        // Streams that were displaced by it move back.
         if moved > 0 { hole = close(place) }
         places[hole] = Place(id: 0, vacant)
         count &-= 1
     }
 
-    /// Moves those back that follow a hole and are not in their own places, and gives the hole that is left.
+    /// Moves displaced streams behind a hole back, and returns the remaining hole.
     @usableFromInline
     mutating func close(_ place: Int) -> Int {
         var hole = place
@@ -126,15 +126,16 @@ package struct StreamTable<Value> {
 extension StreamTable: Sendable where Value: Sendable {}
 extension StreamTable.Place: Sendable where Value: Sendable {}
 
-/// The streams that were reset lately, so that frames which were on their way are not taken for errors (RFC 9113 §5.1).
+/// The recently reset streams. Frames that were on their way to such a stream are not errors (RFC 9113 §5.1).
 ///
-/// What is beyond the memory is remembered as one number: streams up to it may have been reset, and are treated so.
+/// Streams beyond the capacity are represented by one number: streams up to it may have been reset, and are treated as
+/// reset.
 struct ResetMemory {
-    /// Which side reset a stream.
+    /// The side that reset a stream.
     enum Origin {
-        /// This side: frames that come are ignored, as the peer may not know yet.
+        /// This side: frames that arrive are ignored, as the peer may not have received the reset yet.
         case local
-        /// The peer, which may send nothing more.
+        /// The peer, which may send no more frames.
         case peer
     }
 
@@ -146,7 +147,7 @@ struct ResetMemory {
     private let capacity: Int
     private var entries: [Entry] = []
     private var oldest = 0
-    /// The highest number that was forgotten.
+    /// The highest number that was removed from the entries.
     private var forgotten: UInt32 = 0
 
     init(capacity: Int) { self.capacity = max(1, capacity) }
@@ -159,7 +160,7 @@ struct ResetMemory {
         oldest = (oldest + 1) % capacity
     }
 
-    /// Which side reset a stream that is closed; nil when it ended by itself.
+    /// The side that reset a closed stream; nil if the stream ended without a reset.
     func origin(of id: HTTP2StreamID) -> Origin? {
         if let entry = entries.last(where: { $0.id == id.rawValue }) { return entry.origin }
         return id.rawValue <= forgotten ? .local : nil
