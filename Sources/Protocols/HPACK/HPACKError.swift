@@ -1,10 +1,10 @@
-/// Why a header block cannot be decoded.
+/// The reason why a header block cannot be decoded.
 ///
-/// The fault is always the sender's, and nothing that follows on the connection can be decoded either, as the two
+/// The error is always the sender's fault. The following blocks on the connection cannot be decoded either, as the two
 /// dynamic tables may differ now: a connection error of type COMPRESSION_ERROR (RFC 9113 §4.3). Fields that can be
-/// decoded but break a rule of HTTP are no such error: see ``HPACKHeaderList/malformation``.
+/// decoded but violate a rule of HTTP are not such an error: see ``HPACKHeaderList/malformation``.
 public struct HPACKError: Error, Sendable, Equatable {
-    /// What is wrong.
+    /// The kinds of errors.
     public enum Kind: Error, Equatable, CaseIterable {
         /// The block ends inside a field.
         case truncated
@@ -12,7 +12,7 @@ public struct HPACKError: Error, Sendable, Equatable {
         case integerOverflow
         /// An index is 0, or above the number of entries of both tables (RFC 7541 §2.3.3).
         case invalidIndex
-        /// A Huffman-coded string has the code of EOS in it (RFC 7541 §5.2).
+        /// A Huffman-coded string contains the code of EOS (RFC 7541 §5.2).
         case endOfStringSymbol
         /// A Huffman-coded string ends with more than 7 bits of padding, or with bits that are not all ones.
         case invalidPadding
@@ -22,18 +22,18 @@ public struct HPACKError: Error, Sendable, Equatable {
         case misplacedTableSize
         /// A block begins with more than two sizes for the dynamic table (RFC 7541 §4.2).
         case tooManyTableSizes
-        /// The decoder's side announced a lower maximum, which the block's start does not take up (RFC 7541 §4.2).
+        /// The decoder's side announced a lower maximum, which the start of the block does not apply (RFC 7541 §4.2).
         case missingTableSize
-        /// The block is longer than 256 MiB, which is above any limit that HTTP/2 could sensibly set.
+        /// The block is longer than 256 MiB, which exceeds any reasonable limit.
         case blockTooLong
-        /// The decoder was given a block after another one failed.
+        /// The decoder got another block after a failure.
         case decoderFailed
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     public var kind: Kind
 
-    /// The byte of the block at which it was seen.
+    /// The offset in the block at which the error was found.
     public var offset: Int
 
     /// Makes an error.
@@ -44,12 +44,12 @@ public struct HPACKError: Error, Sendable, Equatable {
 }
 
 extension HPACKError: CustomStringConvertible {
-    /// The error in plain words, with the byte of the block where it was seen.
+    /// The error in plain words, with its offset in the block.
     public var description: String { "\(kind) (at byte \(offset))" }
 }
 
 extension HPACKError.Kind: CustomStringConvertible {
-    /// What is wrong, in words.
+    /// The error in words.
     public var description: String {
         switch self {
         case .truncated: "the header block ends inside a field"

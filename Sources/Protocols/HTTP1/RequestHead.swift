@@ -3,7 +3,7 @@
 
 /// The request line and fields of a request (RFC 9112 §3).
 public struct RequestHead: Sendable {
-    /// The version that the client speaks.
+    /// The client's version.
     public var version: HTTPVersion
     /// The header fields, in order.
     public var fields: HTTPFields
@@ -23,10 +23,10 @@ public struct RequestHead: Sendable {
         self.fields = fields
     }
 
-    /// The method, for example `GET`; its case counts.
+    /// The method, for example `GET`. It is case-sensitive.
     public var method: String { methodText.string }
 
-    /// The request target as it was sent: a path with its query, an absolute URL, `host:port` or `*` (RFC 9112 §3.2).
+    /// The request target in its sent form: a path with its query, an absolute URL, `host:port` or `*` (RFC 9112 §3.2).
     public var target: String { targetText.string }
 }
 
@@ -55,25 +55,25 @@ public struct HTTPVersion: Sendable, Hashable {
     public static let http1_0 = HTTPVersion(major: 1, minor: 0)
     /// HTTP/1.1.
     public static let http1_1 = HTTPVersion(major: 1, minor: 1)
-    /// HTTP/2, which has no such line.
+    /// HTTP/2, whose messages have no such line.
     public static let http2 = HTTPVersion(major: 2, minor: 0)
 }
 
 extension HTTPVersion: CustomStringConvertible {
-    /// As in a start line: `HTTP/1.1`.
+    /// The version in the form of a start line: `HTTP/1.1`.
     public var description: String { "HTTP/\(major).\(minor)" }
 }
 
-/// A piece of a message's first line: a range of the head's bytes, shared with its fields, that becomes a `String` on
-/// access.
+/// A piece of a message's first line: a range of the head's bytes, which it shares with the head's fields. It is
+/// converted to a `String` on access.
 @usableFromInline
 struct HeadText: Sendable, Equatable {
-    /// The head that the bytes belong to.
+    /// The head that contains the bytes.
     private let fields: HTTPFields
     private let start: UInt32
     private let count: UInt32
 
-    /// The bytes of `range`, which no head is long enough to have beyond 32 bits.
+    /// The bytes of `range`. Its bounds fit 32 bits, as no head is longer.
     @usableFromInline
     init(of fields: HTTPFields, _ range: Range<Int>) {
         let range = range.clamped(to: 0..<fields.byteCount)
@@ -84,7 +84,7 @@ struct HeadText: Sendable, Equatable {
 
     init(_ text: String) {
         var (text, fields) = (text, HTTPFields())
-        // What is empty, as all over HTTP/2 is, needs no memory.
+        // Empty text, as in every HTTP/2 message, needs no memory.
         if !text.isEmpty { text.withUTF8 { fields.append(bytes: UnsafeRawBufferPointer($0)) } }
         self.init(of: fields, 0..<fields.byteCount)
     }

@@ -2,7 +2,7 @@ import LoadingKitPrimitives
 
 /// The status line and fields of a response (RFC 9112 §4).
 public struct ResponseHead: Sendable {
-    /// The version that the server speaks.
+    /// The server's version.
     public var version: HTTPVersion
     /// The status code, 100 to 999.
     public var status: Int
@@ -16,7 +16,7 @@ public struct ResponseHead: Sendable {
         self.init(version: version, status: status, reasonText: Reason(reason), fields: fields)
     }
 
-    /// A head that has been read.
+    /// A head that was read.
     @inlinable
     @inline(__always)
     init(_ line: StartLine, _ fields: HTTPFields) {
@@ -33,7 +33,7 @@ public struct ResponseHead: Sendable {
         self.fields = fields
     }
 
-    /// The text after the status code; often empty, and without meaning to a program.
+    /// The text after the status code. It is often empty, and has no meaning for programs.
     public var reason: String { reasonText.string }
 }
 
@@ -44,7 +44,7 @@ extension ResponseHead: Equatable {
     }
 }
 
-/// The parts of a message's first line, as places in the bytes of its head.
+/// The parts of a message's first line, as ranges of the head's bytes.
 @usableFromInline
 struct StartLine: Sendable {
     /// The digit after `HTTP/1.`.
@@ -53,16 +53,16 @@ struct StartLine: Sendable {
     @inlinable var version: HTTPVersion { HTTPVersion(major: 1, minor: minorVersion) }
     /// The reason of a status line.
     @usableFromInline var reason = 0..<0
-    /// Whether that is known to be the usual one of the status.
+    /// Whether the reason is known to be the usual one for the status.
     @usableFromInline var isReasonUsual = false
     var method = 0..<0
     var target = 0..<0
 }
 
-/// The reason phrase of a status line. The usual one is not kept: it is the same for all responses of a status.
+/// The reason phrase of a status line. The usual phrase is not stored: it is the same for all responses with a status.
 @usableFromInline
 struct Reason: Sendable {
-    /// The bytes of a head that it is; none where it is the usual reason of a status.
+    /// The reason's bytes in a head; nil for the usual reason of a status.
     @usableFromInline let text: HeadText?
     @usableFromInline let status: UInt16
 
@@ -72,7 +72,7 @@ struct Reason: Sendable {
         status = 0
     }
 
-    /// The reason of a status line that `fields` came with, among whose bytes it is.
+    /// The reason of a status line. `fields` contains its bytes.
     @inlinable
     @inline(__always)
     init(_ line: StartLine, of fields: HTTPFields) {
@@ -82,12 +82,12 @@ struct Reason: Sendable {
 
     var string: String { text?.string ?? Self.phrase(Int(status)).description }
 
-    /// Whether these bytes are what nearly all servers send with a status.
+    /// Whether these bytes are the reason that nearly all servers send with a status.
     static func isUsual(_ bytes: UnsafeRawBufferPointer, _ status: Int) -> Bool {
         Bytes.areEqual(bytes, phrase(status))
     }
 
-    /// RFC 9110 §15; empty for other statuses, whose reason is often left out.
+    /// The usual reason phrase (RFC 9110 §15); empty for other statuses, whose reason is often omitted.
     private static func phrase(_ status: Int) -> StaticString {
         switch status {
         case 100: "Continue"

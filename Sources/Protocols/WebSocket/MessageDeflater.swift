@@ -1,11 +1,11 @@
 import CLoadingKitZlib
 
-/// Compresses the messages of one side (RFC 7692 §7.2.1). Of one owner.
+/// Compresses the messages of one side (RFC 7692 §7.2.1). Must have one owner.
 final class MessageDeflater {
-    /// A shorter message is sent as it is: what it could lose is less than what compressing costs.
+    /// The size in bytes below which a message is sent uncompressed: compressing it would cost more than it saves.
     static let shortestMessage = 256
 
-    /// Of the most speed: on the way between two machines the last tenth of the size costs more time than it saves.
+    /// The fastest level: on a network, the last tenth of the size costs more time than it saves.
     private static let level: Int32 = Z_BEST_SPEED
     private static let piece = 64 * 1024
 
@@ -13,7 +13,8 @@ final class MessageDeflater {
     private var stream = z_stream()
     private var isMade = false
 
-    /// Nil where zlib cannot: it makes no window of 2⁸ bytes. Messages may always be sent as they are.
+    /// Nil if zlib does not support the settings: it has no window of 2⁸ bytes. A message may always be sent
+    /// uncompressed.
     init?(_ settings: PermessageDeflate.Direction) {
         guard settings.windowBits > 8 else { return nil }
         self.settings = settings
@@ -21,7 +22,7 @@ final class MessageDeflater {
 
     deinit { if isMade { deflateEnd(&stream) } }
 
-    /// A message compressed; nil where that saves nothing.
+    /// Compresses a message. Returns nil if this saves nothing.
     func deflate(_ message: UnsafeRawBufferPointer) -> [UInt8]? {
         guard message.count >= Self.shortestMessage, make() else { return nil }
         var output: [UInt8] = []
@@ -33,16 +34,16 @@ final class MessageDeflater {
             let piece = UnsafeRawBufferPointer(rebasing: message[position..<end])
             run(piece, isLast ? Z_SYNC_FLUSH : Z_NO_FLUSH, &output)
             position = end
-            // What has been compressed before is compressed again by nothing.
+            // Data that is already compressed cannot be compressed further.
             if output.count > position - position / 16 { return giveUp() }
         }
-        // The end is left out, and put back by the reader.
+        // The tail is left out; the reader restores it.
         output.removeLast(min(4, output.count))
         if !settings.takesContextOver { deflateReset(&stream) }
         return output
     }
 
-    /// What follows must not refer to a message that the other side does not get compressed.
+    /// The next message must not refer to a message that the other side did not receive compressed.
     private func giveUp() -> [UInt8]? {
         deflateReset(&stream)
         return nil

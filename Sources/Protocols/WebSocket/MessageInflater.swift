@@ -1,25 +1,25 @@
 import CLoadingKitZlib
 
-/// Decompresses the messages of one side (RFC 7692 §7.2.2). Of one owner.
+/// Decompresses the messages of one side (RFC 7692 §7.2.2). Must have one owner.
 final class MessageInflater {
-    /// What a compressed message ends with, and is sent without.
+    /// The tail of a compressed message, which the sender leaves out.
     private static let tail: [UInt8] = [0x00, 0x00, 0xff, 0xff]
-    /// Room for what is decompressed at a time: for a few times the input first, so that a short message takes little
-    /// memory, then for so much.
+    /// The buffer for a piece of output: first a few times the input's size, so that a short message takes little
+    /// memory, then this number of bytes.
     private static let piece = 16 * 1024
     private static let smallestPiece = 64
 
     private let settings: PermessageDeflate.Direction
     private var stream = z_stream()
     private var isMade = false
-    /// Whether the last byte so far ended a last block, which some senders make; others may follow (§7.2.3.4).
+    /// Whether the last byte ended a final block, which some senders produce. Other blocks may follow (§7.2.3.4).
     private var isBehindLastBlock = false
 
     init(_ settings: PermessageDeflate.Direction) { self.settings = settings }
 
     deinit { if isMade { inflateEnd(&stream) } }
 
-    /// Decompresses a part of a message; it may have `limit` bytes.
+    /// Decompresses a part of a message. The message may have at most `limit` bytes.
     func inflate(
         _ input: UnsafeRawBufferPointer, into payload: WebSocketPayload, limit: Int
     ) throws(WebSocketError) {
@@ -32,7 +32,7 @@ final class MessageInflater {
         }
     }
 
-    /// The message has come whole.
+    /// All of the message was received.
     func finish(into payload: WebSocketPayload, limit: Int) throws(WebSocketError) {
         try make()
         if !isBehindLastBlock {
@@ -73,7 +73,7 @@ final class MessageInflater {
             switch code {
             case Z_OK, Z_BUF_ERROR: break
             case Z_STREAM_END:
-                // What was in it can still be referred to.
+                // Later blocks can still refer to the data before.
                 inflateResetKeep(&stream)
                 isBehindLastBlock = stream.avail_in == 0
             case Z_MEM_ERROR: throw WebSocketError(.outOfMemory)

@@ -1,19 +1,19 @@
-/// How both sides compress messages: what a handshake has agreed on (RFC 7692 §7).
+/// The compression of both sides' messages, as negotiated in a handshake (RFC 7692 §7).
 public struct PermessageDeflate: Sendable, Hashable {
-    /// How one side compresses.
+    /// The compression of one side.
     public struct Direction: Sendable, Hashable {
-        /// Whether a message may refer to what was in those before it.
+        /// Whether a message may refer to the contents of earlier messages.
         public var takesContextOver = true
-        /// How far back that goes: 2 to this power, in bytes; 8 to 15.
+        /// The size of the window for such references: 2 to this power, in bytes; 8 to 15.
         public var windowBits = 15
 
         /// With context takeover, over 32 KiB.
         public init() {}
     }
 
-    /// How the client compresses what it sends.
+    /// The compression of the client's messages.
     public var client = Direction()
-    /// How the server does.
+    /// The compression of the server's messages.
     public var server = Direction()
 
     /// The extension without parameters.
@@ -21,12 +21,12 @@ public struct PermessageDeflate: Sendable, Hashable {
 
     static let name = "permessage-deflate"
 
-    /// What a client offers: anything, and to use a smaller window if the server wants it.
+    /// The client's offer: any parameters, and a smaller window if the server requires it.
     static let offer = "permessage-deflate; client_max_window_bits"
 
     // MARK: As a client
 
-    /// What the server has chosen of the offer; nil when it compresses nothing.
+    /// The server's choice from the offer; nil if the server does not use compression.
     init?(response values: [String]) throws(WebSocketError) {
         guard let extensions = WebSocketExtension.list(values) else {
             throw WebSocketError(.malformedExtension("it is no list of extensions"))
@@ -47,7 +47,7 @@ public struct PermessageDeflate: Sendable, Hashable {
         }
     }
 
-    /// False for what is none of the extension's parameters.
+    /// Returns false if the extension has no such parameter.
     private mutating func take(_ parameter: WebSocketExtension.Parameter, bitsMayBeLeftOut: Bool) -> Bool {
         switch (parameter.name, parameter.value) {
         case ("server_no_context_takeover", nil): server.takesContextOver = false
@@ -71,13 +71,13 @@ public struct PermessageDeflate: Sendable, Hashable {
 
     // MARK: As a server
 
-    /// Agrees to the first offer of the extension that it can; nil when there is none.
+    /// Accepts the first supported offer of the extension; nil if there is none.
     public init?(offers values: [String]) {
         for offer in WebSocketExtension.list(values) ?? [] where offer.name == Self.name {
             var agreed = PermessageDeflate()
             guard Set(offer.parameters.map(\.name)).count == offer.parameters.count,
                 offer.parameters.allSatisfy({ agreed.take($0, bitsMayBeLeftOut: true) }),
-                // zlib makes no window of 2⁸ bytes.
+                // zlib has no window of 2⁸ bytes.
                 agreed.server.windowBits > 8
             else { continue }
             self = agreed
@@ -86,7 +86,7 @@ public struct PermessageDeflate: Sendable, Hashable {
         return nil
     }
 
-    /// As a server answers it.
+    /// The extension in the server's response.
     public var fieldValue: String {
         var text = Self.name
         if !server.takesContextOver { text += "; server_no_context_takeover" }

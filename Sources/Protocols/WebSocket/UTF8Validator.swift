@@ -1,13 +1,13 @@
-/// Says of text that comes in pieces whether it is UTF-8 (RFC 3629), as soon as it is not.
+/// Checks text that arrives in pieces, and reports the first byte that is not UTF-8 (RFC 3629).
 struct UTF8Validator: Sendable {
-    /// Bytes of a character that are still to come, and what the next of them may be.
+    /// The number of a character's bytes that have not arrived, and the allowed values of the next one.
     private var missing = 0
     private var allowed: ClosedRange<UInt8> = 0x80...0xbf
 
     /// Whether the text may end here.
     var isComplete: Bool { missing == 0 }
 
-    /// False once the text is not UTF-8.
+    /// Returns false once the text is not UTF-8.
     mutating func accepts(_ bytes: UnsafeRawBufferPointer) -> Bool {
         var position = 0
         while position < bytes.count {
@@ -40,7 +40,7 @@ struct UTF8Validator: Sendable {
         switch byte {
         case 0..<0x80: break
         case 0xc2...0xdf: missing = 1
-        // No longer than need be, no surrogates, nothing beyond U+10FFFF.
+        // Overlong forms, surrogates, and values beyond U+10FFFF are not allowed.
         case 0xe0: (missing, allowed) = (2, 0xa0...0xbf)
         case 0xed: (missing, allowed) = (2, 0x80...0x9f)
         case 0xe1...0xef: missing = 2

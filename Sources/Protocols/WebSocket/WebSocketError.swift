@@ -1,8 +1,8 @@
 import LoadingKitPrimitives
 
-/// Why a handshake or received bytes are not WebSocket, or why something cannot be sent.
+/// The reason why a handshake or received bytes are not WebSocket, or why a frame cannot be sent.
 public struct WebSocketError: Error, Sendable, Hashable {
-    /// What is wrong.
+    /// The kinds of errors.
     public enum Kind: Sendable, Hashable {
         // The handshake (RFC 6455 §4.1).
         case missingUpgrade, wrongAccept
@@ -25,21 +25,21 @@ public struct WebSocketError: Error, Sendable, Hashable {
         case messageTooBig(limit: Int)
         case emptyFrameFlood
         case outOfMemory
-        /// The connection's end came without a close frame.
+        /// The connection ended without a close frame.
         case closedEarly
-        /// What was to be sent comes after a close frame.
+        /// A call tried to send after a close frame.
         case closing
-        /// A control frame with more than 125 bytes was to be sent.
+        /// A call tried to send a control frame with more than 125 bytes.
         case controlPayloadTooLong
     }
 
-    /// What is wrong.
+    /// The kind of the error.
     public var kind: Kind
 
-    /// An error of a kind.
+    /// An error with this kind.
     public init(_ kind: Kind) { self.kind = kind }
 
-    /// The code of the close frame that the other side gets.
+    /// The code of the close frame that is sent to the other side.
     public var closeCode: WebSocketCloseCode {
         switch kind {
         case .invalidUTF8, .corruptCompression: .invalidFramePayloadData
@@ -104,21 +104,21 @@ extension WebSocketError: LayerError {
     }
 }
 
-/// Why a connection is closed (RFC 6455 §7.4).
+/// The reason for closing a connection (RFC 6455 §7.4).
 public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
     /// The number on the wire.
     public var rawValue: UInt16
 
-    /// A code of any number.
+    /// A code with any number.
     public init(rawValue: UInt16) { self.rawValue = rawValue }
 
     /// The purpose of the connection is fulfilled.
     public static let normalClosure = Self(rawValue: 1000)
-    /// The server goes down, or the user leaves.
+    /// The server is shutting down, or the user is leaving.
     public static let goingAway = Self(rawValue: 1001)
-    /// The other side broke the protocol's rules.
+    /// The other side violated the protocol.
     public static let protocolError = Self(rawValue: 1002)
-    /// The other side sent a kind of message that cannot be taken.
+    /// The other side sent a kind of message that is not supported.
     public static let unsupportedData = Self(rawValue: 1003)
     /// The close frame had no code. Never sent.
     public static let noStatusReceived = Self(rawValue: 1005)
@@ -126,17 +126,17 @@ public struct WebSocketCloseCode: RawRepresentable, Sendable, Hashable {
     public static let abnormalClosure = Self(rawValue: 1006)
     /// A message does not match its kind, for example text that is not UTF-8.
     public static let invalidFramePayloadData = Self(rawValue: 1007)
-    /// A message broke a rule of the side that got it.
+    /// A message violated a policy of its receiver.
     public static let policyViolation = Self(rawValue: 1008)
     /// A message was too long.
     public static let messageTooBig = Self(rawValue: 1009)
-    /// The server did not agree to an extension that the client needs.
+    /// The server did not accept an extension that the client requires.
     public static let mandatoryExtensionMissing = Self(rawValue: 1010)
-    /// The server met something that it did not expect.
+    /// The server encountered an unexpected condition.
     public static let internalServerError = Self(rawValue: 1011)
 
-    /// Whether the code may be in a close frame: those of the RFC and its registry, of libraries (3000 to 3999), and of
-    /// programs (4000 to 4999) (§7.4.2).
+    /// Whether a close frame may contain the code: codes of the RFC and its registry, of libraries (3000 to 3999), and
+    /// of programs (4000 to 4999) (§7.4.2).
     public var maySend: Bool {
         switch rawValue {
         case 1000...1003, 1007...1014, 3000...4999: true

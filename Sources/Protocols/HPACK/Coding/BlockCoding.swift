@@ -8,28 +8,28 @@ struct BlockReader {
     @inline(__always)
     var isAtEnd: Bool { offset == bytes.count }
 
-    /// How many bytes are left.
+    /// The number of unread bytes.
     @inline(__always)
     var remaining: Int { bytes.count &- offset }
 
-    /// What is left.
+    /// The unread bytes.
     @inline(__always)
     var rest: UnsafeRawBufferPointer { UnsafeRawBufferPointer(rebasing: bytes[offset...]) }
 
-    /// Bytes that have been read.
+    /// A range of the bytes.
     func bytes(from start: Int, to end: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(rebasing: bytes[start..<end])
     }
 
-    /// Goes on behind bytes that are known to be there.
+    /// Skips bytes, which the caller knows to be available.
     @inline(__always)
     mutating func skip(_ count: Int) { offset &+= count }
 
-    /// The next byte, which is there: see ``isAtEnd``. It stays the next one.
+    /// The next byte, without reading it. There must be one: see ``isAtEnd``.
     @inline(__always)
     var peeked: UInt8 { bytes[offset] }
 
-    /// An integer whose first bits are the lowest `prefix` bits of the next byte (RFC 7541 §5.1).
+    /// Reads an integer whose first bits are the lowest `prefix` bits of the next byte (RFC 7541 §5.1).
     @inline(__always)
     mutating func readInteger(prefix: UInt8) throws(HPACKError.Kind) -> Int {
         guard offset < bytes.count else { throw .truncated }
@@ -39,7 +39,7 @@ struct BlockReader {
         return first < mask ? Int(first) : try readContinuedInteger(from: Int(mask))
     }
 
-    /// The rest of an integer: 7 bits a byte, the lowest first. Five bytes hold any number that is allowed.
+    /// Reads the rest of an integer: 7 bits in each byte, the lowest first. Five bytes hold any allowed number.
     private mutating func readContinuedInteger(from start: Int) throws(HPACKError.Kind) -> Int {
         var value = UInt64(start)
         for shift: UInt64 in stride(from: 0, through: 28, by: 7) {
@@ -54,7 +54,7 @@ struct BlockReader {
         throw .integerOverflow
     }
 
-    /// A string as it is in the block, and whether it is Huffman-coded (RFC 7541 §5.2).
+    /// Reads a string in its coded form, and whether it is Huffman-coded (RFC 7541 §5.2).
     @inline(__always)
     mutating func readString() throws(HPACKError.Kind) -> (bytes: UnsafeRawBufferPointer, isHuffman: Bool) {
         guard offset < bytes.count else { throw .truncated }
@@ -69,8 +69,7 @@ struct BlockReader {
 
 /// Writes the integers and strings of a header block (RFC 7541 §5).
 enum BlockWriter {
-    /// Appends an integer, which is not negative, with `flags` in the bits before its first `prefix` bits
-    /// (RFC 7541 §5.1).
+    /// Appends a nonnegative integer, with `flags` in the bits before its first `prefix` bits (RFC 7541 §5.1).
     @inline(__always)
     static func append(_ value: Int, prefix: UInt8, flags: UInt8, to block: inout ByteBuilder) {
         let mask: UInt8 = 0xFF >> (8 - prefix)
@@ -88,7 +87,7 @@ enum BlockWriter {
         block.append(UInt8(truncatingIfNeeded: rest))
     }
 
-    /// Appends a string, Huffman-coded where that is shorter (RFC 7541 §5.2).
+    /// Appends a string, Huffman-coded if this is shorter (RFC 7541 §5.2).
     static func append(_ string: UnsafeRawBufferPointer, to block: inout ByteBuilder) {
         let count = HuffmanEncoder.count(string)
         if count < string.count {

@@ -1,16 +1,16 @@
-/// Puts bytes together, in memory that stays for the next time.
+/// Assembles bytes in memory that is reused for the next block.
 ///
-/// An array checks whether it has other owners, and whether it has room, at each of the many small pieces; here only the
-/// room is looked at.
+/// An array checks at each append whether it has other owners and whether it has room. A header block has many small
+/// pieces; here only the room is checked.
 struct ByteBuilder: Sendable {
     private var memory: Memory
     private var capacity: Int
     private(set) var count = 0
 
-    /// What is kept for the next time: more than a list mostly has.
+    /// The largest capacity that is kept for reuse: more than most lists need.
     private static let keptCapacity = 16 * 1024
 
-    /// No builder writes to memory that another one refers to: see ``removeAll()``.
+    /// A builder never writes to memory that another builder refers to: see ``removeAll()``.
     private final class Memory: @unchecked Sendable {  // written to by its only builder
         let start: UnsafeMutableRawPointer
 
@@ -24,35 +24,36 @@ struct ByteBuilder: Sendable {
         memory = Memory(capacity: capacity)
     }
 
-    /// Makes it empty, and what has been a copy of another builder independent. Comes before the first byte.
+    /// Makes the builder empty, and independent of a builder from which it was copied. Must be called before the first
+    /// byte is appended.
     mutating func removeAll() {
         count = 0
         guard capacity > Self.keptCapacity || !isKnownUniquelyReferenced(&memory) else { return }
         self = ByteBuilder()
     }
 
-    /// What has been put together, until the next change.
+    /// The assembled bytes. Valid until the next change.
     @inline(__always)
     var bytes: UnsafeRawBufferPointer { UnsafeRawBufferPointer(start: memory.start, count: count) }
 
-    /// The bytes from `start` on, which is not behind the end, until the next change.
+    /// The bytes from `start` on, which must not be behind the end. Valid until the next change.
     @inline(__always)
     func bytes(from start: Int) -> UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: memory.start + start, count: count &- start)
     }
 
-    /// Room for `wanted` bytes more, behind which ``advance(by:)`` moves the end.
+    /// Room for `wanted` more bytes. ``advance(by:)`` moves the end behind the bytes written.
     @inline(__always)
     mutating func room(_ wanted: Int) -> UnsafeMutableRawBufferPointer {
         if wanted > capacity &- count { grow(by: wanted) }
         return UnsafeMutableRawBufferPointer(start: memory.start + count, count: wanted)
     }
 
-    /// Takes up bytes that were written to ``room(_:)``.
+    /// Adds bytes that were written to ``room(_:)``.
     @inline(__always)
     mutating func advance(by written: Int) { count &+= written }
 
-    /// Takes the last bytes away, which are there.
+    /// Removes the last `removed` bytes, which must exist.
     @inline(__always)
     mutating func removeLast(_ removed: Int) { count &-= removed }
 

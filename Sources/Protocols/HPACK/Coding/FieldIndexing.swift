@@ -1,14 +1,14 @@
-/// Which fields the encoder puts into the dynamic table (RFC 7541 §6.2, §7.1).
+/// Decides which fields the encoder puts into the dynamic table (RFC 7541 §6.2, §7.1).
 enum FieldIndexing: Sendable {
-    /// Those that come again.
+    /// Fields that are repeated.
     case indexed
-    /// Those whose value changes from message to message: only when the same one is seen again.
+    /// Fields whose value changes between messages: indexed only when the same value occurs again.
     case whenRepeated
-    /// Those that are secret: no one on the way may put them into a table either, so that no one can find them out by
-    /// trying values and looking at the size (RFC 7541 §7.1.3).
+    /// Secret fields. Intermediaries must not index them either, so that an attacker cannot find their values by trying
+    /// values and observing the size (RFC 7541 §7.1.3).
     case never
 
-    /// A value of `Cookie` shorter than this has so little entropy that it could be guessed.
+    /// A `Cookie` value with fewer bytes than this has too little entropy and could be guessed.
     private static let guessableCookieBytes = 20
 
     init(_ known: KnownField, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
@@ -34,7 +34,7 @@ enum FieldIndexing: Sendable {
         }
     }
 
-    /// Names in use for keys and tokens that are registered nowhere.
+    /// Names in use for keys and tokens that are not registered.
     private static let secretNames: [StaticString] = [
         "api-key", "x-api-key", "x-auth-token", "x-access-token", "x-csrf-token", "x-xsrf-token", "private-token",
         "x-amz-security-token", "x-goog-api-key",

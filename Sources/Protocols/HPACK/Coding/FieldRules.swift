@@ -1,6 +1,6 @@
 /// The rules for names and values in header lists (RFC 9113 §8.2, §8.3).
 enum FieldRules {
-    /// What a name stands for, and what is wrong with it.
+    /// The kind of a name, and its errors.
     static func check(name: UnsafeRawBufferPointer) -> (kind: FieldNameKind, malformation: HPACKMalformation) {
         guard let first = name.first else { return (.field(.other), .invalidName) }
         if first == UInt8(ascii: ":") {
@@ -17,7 +17,7 @@ enum FieldRules {
         return (.field(known), malformation)
     }
 
-    /// What is wrong with the value of a field of some kind.
+    /// The errors of the value of a field of this kind.
     static func check(value: UnsafeRawBufferPointer, of kind: FieldNameKind) -> HPACKMalformation {
         guard let first = value.first, let last = value.last else { return [] }
         var malformation: HPACKMalformation = []
@@ -31,7 +31,8 @@ enum FieldRules {
 
     private static func isControl(_ byte: UInt8) -> Bool { (byte < 0x20 && byte != 0x09) || byte == 0x7F }
 
-    /// Whether any byte is below 0x20 or is 0x7F, eight at a time; the last eight overlap those before.
+    /// Whether any byte is below 0x20 or is 0x7F. Eight bytes are checked at a time; the last eight overlap earlier
+    /// ones.
     private static func mayHaveControl(_ value: UnsafeRawBufferPointer) -> Bool {
         guard value.count >= 8 else { return value.contains(where: isControl) }
         let last = value.count &- 8
@@ -39,7 +40,7 @@ enum FieldRules {
         while true {
             let word = value.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
             let deletes = word ^ 0x7F7F_7F7F_7F7F_7F7F
-            // Subtracting sets the highest bit of the first byte that is smaller, which did not have it before.
+            // The subtraction sets the highest bit of the first smaller byte, which was not set before.
             let below = (word &- 0x2020_2020_2020_2020) & ~word
             let zero = (deletes &- 0x0101_0101_0101_0101) & ~deletes
             if (below | zero) & 0x8080_8080_8080_8080 != 0 { return true }
@@ -51,7 +52,7 @@ enum FieldRules {
     private static let capital: UInt8 = 1
     private static let forbidden: UInt8 = 2
 
-    /// For each byte: ``capital``, ``forbidden``, or 0 for the bytes of a token in small letters (RFC 9110 §5.6.2).
+    /// The class of each byte: ``capital``, ``forbidden``, or 0 for the bytes of a lowercase token (RFC 9110 §5.6.2).
     private static let nameBytes: [UInt8] = (0...255).map { (byte: UInt8) in
         switch byte {
         case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"): 0

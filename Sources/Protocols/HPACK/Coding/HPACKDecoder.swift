@@ -1,51 +1,52 @@
 /// Decodes the header blocks that one side of a connection sends, in their order (RFC 7541).
 ///
-/// The blocks of all streams share a dynamic table, so every block must be decoded, also that of a stream which is
-/// reset. After an error nothing more can be decoded: the connection must be closed (RFC 9113 §4.3).
+/// The blocks of all streams share a dynamic table, so every block must be decoded, including those of streams that are
+/// reset. After an error no more blocks can be decoded: the connection must be closed (RFC 9113 §4.3).
 public struct HPACKDecoder: Sendable {
-    /// How large a list may be before its fields are no longer kept.
+    /// The limits of a list. Fields beyond them are not kept.
     public var limits: HPACKLimits
 
     private static let blockBytes = 256 << 20
 
     private let staticTable = StaticTable.shared
     private var table: DynamicTable
-    /// What the encoder may set the table's size to.
+    /// The largest size to which the encoder may set the table.
     private var announcedSize: Int
-    /// The lowest size announced that the encoder has yet to take up, where it is below the table's.
+    /// The lowest announced size that the encoder has not applied yet, if it is below the table's.
     private var requiredSize: Int?
     private var hasFailed = false
-    /// How much the list before had, within reason: the next one mostly has as much.
+    /// The numbers of fields and bytes of the previous list, within limits. The next list usually has similar numbers.
     private var expectedFields = 16
     private var expectedBytes = 512
-    /// Where a list's names and values are put together.
+    /// The memory in which a list's names and values are assembled.
     private var builder = ByteBuilder()
     private var literals = LiteralMemory()
 
-    /// Makes a decoder whose dynamic table may have `maximumTableSize` bytes from the start on: 4096, HTTP/2's initial
-    /// value, unless both sides know another one. SETTINGS change it later: see ``setMaximumTableSize(_:)``.
+    /// Makes a decoder whose dynamic table may have `maximumTableSize` bytes from the start: 4096, HTTP/2's initial
+    /// value, unless both sides have agreed on another one. SETTINGS change it later: see ``setMaximumTableSize(_:)``.
     public init(maximumTableSize: Int = 4096, limits: HPACKLimits = HPACKLimits()) {
         self.limits = limits
         table = DynamicTable(maximumSize: maximumTableSize)
         announcedSize = max(0, maximumTableSize)
     }
 
-    /// Sets the size in bytes to which the peer's encoder may set the dynamic table, when the peer has acknowledged the
-    /// SETTINGS_HEADER_TABLE_SIZE with it. Where it is lower than before, the next block must take it up.
+    /// Sets the largest size in bytes to which the peer's encoder may set the dynamic table. Call it when the peer has
+    /// acknowledged the SETTINGS_HEADER_TABLE_SIZE with this size. If the size is lower than before, the next block
+    /// must apply it.
     public mutating func setMaximumTableSize(_ size: Int) {
         announcedSize = max(0, size)
         guard announcedSize < table.maximumSize else { return }
         requiredSize = min(announcedSize, requiredSize ?? announcedSize)
     }
 
-    /// The size in bytes that the dynamic table has now, as RFC 7541 §4.1 counts it.
+    /// The current size of the dynamic table in bytes, as RFC 7541 §4.1 counts it.
     public var tableSize: Int { table.size }
 
-    /// The number of entries that the dynamic table has now.
+    /// The current number of entries in the dynamic table.
     public var tableCount: Int { table.count }
 
-    /// Decodes a whole block (the payloads of HEADERS and its CONTINUATION frames, one after the other) into `list`,
-    /// whose former content is gone then.
+    /// Decodes a whole block (the payloads of HEADERS and its CONTINUATION frames, joined) into `list`. The former
+    /// content of `list` is removed.
     ///
     /// - Throws: ``HPACKError``, a connection error of type COMPRESSION_ERROR. `list` is incomplete then.
     public mutating func decode(
@@ -55,7 +56,7 @@ public struct HPACKDecoder: Sendable {
         list.fields.reserve(fields: expectedFields, bytes: expectedBytes)
         builder.removeAll()
         literals.restart()
-        // Also after an error, as the list's entries refer to it.
+        // Also necessary after an error, as the list's entries refer to these bytes.
         defer { list.fields.append(bytes: builder.bytes) }
         var reader = BlockReader(block)
         do throws(HPACKError.Kind) {
@@ -83,7 +84,7 @@ public struct HPACKDecoder: Sendable {
         return list
     }
 
-    /// Reads the sizes for the dynamic table with which a block may begin (RFC 7541 §4.2).
+    /// Reads the table sizes with which a block may begin (RFC 7541 §4.2).
     private mutating func readTableSizes(_ reader: inout BlockReader) throws(HPACKError.Kind) {
         var count = 0
         while !reader.isAtEnd, reader.peeked & 0xE0 == 0x20 {
@@ -95,7 +96,7 @@ public struct HPACKDecoder: Sendable {
             requiredSize = nil
             table.setMaximumSize(size)
         }
-        // An empty block refers to nothing, so that it cannot be misunderstood.
+        // An empty block refers to no table entry, so it needs no table size.
         guard requiredSize == nil || reader.isAtEnd else { throw .missingTableSize }
     }
 
@@ -112,7 +113,7 @@ public struct HPACKDecoder: Sendable {
         } else if byte & 0xE0 == 0x20 {
             throw .misplacedTableSize
         } else {
-            // Without indexing, or never indexed: the difference concerns encoders that send it on.
+            // Without indexing, or never indexed: the difference concerns only encoders that forward the field.
             try readLiteral(&reader, prefix: 4, isInserted: false, into: &list)
         }
     }
@@ -133,7 +134,7 @@ public struct HPACKDecoder: Sendable {
         }
     }
 
-    /// Where in the dynamic table the entry with an index is, or nil when it is in the static table.
+    /// The position of the entry with `index` in the dynamic table; nil if it is in the static table.
     @inline(__always)
     private func dynamicPlace(of index: Int) throws(HPACKError.Kind) -> Int? {
         guard index > 0 else { throw .invalidIndex }
@@ -143,8 +144,8 @@ public struct HPACKDecoder: Sendable {
         return place
     }
 
-    /// Reads a field whose value, and perhaps name, is in the block. The builder has both in the meantime, also when
-    /// the limits do not let the list keep them.
+    /// Reads a field whose value, and possibly name, is in the block. The builder contains both temporarily, even if
+    /// the limits do not allow the list to keep them.
     private mutating func readLiteral(
         _ reader: inout BlockReader, prefix: UInt8, isInserted: Bool, into list: inout HPACKHeaderList
     ) throws(HPACKError.Kind) {
@@ -177,7 +178,7 @@ public struct HPACKDecoder: Sendable {
         let value = builder.bytes(from: valueStart)
         entry.valueCount = UInt32(truncatingIfNeeded: value.count)
         entry.valueMalformation = FieldRules.check(value: value, of: entry.kind)
-        // What is in the dynamic table changes.
+        // The contents of the dynamic table change, so a literal whose name is in it is not remembered.
         let codedEnd = index <= StaticTable.count ? reader.offset : codedStart
         literals.note(reader.bytes(from: codedStart, to: codedEnd), entry, decoded: builder.bytes(from: start))
         return entry
@@ -208,7 +209,7 @@ public struct HPACKDecoder: Sendable {
         return entry
     }
 
-    /// Appends the string that comes next (RFC 7541 §5.2).
+    /// Appends the next string of the block (RFC 7541 §5.2).
     @inline(__always)
     private mutating func readString(_ reader: inout BlockReader) throws(HPACKError.Kind) {
         let (bytes, isHuffman) = try reader.readString()
@@ -218,15 +219,15 @@ public struct HPACKDecoder: Sendable {
     }
 }
 
-/// How large a header list may be before its fields are no longer kept.
+/// The limits of a header list. Fields beyond them are not kept.
 public struct HPACKLimits: Sendable, Equatable {
-    /// Bytes of one list: of its names and values, and 32 for each field, which is how SETTINGS_MAX_HEADER_LIST_SIZE
-    /// counts (RFC 9113 §6.5.2); 256 KiB. At most 2 GiB counts, whatever is set.
+    /// The size of one list in bytes: its names and values, and 32 for each field, as SETTINGS_MAX_HEADER_LIST_SIZE
+    /// counts (RFC 9113 §6.5.2); 256 KiB. A setting above 2 GiB counts as 2 GiB.
     public var listBytes = 256 * 1024
 
-    /// Fields of one list, pseudo-header fields among them; 1,000.
+    /// The number of fields in one list, including pseudo-header fields; 1,000.
     public var fieldCount = 1000
 
-    /// The limits that this page gives.
+    /// The default limits.
     public init() {}
 }

@@ -2,30 +2,30 @@ import LoadingKitPrimitives
 
 /// Encodes the header lists that one side of a connection sends, in their order (RFC 7541).
 ///
-/// A field that was sent before costs a byte or two. Fields that hold secrets (`Authorization`, `Proxy-Authorization`,
-/// `Set-Cookie`, short values of `Cookie`, and names in use for keys and tokens) are marked as never to be indexed.
-/// Every block that was encoded must be sent, in the same order, as the peer's table follows from it.
+/// A repeated field takes one or two bytes. Secret fields (`Authorization`, `Proxy-Authorization`, `Set-Cookie`, short
+/// values of `Cookie`, and names in use for keys and tokens) are marked as never indexed. Every encoded block must be
+/// sent, in the same order, because it changes the peer's table.
 public struct HPACKEncoder: Sendable {
-    /// Whether a `Cookie` field is sent as one field for each cookie, so that those that stay the same cost a byte or
-    /// two when another one changes (RFC 9113 §8.2.3); true. The receiver puts them together again.
+    /// Whether a `Cookie` field is sent as one field for each cookie, so that unchanged cookies take one or two bytes
+    /// when another one changes (RFC 9113 §8.2.3); true. The receiver joins them again.
     public var splitsCookies = true
 
     private let staticTable = StaticTable.shared
     private var table: EncoderTable
-    /// The size at most that this side uses, whatever the peer allows.
+    /// The largest table size that this side uses, even if the peer allows more.
     private let preferredSize: Int
-    /// The size that the table gets when the next block is encoded.
+    /// The table's size from the next block on.
     private var targetSize: Int
-    /// The lowest size that was set since the last block, which has to be announced to the peer (RFC 7541 §4.2).
+    /// The lowest size that was set since the last block. It must be announced to the peer (RFC 7541 §4.2).
     private var lowestSize: Int
-    /// Hashes of fields that were sent without being indexed.
+    /// The hashes of fields that were sent without indexing.
     private var seen = [UInt32](repeating: 0, count: 64)
-    /// Where a block is put together.
+    /// The memory in which a block is assembled.
     private var builder = ByteBuilder()
 
-    /// Makes an encoder whose dynamic table has at most `preferredTableSize` bytes: 4096, which holds what repeats in a
-    /// client's requests. Until ``setMaximumTableSize(_:)`` is called, the peer is taken to allow 4096, HTTP/2's initial
-    /// value.
+    /// Makes an encoder whose dynamic table has at most `preferredTableSize` bytes: 4096, which is enough for the
+    /// repeated fields of a client's requests. Until ``setMaximumTableSize(_:)`` is called, the peer is assumed to
+    /// allow 4096, HTTP/2's initial value.
     public init(preferredTableSize: Int = 4096) {
         preferredSize = max(0, preferredTableSize)
         table = EncoderTable(maximumSize: 4096)
@@ -33,20 +33,20 @@ public struct HPACKEncoder: Sendable {
         lowestSize = targetSize
     }
 
-    /// Sets the size in bytes that the peer allows the dynamic table to have: its SETTINGS_HEADER_TABLE_SIZE. The next
-    /// block begins with the update that the peer needs.
+    /// Sets the largest size of the dynamic table that the peer allows, in bytes: its SETTINGS_HEADER_TABLE_SIZE. The
+    /// next block begins with the required size update.
     public mutating func setMaximumTableSize(_ size: Int) {
         targetSize = min(preferredSize, max(0, size))
         lowestSize = min(lowestSize, targetSize)
     }
 
-    /// The size in bytes that the dynamic table has now, as RFC 7541 §4.1 counts it.
+    /// The current size of the dynamic table in bytes, as RFC 7541 §4.1 counts it.
     public var tableSize: Int { table.table.size }
 
     /// Appends the block of a whole header list to `block`.
     ///
-    /// Names are written in small letters, whatever their case (RFC 9113 §8.2). Nothing else is checked here: fields
-    /// that HTTP/2 does not have, and bytes that may be in no field, are for the caller to refuse before.
+    /// Names are written in lowercase (RFC 9113 §8.2). There are no other checks: the caller must refuse fields that
+    /// HTTP/2 does not allow, and bytes that no field may contain.
     public mutating func encode(_ pseudoFields: HPACKPseudoFields, _ fields: HTTPFields, into block: inout [UInt8]) {
         builder.removeAll()
         appendTableSizes()
@@ -54,7 +54,7 @@ public struct HPACKEncoder: Sendable {
             var text = text
             text.withUTF8 { append(name, value: UnsafeRawBufferPointer($0)) }
         }
-        // All at once, as each look at the fields for itself costs more than what is done with most of them.
+        // All fields are read in one call, as a separate access to each costs more than encoding most of them.
         fields.withEntries { entries, bytes in
             for entry in entries { append(entry, in: bytes) }
         }
@@ -84,7 +84,7 @@ public struct HPACKEncoder: Sendable {
         }
     }
 
-    /// Announces a table whose size has changed: the lowest it had since, and what it is now (RFC 7541 §4.2).
+    /// Announces a changed table size: the lowest size since the last block, and the current size (RFC 7541 §4.2).
     private mutating func appendTableSizes() {
         if lowestSize < min(targetSize, table.table.maximumSize) { setTableSize(lowestSize) }
         if targetSize != table.table.maximumSize { setTableSize(targetSize) }
@@ -115,7 +115,7 @@ public struct HPACKEncoder: Sendable {
             return appendIndex(index)
         }
         let field = HashedField(known, name: name, value: value)
-        // A field that is never to be indexed is not in the table.
+        // A never-indexed field is not in the table.
         if let index = table.index(of: field) { return appendIndex(index) }
         let indexing = FieldIndexing(known, name: name, value: value)
         appendLiteral(field, nameIndex: staticTable.index(of: known), indexing)
@@ -131,12 +131,12 @@ public struct HPACKEncoder: Sendable {
         }
     }
 
-    /// Appends each of the cookies, which are between semicolons followed by a space, as a field.
+    /// Appends each cookie as a field. The cookies are separated by a semicolon and a space.
     private mutating func appendCookies(name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         var rest = value[...]
         while let semicolon = rest.firstIndex(of: UInt8(ascii: ";")) {
             let next = semicolon + 2
-            // What is not separated in this way cannot be put together again in the same way.
+            // Cookies with another separator could not be joined in the same way again.
             guard next < rest.endIndex, rest[semicolon + 1] == UInt8(ascii: " ") else { break }
             append(.cookie, name: name, value: UnsafeRawBufferPointer(rebasing: rest[..<semicolon]))
             rest = rest[next...]
@@ -147,7 +147,7 @@ public struct HPACKEncoder: Sendable {
     @inline(__always)
     private mutating func appendIndex(_ index: Int) { BlockWriter.append(index, prefix: 7, flags: 0x80, to: &builder) }
 
-    /// Appends a field that no table has. `nameIndex` is where the static table has the name.
+    /// Appends a field that neither table contains. `nameIndex` is the index of its name in the static table.
     private mutating func appendLiteral(_ field: HashedField, nameIndex: Int?, _ indexing: FieldIndexing) {
         if indexing == .never { return appendLiteral(field, nameIndex: nameIndex, prefix: 4, flags: 0x10) }
         guard decideInsertion(field, indexing) else {
@@ -157,7 +157,8 @@ public struct HPACKEncoder: Sendable {
         table.insert(field)
     }
 
-    /// Whether a field goes into the table: one that changes often, or that would push much out, when it comes again.
+    /// Whether a field is inserted into the table. A field that changes often, or would evict many others, is inserted
+    /// only when it is repeated.
     private mutating func decideInsertion(_ field: HashedField, _ indexing: FieldIndexing) -> Bool {
         let room = table.table.maximumSize
         guard field.size <= room else { return false }
@@ -180,7 +181,7 @@ public struct HPACKEncoder: Sendable {
 
     private mutating func appendName(_ field: HashedField) {
         guard field.isNameKnown else { return BlockWriter.append(field.name, to: &builder) }
-        // It may have capital letters still.
+        // The name may still contain capital letters.
         withUnsafeTemporaryAllocation(byteCount: field.name.count, alignment: 8) { bytes in
             Bytes.lowercase(field.name, to: bytes)
             BlockWriter.append(UnsafeRawBufferPointer(bytes), to: &builder)

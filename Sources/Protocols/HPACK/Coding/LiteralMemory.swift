@@ -1,33 +1,33 @@
 import LoadingKitPrimitives
 
-/// The last literal that each place among a block's literals had: a server that indexes nothing, as nginx, or whose
-/// fields are not worth it sends the same again with each response, and what is the same to the byte is not decoded and
-/// checked again.
+/// The last literal at each position among a block's literals. A server that indexes no fields, such as nginx, or
+/// fields that are not worth indexing, repeats the same literals in each response. A literal with identical bytes is
+/// not decoded and checked again.
 ///
-/// What a literal means follows from its bytes alone, unless its name is in the dynamic table; its bytes determine where it
-/// ends, so that comparing those that a literal had before is enough.
+/// A literal's bytes determine its field, unless its name is in the dynamic table. The bytes also determine where it
+/// ends, so comparing the bytes of the former literal is sufficient.
 struct LiteralMemory: Sendable {
-    /// Literals behind so many are not remembered.
+    /// The number of positions. Literals behind them are not remembered.
     private static let places = 16
-    /// What a literal may have, coded and decoded together, to be remembered.
+    /// The largest size of a literal that is remembered, coded and decoded form together, in bytes.
     private static let room = 256
 
     private struct Literal {
-        /// 0 where none is remembered.
+        /// 0 if no literal is remembered.
         var codedCount: Int
         var entry: TableEntry
     }
 
     private var literals: [Literal] = []
-    /// For each place the coded bytes, and behind them the name and the value.
+    /// For each position the coded bytes, followed by the name and the value.
     private var store: [UInt8] = []
     private var place = 0
 
-    /// Comes before the first literal of a block.
+    /// Must be called before the first literal of a block.
     mutating func restart() { place = 0 }
 
-    /// Where `bytes` begin with the literal that had this place, appends its name and value, and gives the field and the
-    /// number of coded bytes. The next literal has the next place then.
+    /// If `bytes` begin with the last literal at this position, appends its name and value, returns the field and the
+    /// number of coded bytes, and moves to the next position.
     @inline(__always)
     mutating func recall(
         _ bytes: UnsafeRawBufferPointer, to builder: inout ByteBuilder
@@ -51,7 +51,7 @@ struct LiteralMemory: Sendable {
         return (entry, count)
     }
 
-    /// Remembers a literal that was not recalled, or with no coded bytes that it is none to be remembered.
+    /// Remembers a literal that was not recalled. Without coded bytes, it records that this literal is not remembered.
     mutating func note(_ coded: UnsafeRawBufferPointer, _ entry: TableEntry, decoded: UnsafeRawBufferPointer) {
         guard place < Self.places else { return }
         defer { place += 1 }

@@ -1,5 +1,5 @@
 extension HPACKHeaderList {
-    /// Makes the list empty, for the next block. Memory that nothing else refers to is kept.
+    /// Makes the list empty, for the next block. Memory without other references is kept.
     mutating func removeAll() {
         fields.removeAll(keepingFields: .max, bytes: .max)
         pseudoFields = PseudoSlices()
@@ -21,7 +21,7 @@ extension HPACKHeaderList {
         return !exceedsLimits
     }
 
-    /// Takes a field up whose name and value are at `offset` in the bytes; checks it only where it is left out.
+    /// Adds a field whose name and value are at `offset` in the bytes. A field that is left out is only checked.
     @inline(__always)
     mutating func note(_ entry: TableEntry, at offset: Int?) {
         malformation.formUnion(entry.nameMalformation.union(entry.valueMalformation))

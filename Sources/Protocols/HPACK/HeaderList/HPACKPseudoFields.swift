@@ -1,8 +1,8 @@
 import LoadingKitPrimitives
 
-/// The pseudo-header fields of a message to be encoded. Make one with the function that names the kind of message.
+/// The pseudo-header fields of a message to encode. Use the function that names the kind of message.
 public struct HPACKPseudoFields: Sendable, Equatable {
-    // One for each, and no array, which would have to be allocated for each message.
+    // Single properties, as an array would have to be allocated for each message.
     private var status: String?
     private var method: String?
     private var `protocol`: String?
@@ -21,10 +21,10 @@ public struct HPACKPseudoFields: Sendable, Equatable {
         if let path { body(.path, path) }
     }
 
-    /// None: for a trailer section (RFC 9113 §8.1).
+    /// No fields, for a trailer section (RFC 9113 §8.1).
     public static let none = HPACKPseudoFields()
 
-    /// Those of a request (RFC 9113 §8.3.1); `protocol` for extended CONNECT only (RFC 8441 §4).
+    /// The fields of a request (RFC 9113 §8.3.1). `protocol` is only for extended CONNECT (RFC 8441 §4).
     public static func request(
         method: String, scheme: String, authority: String?, path: String, protocol: String? = nil
     ) -> HPACKPseudoFields {
@@ -32,12 +32,12 @@ public struct HPACKPseudoFields: Sendable, Equatable {
             method: method, protocol: `protocol`, scheme: scheme, authority: authority, path: path)
     }
 
-    /// Those of a CONNECT request for a tunnel to `authority`, which is `host:port` (RFC 9113 §8.5).
+    /// The fields of a CONNECT request for a tunnel to `authority`, which is `host:port` (RFC 9113 §8.5).
     public static func connect(authority: String) -> HPACKPseudoFields {
         HPACKPseudoFields(method: "CONNECT", authority: authority)
     }
 
-    /// That of a response, with a status of three digits (RFC 9113 §8.3.2).
+    /// The field of a response, with a status of three digits (RFC 9113 §8.3.2).
     public static func response(status: Int) -> HPACKPseudoFields { HPACKPseudoFields(status: String(status)) }
 }
 
@@ -51,7 +51,7 @@ public enum HPACKPseudoFieldName: UInt8, Sendable, CaseIterable {
     case authority
     /// `:path`
     case path
-    /// `:protocol`, of extended CONNECT.
+    /// `:protocol` of extended CONNECT.
     case `protocol`
     /// `:status`
     case status
@@ -74,7 +74,7 @@ public enum HPACKPseudoFieldName: UInt8, Sendable, CaseIterable {
         }
     }
 
-    /// The pseudo-header field of that name, or nil.
+    /// The pseudo-header field with this name; nil if there is none.
     init?(nameBytes bytes: UnsafeRawBufferPointer) {
         guard let match = Self.allCases.first(where: { Bytes.areEqual(bytes, $0.nameBytes) }) else { return nil }
         self = match

@@ -1,22 +1,23 @@
-/// Decodes strings of RFC 7541 §5.2.
+/// Decodes Huffman-coded strings (RFC 7541 §5.2).
 ///
-/// A look at the next 12 bits gives one or two of the symbols that occur in practice; the rest are found by their
-/// code's length, which in a canonical code follows from comparing the bits with the last code of each length.
+/// A table look-up with the next 12 bits yields one or two of the symbols that are frequent in practice. The other
+/// symbols are found by the length of their code. In a canonical code, comparing the bits with the last code of each
+/// length yields this length.
 struct HuffmanDecoder {
     private let bits: CodedBits
     private let output: UnsafeMutableRawBufferPointer
-    /// How many bits are decoded.
+    /// The number of decoded bits.
     private var position = 0
-    /// How many symbols these were.
+    /// The number of decoded symbols.
     private var count = 0
 
-    /// How much room decoding needs for a coded string: the shortest code has 5 bits, and symbols are written in pairs,
-    /// of which the second may not be one.
+    /// The room that decoding a coded string needs, in bytes: the shortest code has 5 bits, and symbols are written in
+    /// pairs, in which the second symbol may be unused.
     @inline(__always)
     static func room(encoded count: Int) -> Int { count / 5 * 8 + count % 5 * 8 / 5 + 1 }
 
-    /// Decodes `bytes`, behind which `readable` more can be read, to `output`, which has room for ``room(encoded:)``,
-    /// and returns how many bytes there are.
+    /// Decodes `bytes` to `output`, which has room for ``room(encoded:)``, and returns the number of decoded bytes.
+    /// `readable` more bytes may be read behind `bytes`.
     static func decode(
         _ bytes: UnsafeRawBufferPointer, followedBy readable: Int = 0, to output: UnsafeMutableRawBufferPointer
     ) -> Result<Int, HPACKError.Kind> {
@@ -40,7 +41,8 @@ struct HuffmanDecoder {
             decodeFours(pairs)
             if remaining < Self.bitsOfFour, !decodeLast(pairs) { return .failure(.invalidPadding) }
             let word = bits.word(at: position)
-            // What is left is padding if it is less than a byte, of ones (RFC 7541 §5.2). No symbol has such a code.
+            // If less than a byte is left and all its bits are ones, the rest is padding (RFC 7541 §5.2). No symbol has
+            // such a code.
             if remaining < 8, word == .max { return .success(count) }
             let (symbol, length) = Self.longCode(UInt32(truncatingIfNeeded: word >> 32))
             guard length <= remaining else { return .failure(.invalidPadding) }
@@ -51,11 +53,11 @@ struct HuffmanDecoder {
         }
     }
 
-    /// What four looks take at most.
+    /// The largest number of bits for four look-ups.
     private static let bitsOfFour = 4 * HuffmanTable.pairBits
 
-    /// Decodes with four looks at a time, which are within the string, until there is too little left for that, or a
-    /// code that is not in the table: then the looks take nothing, as their entry is 0.
+    /// Decodes with four look-ups at a time within the string, until too few bits are left or a code is not in the
+    /// table. The entry of such a code is 0, so the look-ups take no bits.
     @inline(__always)
     private mutating func decodeFours(_ pairs: UnsafeBufferPointer<UInt32>) {
         while remaining >= Self.bitsOfFour {
@@ -69,12 +71,12 @@ struct HuffmanDecoder {
         }
     }
 
-    /// Decodes what is left until there are only padding or a code that is not in the table, and returns whether all
-    /// that was found was within the string.
+    /// Decodes the rest until only padding, or a code that is not in the table, is left. Returns whether all codes
+    /// found were within the string.
     @inline(__always)
     private mutating func decodeLast(_ pairs: UnsafeBufferPointer<UInt32>) -> Bool {
-        // It has all that is left, and ones behind it. These and padding before them begin no code in the table, so
-        // that one which is too long means that the string ends within a code.
+        // The word contains the rest of the string, followed by ones. Ones, with or without padding before them, begin
+        // no code in the table. A code that is too long therefore means that the string ends within a code.
         var word = bits.word(at: position)
         while true {
             let entry = Self.entry(pairs, word)
@@ -89,7 +91,7 @@ struct HuffmanDecoder {
         pairs[Int(truncatingIfNeeded: word >> UInt64(64 - HuffmanTable.pairBits))]
     }
 
-    /// Writes the symbols of an entry, whose bits are within the string, and goes on behind it.
+    /// Writes the symbols of an entry, whose bits are within the string, and advances behind them.
     @inline(__always)
     private mutating func take(_ entry: UInt32, from word: inout UInt64) {
         let symbols = UInt16(truncatingIfNeeded: entry >> 16)
@@ -99,7 +101,7 @@ struct HuffmanDecoder {
         word = word &<< UInt64(entry & 0x3F)
     }
 
-    /// The symbol with which 32 bits begin, where its code is longer than ``HuffmanTable/pairBits``, and its length.
+    /// The first symbol in 32 bits, if its code is longer than ``HuffmanTable/pairBits``, and the length of the code.
     private static func longCode(_ bits: UInt32) -> (symbol: UInt16, length: Int) {
         var row = 0
         while bits > HuffmanTable.longLastBits[row] { row += 1 }
@@ -109,28 +111,29 @@ struct HuffmanDecoder {
     }
 }
 
-/// The bits of a Huffman-coded string, the first one in the highest bit of a word.
+/// The bits of a Huffman-coded string. The first one is the highest bit of a word.
 struct CodedBits {
     private let bytes: UnsafeRawBufferPointer
-    /// The last place from which a word can be read, be it in part behind the string; negative where there is none.
+    /// The last offset from which a word can be read, even if a part of it is behind the string; negative if there is
+    /// none.
     private let lastWord: Int
 
-    /// `readable` bytes that follow `bytes` can be read too.
+    /// The `readable` bytes that follow `bytes` can be read, too.
     @inline(__always)
     init(_ bytes: UnsafeRawBufferPointer, followedBy readable: Int) {
         self.bytes = bytes
         lastWord = bytes.count &+ readable &- 8
     }
 
-    /// How many bits there are. A block's length is limited, so that they can be counted.
+    /// The number of bits. A block's length is limited, so the number does not overflow.
     @inline(__always)
     var count: Int { bytes.count &* 8 }
 
-    /// The bits from `position` on, which is not behind the end: 57 or more, with ones for those behind the end.
+    /// The bits from `position` on, which must not be behind the end: 57 or more, with ones behind the end.
     @inline(__always)
     func word(at position: Int) -> UInt64 {
         let offset = position &>> 3
-        // By the caller's promise what `lastWord` allows can be read.
+        // The caller guarantees that the bytes up to `lastWord` can be read.
         let word = offset <= lastWord ? loaded(at: offset) : assembled(at: offset)
         let rest = count &- position
         let ones = rest < 64 ? UInt64.max &>> UInt64(truncatingIfNeeded: rest) : 0
@@ -143,7 +146,7 @@ struct CodedBits {
         return UInt64(bigEndian: start.loadUnaligned(fromByteOffset: offset, as: UInt64.self))
     }
 
-    /// The last bytes, which are fewer than eight, in the place of a word's first ones.
+    /// The last bytes, fewer than eight, at the beginning of a word.
     private func assembled(at offset: Int) -> UInt64 {
         var word: UInt64 = 0
         for index in offset..<bytes.count { word |= UInt64(bytes[index]) << UInt64(56 &- (index &- offset) &* 8) }

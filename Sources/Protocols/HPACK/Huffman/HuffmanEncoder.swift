@@ -1,6 +1,6 @@
-/// Encodes strings of RFC 7541 §5.2.
+/// Encodes Huffman-coded strings (RFC 7541 §5.2).
 enum HuffmanEncoder {
-    /// How many bytes the coded string has.
+    /// The number of bytes in the coded string.
     static func count(_ bytes: UnsafeRawBufferPointer) -> Int {
         let bits = HuffmanTable.codes.withUnsafeBufferPointer { codes in
             bytes.reduce(into: 0) { $0 &+= Int(truncatingIfNeeded: codes[Int($1)] & 0xFF) }
@@ -18,8 +18,8 @@ enum HuffmanEncoder {
     private static func encode(
         _ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer, codes: UnsafeBufferPointer<UInt64>
     ) {
-        // The lowest `pending` bits of `bits` are still to be written: fewer than 32 between two bytes of the string, so
-        // that the longest code, of 30 bits, has room beside them.
+        // The lowest `pending` bits of `bits` have not been written. Between two bytes of the string there are fewer
+        // than 32, so that the longest code, of 30 bits, fits beside them.
         var bits: UInt64 = 0
         var pending: UInt64 = 0
         var offset = 0
@@ -40,7 +40,7 @@ enum HuffmanEncoder {
             offset &+= 1
         }
         guard pending > 0 else { return }
-        // The padding is the beginning of EOS: ones.
+        // The padding is the beginning of EOS, which consists of ones.
         output[offset] = UInt8(truncatingIfNeeded: bits << (8 &- pending) | 0xFF >> pending)
     }
 }

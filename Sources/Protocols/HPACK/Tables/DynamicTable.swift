@@ -1,22 +1,22 @@
-/// The dynamic table (RFC 7541 §2.3.2): fields in the order of their insertion, the oldest of which are evicted.
+/// The dynamic table (RFC 7541 §2.3.2): fields in the order of their insertion. The oldest are evicted first.
 ///
-/// The bytes of all fields are in one store, each field's in one piece. Evicting only moves the beginning; when the
-/// bytes before it are as many as those in use, these are moved to the front, so that the store is at most about twice
-/// as large as the table.
+/// The bytes of all fields are in one store, each field's in one piece. Evicting only moves the beginning. When the
+/// unused bytes before it are as many as the used ones, the used bytes are moved to the front, so that the store is at
+/// most about twice as large as the table.
 struct DynamicTable: Sendable {
-    /// The size that the table may have, as RFC 7541 §4.1 counts it.
+    /// The largest size of the table, as RFC 7541 §4.1 counts it.
     private(set) var maximumSize: Int
-    /// The size that the table has.
+    /// The current size of the table.
     private(set) var size = 0
-    /// How many entries there are.
+    /// The number of entries.
     private(set) var count = 0
-    /// How many entries were ever inserted: the number of the next one.
+    /// The number of all insertions, which is the number of the next entry.
     private(set) var insertions = 0
 
     private var store: [UInt8] = []
     /// The ``TableEntry/offset`` of the store's first byte.
     private var storeOffset = 0
-    /// A ring, as large as a power of two: the entry with number n is at n modulo its size.
+    /// A ring whose size is a power of two: entry n is at position n modulo the size.
     private var ring: [TableEntry] = []
 
     init(maximumSize: Int) { self.maximumSize = Self.clamped(maximumSize) }
@@ -24,18 +24,18 @@ struct DynamicTable: Sendable {
     /// SETTINGS_HEADER_TABLE_SIZE has 32 bits (RFC 9113 §6.5.1).
     private static func clamped(_ size: Int) -> Int { min(max(0, size), Int(UInt32.max)) }
 
-    /// The entry at an index that counts from 0, the newest; the index must be below ``count``.
+    /// The entry at an index. The newest entry has index 0. The index must be below ``count``.
     @inline(__always)
     subscript(index: Int) -> TableEntry { ring[(insertions &- 1 &- index) & (ring.count &- 1)] }
 
-    /// The entry with a number, which must be there still.
+    /// The entry with a number. It must still be in the table.
     @inline(__always)
     func entry(number: Int) -> TableEntry { ring[number & (ring.count &- 1)] }
 
-    /// The number of the oldest entry that is there still.
+    /// The number of the oldest entry in the table.
     var oldestNumber: Int { insertions &- count }
 
-    /// Calls `body` with the name and the value of an entry, which are one after the other.
+    /// Calls `body` with the name of an entry and, directly behind it, its value.
     @inline(__always)
     func withBytes<R>(of entry: TableEntry, _ body: (UnsafeRawBufferPointer) -> R) -> R {
         let start = entry.offset &- storeOffset
@@ -48,16 +48,16 @@ struct DynamicTable: Sendable {
         withBytes(of: entry) { builder.append($0) }
     }
 
-    /// Sets the size that the table may have, evicting what is too much then (RFC 7541 §4.3).
+    /// Sets the largest size of the table, and evicts the entries beyond it (RFC 7541 §4.3).
     mutating func setMaximumSize(_ maximum: Int) {
         maximumSize = Self.clamped(maximum)
         evict(downTo: maximumSize)
     }
 
-    /// Inserts a field, whose name is the first `entry.nameCount` of `bytes`, and evicts what is in its way; returns
-    /// whether it is in the table. One that is larger than the table empties it (RFC 7541 §4.4).
+    /// Inserts a field, whose name is the first `entry.nameCount` of `bytes`, and evicts entries to make room. Returns
+    /// whether the field is in the table. A field that is larger than the table empties it (RFC 7541 §4.4).
     ///
-    /// `entry.offset` is set here. `bytes` must not be this table's.
+    /// `entry.offset` is set here. `bytes` must not be in this table's store.
     @discardableResult
     mutating func insert(_ entry: TableEntry, bytes: UnsafeRawBufferPointer) -> Bool {
         guard add(entry) else { return false }
@@ -65,7 +65,7 @@ struct DynamicTable: Sendable {
         return true
     }
 
-    /// Inserts a field whose name and value are in two places, like ``insert(_:bytes:)``.
+    /// Inserts a field whose name and value are in two places, as ``insert(_:bytes:)`` does.
     @discardableResult
     mutating func insert(_ entry: TableEntry, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) -> Bool {
         guard add(entry) else { return false }
@@ -74,7 +74,7 @@ struct DynamicTable: Sendable {
         return true
     }
 
-    /// Adds an entry whose bytes are what is appended to the store next, unless it is larger than the table.
+    /// Adds an entry, unless it is larger than the table. Its bytes must be appended to the store next.
     @inline(__always)
     private mutating func add(_ entry: TableEntry) -> Bool {
         guard entry.size <= maximumSize else {
@@ -120,20 +120,20 @@ struct DynamicTable: Sendable {
     }
 }
 
-/// A field in one of the tables: where its name and, right behind it, its value are, and what is known about them, so
-/// that nothing is looked at again when a block refers to it.
+/// A field in one of the tables: the place of its name, which its value follows directly, and the results of its
+/// checks, so that the field is not checked again when a block refers to it.
 struct TableEntry: Sendable {
-    /// What RFC 7541 §4.1 counts for an entry besides its bytes.
+    /// The number of bytes that RFC 7541 §4.1 counts for an entry in addition to its name and value.
     static let overhead = 32
 
-    /// The place of the name's first byte, counted from the first byte that the table was ever given.
+    /// The offset of the name's first byte, counted from the first byte ever inserted into the table.
     var offset: Int
     var nameCount: UInt32
     var valueCount: UInt32
     var kind: FieldNameKind
-    /// What is wrong with the name.
+    /// The errors of the name.
     var nameMalformation: HPACKMalformation
-    /// What is wrong with the value.
+    /// The errors of the value.
     var valueMalformation: HPACKMalformation
 
     var byteCount: Int { Int(nameCount) &+ Int(valueCount) }
@@ -142,7 +142,7 @@ struct TableEntry: Sendable {
     var size: Int { byteCount &+ Self.overhead }
 }
 
-/// What a name stands for.
+/// The kind of a name.
 enum FieldNameKind: Sendable, Equatable {
     case pseudo(HPACKPseudoFieldName)
     case unknownPseudo

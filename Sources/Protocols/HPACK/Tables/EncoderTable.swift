@@ -1,14 +1,14 @@
 import LoadingKitPrimitives
 
-/// The encoder's dynamic table, and how it finds fields in it.
+/// The encoder's dynamic table, and the hash chains by which fields are found in it.
 ///
-/// Each entry knows the entry before it with the same hash of its name and value, and of its name alone. An entry
-/// that was evicted ends such a chain by its number alone, so that nothing needs to be removed.
+/// Each entry refers to the previous entry with the same hash of name and value, and to the previous entry with the
+/// same hash of the name. The number of an evicted entry ends such a chain, so that no links need to be removed.
 struct EncoderTable: Sendable {
     private(set) var table: DynamicTable
     private var fieldBuckets = [Int](repeating: -1, count: bucketCount)
     private var nameBuckets = [Int](repeating: -1, count: bucketCount)
-    /// A ring, as large as a power of two: that of the entry with number n is at n modulo its size.
+    /// A ring whose size is a power of two: the link of entry n is at position n modulo the size.
     private var links: [Link] = []
 
     private static let bucketCount = 128
@@ -24,7 +24,7 @@ struct EncoderTable: Sendable {
 
     mutating func setMaximumSize(_ size: Int) { table.setMaximumSize(size) }
 
-    /// The index of the entry with this name and value, or nil.
+    /// The index of the entry with this name and value; nil if there is none.
     func index(of field: HashedField) -> Int? {
         var number = fieldBuckets[Self.bucket(field.fieldHash)]
         while number >= table.oldestNumber {
@@ -37,7 +37,7 @@ struct EncoderTable: Sendable {
         return nil
     }
 
-    /// The index of an entry with this name, or nil.
+    /// The index of an entry with this name; nil if there is none.
     func nameIndex(of field: HashedField) -> Int? {
         var number = nameBuckets[Self.bucket(field.nameHash)]
         while number >= table.oldestNumber {
@@ -67,7 +67,7 @@ struct EncoderTable: Sendable {
 
     private func index(_ number: Int) -> Int { StaticTable.count &+ table.insertions &- number }
 
-    /// Whether an entry whose name has the hash of the field's has its value and name.
+    /// Whether an entry has the field's name and value. The hashes of the names are equal.
     @inline(__always)
     private func matches(_ number: Int, _ field: HashedField) -> Bool {
         let entry = table.entry(number: number)
@@ -78,7 +78,7 @@ struct EncoderTable: Sendable {
         return isValue && hasName(number, field)
     }
 
-    /// Whether an entry whose name has the hash of the field's has its name.
+    /// Whether an entry has the field's name. The hashes of the names are equal.
     @inline(__always)
     private func hasName(_ number: Int, _ field: HashedField) -> Bool {
         if field.isNameKnown { return true }
@@ -90,7 +90,7 @@ struct EncoderTable: Sendable {
 
     private mutating func growLinks() {
         var larger = [Link](repeating: Link(), count: max(16, links.count * 2))
-        // All but the newest, which has no link yet.
+        // All entries except the newest, which has no link yet.
         for number in table.oldestNumber..<table.insertions - 1 {
             larger[number & (larger.count - 1)] = links[number & (links.count - 1)]
         }

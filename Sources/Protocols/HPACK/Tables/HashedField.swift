@@ -1,16 +1,16 @@
-/// A field to be encoded, and hashes of it by which it is found in a table.
+/// A field to encode, and the hashes by which it is found in a table.
 struct HashedField {
-    /// In small letters, unless it is well known.
+    /// The name, in lowercase unless it is well known.
     let name: UnsafeRawBufferPointer
     let value: UnsafeRawBufferPointer
-    /// A hash of the name; of a name known here its number, which no other name has: see ``isNameKnown``.
+    /// A hash of the name. For a known name it is the name's number, which no other name has: see ``isNameKnown``.
     let nameHash: UInt32
     let fieldHash: UInt32
 
     /// The bit that distinguishes hashes from numbers.
     private static let otherName: UInt32 = 1 << 31
 
-    /// A field with a well-known name, in letters of any case; ``KnownField/other`` is none.
+    /// A field with a well-known name, in any case. The name must not be ``KnownField/other``.
     init(_ known: KnownField, name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         self.init(nameHash: UInt32(known.rawValue), name: name, value: value)
     }
@@ -19,7 +19,7 @@ struct HashedField {
         self.init(nameHash: 256 &+ UInt32(name.rawValue), name: name.nameBytes, value: value)
     }
 
-    /// A field with another name, in small letters.
+    /// A field with another name, in lowercase.
     init(otherName name: UnsafeRawBufferPointer, value: UnsafeRawBufferPointer) {
         let hash = Self.hash(name, seed: 0) >> 32
         self.init(nameHash: UInt32(truncatingIfNeeded: hash) | Self.otherName, name: name, value: value)
@@ -40,13 +40,13 @@ struct HashedField {
     /// The size as RFC 7541 §4.1 counts it.
     var size: Int { name.count + value.count + TableEntry.overhead }
 
-    /// A quick hash. Fields that are chosen so that they collide gain an attacker nothing: a chain is as long as the table
-    /// at most.
+    /// A fast hash. An attacker gains nothing from fields that collide, because a chain is at most as long as the
+    /// table.
     @inline(__always)
     private static func hash(_ bytes: UnsafeRawBufferPointer, seed: UInt32) -> UInt64 {
         let start = (UInt64(seed) &+ UInt64(bytes.count) &<< 32) &* 0x9E37_79B9_7F4A_7C15
         guard bytes.count >= 16 else { return shortHash(bytes, start) }
-        // The last 16 bytes overlap those before.
+        // The last 16 bytes overlap earlier ones.
         let last = bytes.count &- 16
         var hash = start
         var offset = 0
@@ -59,7 +59,7 @@ struct HashedField {
         }
     }
 
-    /// Of fewer than 16 bytes: both ends, which overlap.
+    /// Hashes fewer than 16 bytes: both ends, which overlap.
     @inline(__always)
     private static func shortHash(_ bytes: UnsafeRawBufferPointer, _ start: UInt64) -> UInt64 {
         let count = bytes.count
@@ -81,7 +81,7 @@ struct HashedField {
     @inline(__always)
     private static func mixed(_ hash: UInt64, _ first: UInt64, _ second: UInt64) -> UInt64 {
         let (high, low) = (hash ^ first ^ 0xA076_1D64_78BD_642F).multipliedFullWidth(by: second ^ 0xE703_7ED1_A0B4_28DB)
-        // The first factor again: otherwise its bits would be lost when the second one is 0.
+        // The hash and the first word are added again. Otherwise their bits would be lost when the second factor is 0.
         return high ^ low &+ hash ^ first
     }
 }

@@ -2,7 +2,7 @@ import LoadingKitPrimitives
 
 /// The static table (RFC 7541, appendix A).
 struct StaticTable: Sendable {
-    /// How many entries there are; their indices are 1 to 61.
+    /// The number of entries. Their indices are 1 to 61.
     static let count = 61
 
     static let shared = StaticTable()
@@ -33,7 +33,7 @@ struct StaticTable: Sendable {
     @inline(__always)
     subscript(index: Int) -> TableEntry { entries[index &- 1] }
 
-    /// Calls `body` with the name and the value of an entry, which are one after the other.
+    /// Calls `body` with the name of an entry and, directly behind it, its value.
     @inline(__always)
     func withBytes<R>(of entry: TableEntry, _ body: (UnsafeRawBufferPointer) -> R) -> R {
         store.withUnsafeBytes {
@@ -47,7 +47,7 @@ struct StaticTable: Sendable {
         withBytes(of: entry) { builder.append($0) }
     }
 
-    /// The index of the entry with a well-known name, or nil.
+    /// The index of the entry with a well-known name; nil if there is none.
     func index(of known: KnownField) -> Int? {
         let index = Int(nameIndices[Int(known.rawValue)])
         return index == 0 ? nil : index

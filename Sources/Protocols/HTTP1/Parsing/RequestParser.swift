@@ -1,29 +1,29 @@
 import LoadingKitPrimitives
 
-/// Reads the requests that a client sends on one connection (RFC 9112), as strictly as a server must.
+/// Reads the requests that a client sends on one connection (RFC 9112), with the strictness that a server needs.
 ///
-/// Give it input as it arrives, in pieces of any size, until ``next(_:_:)`` gives nil; no byte is read twice. Requests
-/// that could mean different things to different recipients are refused: `Content-Length` together with
-/// `Transfer-Encoding`, a `Transfer-Encoding` that does not end with `chunked` or comes with HTTP/1.0, continued lines,
-/// lines of the head or of the trailers that end with a bare LF, space before a colon, no `Host` or several (§2.2, §3.2, §5.1,
-/// §5.2, §6.3, §11.2). Empty lines before a request are ignored.
+/// Pass the input as it arrives, in pieces of any size, until ``next(_:_:)`` returns nil. No byte is read twice.
+/// Requests that different recipients might interpret differently are refused: `Content-Length` together with
+/// `Transfer-Encoding`, a `Transfer-Encoding` that does not end with `chunked` or is used with HTTP/1.0, folded lines,
+/// lines of the head or of the trailers that end with a bare LF, space before a colon, no `Host` or several (§2.2,
+/// §3.2, §5.1, §5.2, §6.3, §11.2). Empty lines before a request are ignored.
 public struct RequestParser: Sendable {
-    /// What ``next(_:_:)`` gives.
+    /// The results of ``next(_:_:)``.
     public enum Event: Sendable, Equatable {
-        /// The head of a request, and how its body ends: never ``BodyFraming/untilClose``.
+        /// The head of a request, and the framing of its body: never ``BodyFraming/untilClose``.
         case head(RequestHead, BodyFraming)
         /// Bytes of the body: a range of the input.
         case body(Range<Int>)
-        /// The trailer fields of a chunked body, if there are any; without those that concern its framing.
+        /// The trailer fields of a chunked body, if there are any, without fields that concern its framing.
         case trailers(HTTPFields)
-        /// The request is complete. What follows is the next one; after `CONNECT`, or a request with `Upgrade`, it is
-        /// for the server to decide whether to go on with this parser.
+        /// The request is complete. The next request follows; after `CONNECT`, or after a request with `Upgrade`, the
+        /// server decides whether to continue with this parser.
         case end
     }
 
     @usableFromInline var reader: MessageReader
 
-    /// Whether the request whose head was read last lets the connection carry another one.
+    /// Whether the connection can carry another request after the one whose head was last read.
     public private(set) var allowsReuse = true
 
     /// Makes a parser for one connection.
@@ -31,17 +31,18 @@ public struct RequestParser: Sendable {
         reader = MessageReader(subject: .request, limits: limits)
     }
 
-    /// Reads on from `position`, which moves behind the bytes read.
+    /// Reads `input` from `position`, which is advanced behind the bytes read.
     ///
-    /// - Returns: The next event; nil when all input is used up.
-    /// - Throws: ``HTTP1Error`` when the bytes are no request, then and ever after. The answer to it is 400 (431 for
-    ///   fields that are too large, 414 for a target too long, 505 for another version), and closing the connection.
+    /// - Returns: The next event; nil if all of the input was read.
+    /// - Throws: ``HTTP1Error`` if the bytes are not a request; each further call throws it, too. The server should
+    ///   respond with 400 (431 for too large fields, 414 for a too long target, 505 for another version), and close the
+    ///   connection.
     @inlinable
     @inline(__always)
     public mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
-        // What a caller does with small chunks, and with an end, is mostly less than what a call would cost.
+        // Inlined: a caller's work for a small chunk, or for an end, mostly costs less than a call.
         if let range = reader.nextChunkData(input, &position) { return .body(range) }
         if reader.isWaiting, position >= input.count { return nil }
         if reader.isEnding {
@@ -65,21 +66,21 @@ public struct RequestParser: Sendable {
         }
     }
 
-    /// Says that the client has closed its side of the connection.
+    /// Reports that the client has closed its side of the connection.
     ///
-    /// - Returns: `.end` if that was still to be reported; nil between requests.
+    /// - Returns: `.end` if it has not been reported yet; nil between requests.
     /// - Throws: ``HTTP1Error/Kind/closedEarly(_:)`` in the middle of a request.
     public mutating func finish() throws(HTTP1Error) -> Event? {
         try reader.finish() == nil ? nil : .end
     }
 
-    /// How many bytes of the body may now be read from the connection straight into the caller's memory, without
-    /// ``next(_:_:)``: what is left of a known length or of the present chunk, else 0.
+    /// The number of body bytes that may now be read from the connection directly into the caller's memory, without
+    /// ``next(_:_:)``: the rest of a known length or of the current chunk, otherwise 0.
     public var directBodyBytes: Int { reader.directBodyBytes }
 
-    /// Says that `count` bytes of the body, at most ``directBodyBytes``, were read so.
+    /// Reports that `count` bytes of the body, at most ``directBodyBytes``, were read directly.
     ///
-    /// - Returns: Whether the request is now complete. This stands for `.end`, which ``next(_:_:)`` will not give.
+    /// - Returns: Whether the request is now complete. This replaces `.end`, which ``next(_:_:)`` will not return.
     @discardableResult
     public mutating func didReadBody(_ count: Int) -> Bool { reader.didReadBody(count) }
 
@@ -105,7 +106,7 @@ public struct RequestParser: Sendable {
         }
     }
 
-    /// RFC 9112 §6.3, for a server.
+    /// The framing of a request's body (RFC 9112 §6.3).
     private static func framing(
         of fields: HTTPFields, _ present: HTTPFields.Framing, version: HTTPVersion
     ) throws(HTTP1Error.Kind) -> BodyFraming {

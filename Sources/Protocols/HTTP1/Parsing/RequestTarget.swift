@@ -1,7 +1,7 @@
 import LoadingKitPrimitives
 
-/// The four forms of a request's target, and the methods they go with (RFC 9112 §3.2). That a target consists of
-/// visible ASCII has been seen while reading.
+/// The four forms of a request's target, and their methods (RFC 9112 §3.2). Reading has already checked that a target
+/// consists of visible ASCII.
 enum RequestTarget {
     static func check(_ line: StartLine, of fields: HTTPFields) throws(HTTP1Error.Kind) {
         let hasForm = fields.withEntries { _, bytes in
@@ -12,7 +12,7 @@ enum RequestTarget {
     }
 
     private static func isValid(_ target: UnsafeRawBufferPointer, method: UnsafeRawBufferPointer) -> Bool {
-        // No form has a fragment.
+        // No form allows a fragment.
         guard let first = target.first, !target.contains(UInt8(ascii: "#")) else { return false }
         if method.elementsEqual("CONNECT".utf8) { return isAuthority(target) }
         switch first {
@@ -22,7 +22,7 @@ enum RequestTarget {
         }
     }
 
-    /// `scheme "://"` and something behind it.
+    /// `scheme "://"`, followed by at least one byte.
     private static func isAbsolute(_ target: UnsafeRawBufferPointer) -> Bool {
         guard let colon = target.firstIndex(of: ASCII.colon), colon > 0, ASCII.isLetter(target[0]) else { return false }
         let isScheme = target[..<colon].allSatisfy {
@@ -33,7 +33,7 @@ enum RequestTarget {
         return isScheme && rest.starts(with: "//".utf8) && rest.count > 2
     }
 
-    /// `host ":" port`, the port in digits (RFC 9110 §9.3.6 wants both).
+    /// `host ":" port`, with the port in digits (RFC 9110 §9.3.6 requires both).
     private static func isAuthority(_ target: UnsafeRawBufferPointer) -> Bool {
         guard let colon = target.lastIndex(of: ASCII.colon), colon > 0 else { return false }
         let port = target[(colon + 1)...]
@@ -45,7 +45,7 @@ enum RequestTarget {
 
 /// The `Host` field (RFC 9112 §3.2, RFC 9110 §7.2).
 enum HostField {
-    /// HTTP/1.1 needs exactly one; HTTP/1.0 may have one.
+    /// HTTP/1.1 requires exactly one `Host` field; HTTP/1.0 allows one.
     static func check(_ fields: HTTPFields, version: HTTPVersion) throws(HTTP1Error.Kind) {
         var count = 0
         var isValid = true
@@ -57,10 +57,10 @@ enum HostField {
         if !isCountRight || !isValid { throw .invalidHost }
     }
 
-    /// Whether the bytes are those of `uri-host [ ":" port ]`; empty is allowed, for targets without an authority.
+    /// Whether the bytes are `uri-host [ ":" port ]`. An empty value is allowed, for targets without an authority.
     ///
-    /// Names are not looked at more closely, but what could make one recipient see another host than the next one
-    /// does (user information, a path, a space) is refused.
+    /// Names are not checked further, but parts that could make recipients use different hosts (user information, a
+    /// path, a space) are refused.
     static func isValid(_ value: UnsafeRawBufferPointer) -> Bool {
         value.allSatisfy { byte in
             switch byte {
@@ -72,6 +72,6 @@ enum HostField {
         }
     }
 
-    /// RFC 3986: unreserved, percent-encoded, sub-delims, and what IP literals and ports add.
+    /// RFC 3986: the unreserved, percent-encoded and sub-delims characters, and those of IP literals and ports.
     private static let allowedPunctuation: StaticString = "-._~%!$&'()*+,;=:[]"
 }

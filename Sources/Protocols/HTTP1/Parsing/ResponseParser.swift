@@ -2,23 +2,23 @@ import LoadingKitPrimitives
 
 /// Reads the responses that a server sends on one connection (RFC 9112).
 ///
-/// Give it input as it arrives, in pieces of any size, until ``next(_:_:)`` gives nil; no byte is read twice.
+/// Pass the input as it arrives, in pieces of any size, until ``next(_:_:)`` returns nil. No byte is read twice.
 ///
-/// - A `Transfer-Encoding` beats a `Content-Length`; where its last coding is not `chunked`, the body ends with the
+/// - `Transfer-Encoding` overrides `Content-Length`. If its last coding is not `chunked`, the body ends with the
 ///   connection (§6.3). In both cases ``allowsReuse`` is false.
-/// - A field that goes on in the next line is one value, with spaces for the line's end (§5.2).
+/// - A field that continues on the next line is one value, with spaces instead of the line's end (§5.2).
 /// - White space between a field's name and the colon is removed (§5.1).
 /// - A response without the space before the reason, or with an empty line before it, is accepted.
 public struct ResponseParser: Sendable {
-    /// What ``next(_:_:)`` gives.
+    /// The results of ``next(_:_:)``.
     public enum Event: Sendable, Equatable {
-        /// A 1xx response other than 101; the final one is still to come.
+        /// A 1xx response other than 101. The final response follows.
         case interim(ResponseHead)
-        /// The head of the final response, and how its body ends. 101 is final: another protocol follows it.
+        /// The head of the final response, and the framing of its body. 101 is final: another protocol follows it.
         case head(ResponseHead, BodyFraming)
         /// Bytes of the body: a range of the input.
         case body(Range<Int>)
-        /// The trailer fields of a chunked body, if there are any; without those that concern its framing.
+        /// The trailer fields of a chunked body, if there are any, without fields that concern its framing.
         case trailers(HTTPFields)
         /// The response is complete.
         case end
@@ -28,11 +28,11 @@ public struct ResponseParser: Sendable {
     private let limits: HTTP1Limits
     private var method = MethodKind.other
     private var interimCount = 0
-    /// Interim responses that are allowed beyond the limit, for what was sent of the request's body.
+    /// The number of interim responses allowed beyond the limit, for the sent bytes of the request's body.
     private var earnedInterims = 0
 
-    /// Whether the response whose head was read last lets the connection carry another one: the version and `Connection`
-    /// allow it, and its framing leaves no doubt about where it ends.
+    /// Whether the connection can carry another response after the one whose head was last read: the version and
+    /// `Connection` allow it, and the framing defines the end of the response unambiguously.
     public private(set) var allowsReuse = true
 
     /// Makes a parser for one connection.
@@ -41,8 +41,8 @@ public struct ResponseParser: Sendable {
         reader = MessageReader(subject: .response, limits: limits)
     }
 
-    /// Says which method the responses that follow answer, until it is called again: a response to `HEAD` has no body,
-    /// and one to `CONNECT` opens a tunnel. `GET` at first.
+    /// Sets the request method of the following responses, until the next call: a response to `HEAD` has no body, and a
+    /// response to `CONNECT` opens a tunnel. The initial method is `GET`.
     public mutating func expect(method: String) {
         expect(MethodKind(method))
     }
@@ -54,20 +54,20 @@ public struct ResponseParser: Sendable {
         if limits.bytesForInterimResponse > 0 { earnedInterims += count / limits.bytesForInterimResponse }
     }
 
-    /// Reads on from `position`, which moves behind the bytes read.
+    /// Reads `input` from `position`, which is advanced behind the bytes read.
     ///
-    /// - Returns: The next event; nil when all input is used up. After a 101 or a tunnel's `.end`, always nil, and
-    ///   `position` stays: the bytes are not HTTP.
-    /// - Throws: ``HTTP1Error`` when the bytes are no response, then and ever after.
+    /// - Returns: The next event; nil if all of the input was read. After the `.end` of a 101 or a tunnel, the result
+    ///   is always nil, and `position` does not change: the bytes are not HTTP.
+    /// - Throws: ``HTTP1Error`` if the bytes are not a response; each further call throws it, too.
     @inlinable
     @inline(__always)
     public mutating func next(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(HTTP1Error) -> Event? {
-        // What a caller does with small chunks, and with an end, is mostly less than what a call would cost.
+        // Inlined: a caller's work for a small chunk, or for an end, mostly costs less than a call.
         if let range = reader.nextChunkData(input, &position) { return .body(range) }
         if reader.isWaiting, position >= input.count { return nil }
-        // A head is made here, where the compiler sees what the caller needs of it.
+        // The head is made here, where the compiler can see which of its parts the caller uses.
         if reader.isAtHead, let framing = readPlainHead(input, &position) { return .head(makeHead(), framing) }
         if reader.isEnding {
             reader.end()
@@ -76,9 +76,9 @@ public struct ResponseParser: Sendable {
         return try nextOther(input, &position)
     }
 
-    /// Reads a final response's head that is plain in itself and in what it says of its body, as nearly all are; gives the
-    /// body's framing. ``nextOther(_:_:)`` goes on with any other. The event is left to the caller: given back from here, it
-    /// would be copied on the way, and freed without the knowledge of what it is.
+    /// Reads a final response's head if its lines and its framing are plain, as in nearly all responses, and returns
+    /// the framing of the body. ``nextOther(_:_:)`` continues with any other head. The caller makes the event: an event
+    /// returned from here would be copied, and released without static knowledge of its case.
     @usableFromInline
     @inline(never)
     mutating func readPlainHead(_ input: UnsafeRawBufferPointer, _ position: inout Int) -> BodyFraming? {
@@ -92,12 +92,12 @@ public struct ResponseParser: Sendable {
         return framing.body
     }
 
-    /// The head just read. Mutating as what only reads is given a copy of the whole reader.
+    /// The head that was read. The method is mutating because a nonmutating one would get a copy of the whole reader.
     @inlinable
     @inline(__always)
     mutating func makeHead() -> ResponseHead { ResponseHead(reader.scanner.startLine, reader.scanner.section) }
 
-    /// Whatever else comes, and a head of which more must be looked at.
+    /// Reads all other events, and heads that need further checks.
     @usableFromInline
     @inline(never)
     mutating func nextOther(
@@ -115,9 +115,9 @@ public struct ResponseParser: Sendable {
         }
     }
 
-    /// Says that the server has closed the connection.
+    /// Reports that the server has closed the connection.
     ///
-    /// - Returns: `.end` where the body ends so; nil between messages.
+    /// - Returns: `.end` if the close ends the body; nil between messages.
     /// - Throws: ``HTTP1Error/Kind/closedEarly(_:)`` in the middle of a response.
     public mutating func finish() throws(HTTP1Error) -> Event? {
         if interimCount > 0, reader.isBetweenMessages {
@@ -128,14 +128,15 @@ public struct ResponseParser: Sendable {
         return try reader.finish() == nil ? nil : .end
     }
 
-    /// How many bytes of the body may now be read from the connection straight into the caller's memory, without
-    /// ``next(_:_:)``: what is left of a known length or of the present chunk, `Int.max` for a body until close, else 0.
+    /// The number of body bytes that may now be read from the connection directly into the caller's memory, without
+    /// ``next(_:_:)``: the rest of a known length or of the current chunk, `Int.max` for a body until close, otherwise
+    /// 0.
     @inlinable
     public var directBodyBytes: Int { reader.directBodyBytes }
 
-    /// Says that `count` bytes of the body, at most ``directBodyBytes``, were read so.
+    /// Reports that `count` bytes of the body, at most ``directBodyBytes``, were read directly.
     ///
-    /// - Returns: Whether the response is now complete. This stands for `.end`, which ``next(_:_:)`` will not give.
+    /// - Returns: Whether the response is now complete. This replaces `.end`, which ``next(_:_:)`` will not return.
     @discardableResult
     public mutating func didReadBody(_ count: Int) -> Bool { reader.didReadBody(count) }
 
@@ -168,7 +169,7 @@ public struct ResponseParser: Sendable {
         return .interim(head)
     }
 
-    /// The head as a whole is at fault: its end is where that was seen.
+    /// The whole head is the reason for the error, which is therefore reported at the head's end.
     private mutating func fail(_ kind: HTTP1Error.Kind) -> HTTP1Error {
         let error = HTTP1Error(kind, offset: reader.consumed)
         reader.fail(error)
@@ -177,10 +178,10 @@ public struct ResponseParser: Sendable {
 }
 
 extension ResponseParser {
-    /// Whether what follows is not HTTP: after the end of a 101, or of a 2xx response to `CONNECT`.
+    /// Whether the following bytes are not HTTP: after the end of a 101, or of a 2xx response to `CONNECT`.
     var isSwitched: Bool { reader.isSwitched }
     var isSwitching: Bool { reader.isSwitching }
 
-    /// Whether no byte of a response, not even of an interim one, has come since the last one ended.
+    /// Whether no byte of a response, including interim ones, has arrived since the last response ended.
     var isBetweenMessages: Bool { interimCount == 0 && reader.isBetweenMessages }
 }

@@ -1,18 +1,19 @@
 import CLoadingKitShims
 import LoadingKitPrimitives
 
-/// A place in a piece of input that is being scanned.
+/// A position in a piece of input that is being scanned.
 ///
-/// Only made from a buffer, with `start <= index <= end <= count`; every step keeps `index` at most at `end`.
+/// A cursor is only made from a buffer, with `start <= index <= end <= count`. Every step keeps `index` at or before
+/// `end`.
 struct ScanCursor {
     let bytes: UnsafePointer<UInt8>
-    /// The next byte to look at.
+    /// The index of the next byte.
     var index: Int
-    /// Where this piece of input, or what the limits leave of it, ends.
+    /// The end of this piece of input, or of the part that the limits allow.
     let end: Int
-    /// The first byte that has not been kept.
+    /// The index of the first byte that has not been kept.
     private(set) var start: Int
-    /// What to add to an index for its offset in the section.
+    /// The difference between an offset in the section and its index.
     private(set) var shift: Int
 
     /// A cursor at `index`, before which `kept` bytes of the section have been kept.
@@ -30,24 +31,24 @@ struct ScanCursor {
     /// The offset in the section of the next byte.
     @inline(__always) var offset: Int { index &+ shift }
 
-    /// Bytes read since ``start``.
+    /// The number of bytes read since ``start``.
     var taken: Int { index &- start }
 
-    /// Remembers that everything before `index` has been kept, which is `kept` bytes of the section now.
+    /// Records that all bytes before `index` are kept. They are the first `kept` bytes of the section.
     mutating func restart(kept: Int) {
         start = index
         shift = kept &- index
     }
 
-    /// Goes on to the first byte that is not allowed in a field value, or the end.
+    /// Advances to the first byte that is not allowed in a field value, or to the end.
     @inline(__always)
     mutating func skipValue() { index &+= lk_value_end(bytes + index, end &- index) }
 
-    /// Goes on to the first byte that is not allowed in a token, or the end.
+    /// Advances to the first byte that is not allowed in a token, or to the end.
     @inline(__always)
     mutating func skipToken() { index &+= lk_token_end(bytes + index, end &- index) }
 
-    /// Goes on to the first byte that is neither a space nor a tab, or the end.
+    /// Advances to the first byte that is neither a space nor a tab, or to the end.
     @inline(__always)
     mutating func skipSpace() {
         while index < end, ASCII.isSpace(bytes[index]) { index &+= 1 }

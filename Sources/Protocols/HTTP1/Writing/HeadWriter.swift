@@ -1,9 +1,9 @@
 import CLoadingKitShims
 import LoadingKitPrimitives
 
-/// Appends the pieces of heads and chunks, and refuses what would not be read back as what it was meant to be.
+/// Appends the pieces of heads and chunks, and refuses values that a recipient would interpret differently.
 enum HeadWriter {
-    /// Runs `body`, which appends to `output`; if it throws, `output` is as it was.
+    /// Runs `body`, which appends to `output`. If it throws, `output` is unchanged.
     static func write(
         into output: inout [UInt8], _ body: (inout [UInt8]) throws(HTTP1Error.Kind) -> Void
     ) throws(HTTP1Error) {
@@ -20,7 +20,7 @@ enum HeadWriter {
         output.append(contentsOf: text.bytes)
     }
 
-    /// ` HTTP/1.1`, without the space.
+    /// Appends `HTTP/1.1`, without a preceding space.
     static func appendVersion(_ version: HTTPVersion, to output: inout [UInt8]) throws(HTTP1Error.Kind) {
         guard version.major == 1, version.minor < 10 else { throw .unsupportedVersion }
         append("HTTP/1.", to: &output)
@@ -31,7 +31,7 @@ enum HeadWriter {
         try append(method, to: &output, orThrow: .malformedRequestLine) { ASCII.isToken($0) }
     }
 
-    /// Visible ASCII: in a URL the rest is percent-encoded.
+    /// Appends visible ASCII. All other characters of a URL are percent-encoded.
     static func appendTarget(_ target: String, to output: inout [UInt8]) throws(HTTP1Error.Kind) {
         try append(target, to: &output, orThrow: .malformedRequestLine) { target in
             !target.isEmpty && target.allSatisfy { $0 > ASCII.space && $0 < 0x7F }
@@ -55,7 +55,7 @@ enum HeadWriter {
         if !isGood { throw error }
     }
 
-    /// Field lines; the fields that `isOmitted` says are left out.
+    /// Appends field lines, without the fields for which `isOmitted` returns true.
     static func appendFields(
         _ fields: HTTPFields, to output: inout [UInt8], omitting isOmitted: (KnownField) -> Bool = { _ in false }
     ) throws(HTTP1Error.Kind) {
@@ -71,7 +71,7 @@ enum HeadWriter {
         if let problem { throw problem }
     }
 
-    /// Put together first: to append costs more than to copy, for bytes as few as these.
+    /// The line is assembled before it is appended: for this few bytes an append costs more than a copy.
     private static func appendLine(
         _ name: UnsafeRawBufferPointer, _ value: UnsafeRawBufferPointer, to output: inout [UInt8]
     ) {

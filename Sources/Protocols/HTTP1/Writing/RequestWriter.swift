@@ -1,19 +1,19 @@
 import LoadingKitPrimitives
 
-/// Writes requests (RFC 9112 §3). ``ChunkWriter`` writes what a chunked body needs.
+/// Writes requests (RFC 9112 §3). ``ChunkWriter`` writes the framing of a chunked body.
 public struct RequestWriter: Sendable {
     /// Makes a writer; it has no state.
     public init() {}
 
-    /// Appends the request line, the fields as they are, and the empty line.
+    /// Appends the request line, the unchanged fields, and the empty line.
     ///
     /// - Parameters:
     ///   - method: A token, for example `GET`.
-    ///   - target: Visible ASCII: what must be percent-encoded is so already.
-    ///   - fields: All fields, `Host` and those of the framing among them.
-    ///   - version: HTTP/1.1, unless the server is known to need HTTP/1.0.
-    /// - Throws: ``HTTP1Error`` when the method, the target, a name or a value (CR, LF, NUL or another control
-    ///   character) is not allowed; nothing is appended then.
+    ///   - target: Visible ASCII, already percent-encoded.
+    ///   - fields: All fields, including `Host` and those of the framing.
+    ///   - version: HTTP/1.1, unless the server is known to require HTTP/1.0.
+    /// - Throws: ``HTTP1Error`` if the method, the target, a name or a value (CR, LF, NUL or another control character)
+    ///   is not allowed. No bytes are appended then.
     public func writeHead(
         method: String, target: String, version: HTTPVersion = .http1_1, fields: HTTPFields,
         into output: inout [UInt8]
@@ -25,7 +25,7 @@ public struct RequestWriter: Sendable {
         }
     }
 
-    /// As ``writeHead(method:target:version:fields:into:)``, with the fields of the framing made from `framing`; those
+    /// Like ``writeHead(method:target:version:fields:into:)``, with framing fields made from `framing`. Framing fields
     /// in `fields` are left out.
     ///
     /// - Parameter first: Fields that go before the others.
@@ -68,12 +68,13 @@ public struct RequestWriter: Sendable {
     }
 }
 
-/// How a request's body is sent (RFC 9112 §6.3).
+/// The framing of a request's body (RFC 9112 §6.3).
 public enum RequestBodyFraming: Sendable, Equatable {
-    /// No body, and no field that says so. For methods that usually have one, send `.length(0)` (RFC 9110 §8.6).
+    /// No body, and no field that announces one. For methods that usually have a body, use `.length(0)` (RFC 9110
+    /// §8.6).
     case none
-    /// A body of this many bytes, with `Content-Length`.
+    /// A body with this number of bytes, with `Content-Length`.
     case length(UInt64)
-    /// A body in chunks, with `Transfer-Encoding: chunked`, for a length not known before.
+    /// A body in chunks, with `Transfer-Encoding: chunked`, if the length is not known in advance.
     case chunked
 }

@@ -1,19 +1,19 @@
 import LoadingKitPrimitives
 
-/// Writes responses (RFC 9112 §4). ``ChunkWriter`` writes what a chunked body needs.
+/// Writes responses (RFC 9112 §4). ``ChunkWriter`` writes the framing of a chunked body.
 public struct ResponseWriter: Sendable {
     /// Makes a writer; it has no state.
     public init() {}
 
-    /// Appends the status line, the fields as they are, and the empty line.
+    /// Appends the status line, the unchanged fields, and the empty line.
     ///
     /// - Parameters:
     ///   - status: 100 to 999.
     ///   - reason: Text for people; empty by default.
-    ///   - fields: All fields, those of the framing among them.
+    ///   - fields: All fields, including those of the framing.
     ///   - version: HTTP/1.1 by default.
-    /// - Throws: ``HTTP1Error`` when the status, the reason, a name or a value (CR, LF, NUL or another control
-    ///   character) is not allowed; nothing is appended then.
+    /// - Throws: ``HTTP1Error`` if the status, the reason, a name or a value (CR, LF, NUL or another control character)
+    ///   is not allowed. No bytes are appended then.
     public func writeHead(
         status: Int, reason: String = "", version: HTTPVersion = .http1_1, fields: HTTPFields,
         into output: inout [UInt8]
@@ -31,24 +31,24 @@ public struct ResponseWriter: Sendable {
         }
     }
 
-    /// As ``writeHead(status:reason:version:fields:into:)``, with the parts of `head`.
+    /// Like ``writeHead(status:reason:version:fields:into:)``, with the parts of `head`.
     public func write(_ head: ResponseHead, into output: inout [UInt8]) throws(HTTP1Error) {
         try writeHead(
             status: head.status, reason: head.reason, version: head.version, fields: head.fields, into: &output)
     }
 }
 
-/// Writes what a chunked body has around its bytes (RFC 9112 §7.1), so that the bytes themselves need no copy.
+/// Writes the framing around the bytes of a chunked body (RFC 9112 §7.1), so that the bytes themselves need no copy.
 public enum ChunkWriter {
-    /// Appends what comes before the `count` bytes of a chunk: its size and CRLF. Nothing if `count` is not positive,
-    /// as an empty chunk would end the body.
+    /// Appends the line before the `count` bytes of a chunk: its size and CRLF. Appends nothing if `count` is not
+    /// positive, as an empty chunk would end the body.
     public static func writeHeader(count: Int, into output: inout [UInt8]) {
         guard count > 0 else { return }
         HeadWriter.appendHexadecimal(UInt64(count), to: &output)
         HeadWriter.append("\r\n", to: &output)
     }
 
-    /// Appends what comes after the bytes of a chunk: CRLF.
+    /// Appends the end of a chunk: CRLF.
     public static func writeEnd(into output: inout [UInt8]) {
         HeadWriter.append("\r\n", to: &output)
     }
@@ -56,7 +56,7 @@ public enum ChunkWriter {
     /// Appends the last, empty chunk and the trailer section. Fields that a recipient would drop, such as
     /// `Content-Length`, are left out.
     ///
-    /// - Throws: ``HTTP1Error`` when a name or value is not allowed; nothing is appended then.
+    /// - Throws: ``HTTP1Error`` if a name or value is not allowed. No bytes are appended then.
     public static func writeLast(
         trailers: HTTPFields = HTTPFields(), into output: inout [UInt8]
     ) throws(HTTP1Error) {
