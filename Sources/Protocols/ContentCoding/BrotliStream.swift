@@ -1,8 +1,8 @@
 #if Brotli
     import CLoadingKitBrotli
 
-    /// One stream of brotli (RFC 7932), decoded by libbrotlidec. Its window is at most 16 MiB, of which as much is used as
-    /// the body fills.
+    /// One stream of brotli (RFC 7932), decoded by libbrotlidec. Its window is at most 16 MiB; only the part that the
+    /// body fills is used.
     final class BrotliStream: CodingStream {
         private enum State {
             case new
@@ -63,7 +63,8 @@
                 if count == 0 { return try decode(input, &position, into: output) }
             case BROTLI_DECODER_RESULT_NEEDS_MORE_INPUT, BROTLI_DECODER_RESULT_NEEDS_MORE_OUTPUT: break
             case _:
-                // What libbrotlidec gives of the bytes before the error comes first; it keeps those of its window.
+                // The bytes that libbrotlidec decoded before the error are returned first. It keeps those of its
+                // window.
                 let error = fail(Self.flaw(BrotliDecoderGetErrorCode(decoder)))
                 guard count > 0 else { throw error }
             }

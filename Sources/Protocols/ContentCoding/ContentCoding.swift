@@ -1,24 +1,24 @@
-/// The content codings that LoadingKit knows.
+/// The content codings that LoadingKit supports.
 public enum ContentCoding: String, Sendable, CaseIterable {
     /// RFC 1952.
     case gzip
-    /// zlib's format (RFC 1950), and raw deflate (RFC 1951), which some servers mean by it.
+    /// zlib's format (RFC 1950), or raw deflate (RFC 1951), which some servers send under this name.
     case deflate
-    /// RFC 7932. Decoded where the package trait `Brotli` is on.
+    /// RFC 7932. Decoded if the package trait `Brotli` is on.
     case brotli = "br"
-    /// RFC 8878, with windows of at most 8 MiB (RFC 9659). Decoded where the package trait `Zstd` is on.
+    /// RFC 8878, with windows of at most 8 MiB (RFC 9659). Decoded if the package trait `Zstd` is on.
     case zstd
 
-    /// Those that can be decoded, in the order in which browsers offer them.
+    /// The codings that can be decoded, in the order in which browsers offer them.
     public static let builtIn = allCases.filter { $0.makeStream() != nil }
 
-    /// `x-gzip` is gzip (RFC 9110 §8.4.1.3).
+    /// `x-gzip` means gzip (RFC 9110 §8.4.1.3).
     init?(token: Substring) {
         let name = token.lowercased()
         self.init(rawValue: name == "x-gzip" ? "gzip" : name)
     }
 
-    /// Decodes one body; nil where the coding is not built in.
+    /// Makes a decoder for one body; nil if the coding is not built in.
     func makeStream() -> (any CodingStream)? {
         switch self {
         case .gzip, .deflate: return InflateStream(self)

@@ -1,22 +1,22 @@
 /// Decodes a body's content codings while it is received, in constant memory (RFC 9110 §8.4).
 ///
-/// Its reader drives it: each `decode` fills at most the memory that it is given, so a body that expands without end
-/// costs only as much as is read of it.
+/// The reader controls the decoder: each `decode` fills at most the given memory, so a body that expands without end
+/// costs only the bytes that are read of it.
 public final class ContentDecoder {
-    /// What requests offer: all that is built in.
+    /// The value of `Accept-Encoding`: all built-in codings.
     public static let acceptEncoding = ContentCoding.builtIn.map(\.rawValue).joined(separator: ", ")
 
-    /// Codings one upon the other; more than these no server has a reason for.
+    /// The largest number of codings of one body. Servers have no reason to use more.
     private static let maximumCodings = 4
 
-    /// One coding, undone. What it decodes waits in its buffer for the layer after it; the last layer has none, as it
-    /// decodes into its reader's memory.
+    /// The decoder of one coding. Its output waits in its buffer for the next layer. The last layer has no buffer, as
+    /// it decodes into the reader's memory.
     private final class Layer {
         let coding: ContentCoding
         let stream: any CodingStream
         let buffer: UnsafeMutableRawBufferPointer
         var unread = 0..<0
-        /// Decoded bytes up to now.
+        /// The number of bytes decoded so far.
         var produced = 0
 
         /// Nil for a coding that is not built in.
@@ -30,14 +30,14 @@ public final class ContentDecoder {
         deinit { buffer.deallocate() }
     }
 
-    /// In the order of undoing: the first takes the body's bytes.
+    /// The layers in the order of decoding. The first one gets the body's bytes.
     private let layers: [Layer]
     private let limits: DecompressionLimits
-    /// Coded bytes of the body up to now.
+    /// The number of the body's coded bytes consumed so far.
     private var consumed = 0
 
-    /// - Parameter contentEncoding: the field's value. Nil where it names nothing that needs decoding, or a coding that
-    ///   is not built in: then the body passes through as it came.
+    /// - Parameter contentEncoding: the field's value. The result is nil if it names no coding that needs decoding, or
+    ///   a coding that is not built in. The body then passes through undecoded.
     public init?(contentEncoding: String, limits: DecompressionLimits = DecompressionLimits()) {
         var codings: [ContentCoding] = []
         for token in contentEncoding.split(whereSeparator: { $0 == "," || $0 == " " || $0 == "\t" }) {
@@ -46,16 +46,16 @@ public final class ContentDecoder {
             codings.append(coding)
         }
         guard !codings.isEmpty, codings.count <= Self.maximumCodings else { return nil }
-        // The field names them in the order of their application, so the last is undone first.
+        // The field lists the codings in the order of their application, so the last one is decoded first.
         layers = codings.indices.reversed().compactMap { Layer(codings[$0], isLast: $0 == 0) }
         self.limits = limits
         guard layers.count == codings.count else { return nil }
     }
 
-    /// Decodes from `input`, whose position moves, into `output`.
+    /// Decodes from `input`, whose position is advanced, into `output`.
     ///
-    /// - Parameter output: room for one byte or more.
-    /// - Returns: how many bytes were put there; 0 when all of the input is used, and more is needed.
+    /// - Parameter output: room for at least one byte.
+    /// - Returns: the number of bytes written to `output`; 0 if all of the input is used and more is needed.
     public func decode(
         _ input: UnsafeRawBufferPointer, position: inout Int, into output: UnsafeMutableRawBufferPointer
     ) throws(ContentCodingError) -> Int {
@@ -69,20 +69,21 @@ public final class ContentDecoder {
         var count = 0
         if index == 0 {
             let start = position
-            // Counted even where it fails: a body that was begun is not complete for being corrupt.
+            // Counted even if decoding fails: a corrupt body is not an empty one.
             defer { consumed += position - start }
             count = try layer.stream.decode(input, &position, into: output)
         } else {
             let source = layers[index - 1]
             var hasMore = true
             while count == 0 && hasMore {
-                // Even with nothing unread: this layer may have had more than there was room for.
+                // Called even without unread bytes: this layer may have held back output for lack of room.
                 count = try Self.decode(layer, from: source, into: output)
                 if count == 0 { hasMore = try refill(source, index - 1, &position, input) }
             }
         }
         layer.produced += count
-        // Each layer's, and not only what comes out in the end: a layer that others swallow costs time all the same.
+        // Each layer's output is checked, not only the final one: a layer whose output shrinks again in a later layer
+        // also costs time.
         if layer.produced > limits.minimumSize && layer.produced / max(1, limits.ratio) > consumed {
             throw ContentCodingError(coding: layer.coding, kind: .expandsTooFar(ratio: limits.ratio))
         }
@@ -98,7 +99,7 @@ public final class ContentDecoder {
         return try layer.stream.decode(piece, &used, into: output)
     }
 
-    /// False where more of the body is needed.
+    /// Returns false if more of the body is needed.
     private func refill(
         _ source: Layer, _ index: Int, _ position: inout Int, _ input: UnsafeRawBufferPointer
     ) throws(ContentCodingError) -> Bool {
@@ -106,8 +107,8 @@ public final class ContentDecoder {
         return !source.unread.isEmpty
     }
 
-    /// The body has ended: throws when its codings have not. A body without a byte is complete, whatever its coding: the
-    /// answers that have none often keep the field.
+    /// The body has ended. Throws if its codings are incomplete. A body without bytes is complete, whatever its coding:
+    /// responses without a body often keep the field.
     public func finish() throws(ContentCodingError) {
         guard consumed > 0 else { return }
         for layer in layers where !layer.stream.isComplete {
@@ -116,23 +117,23 @@ public final class ContentDecoder {
     }
 }
 
-/// Why a body could not be decoded.
+/// The reason why a body could not be decoded.
 public struct ContentCodingError: Error, Sendable, Equatable, CustomStringConvertible {
-    /// What is wrong.
+    /// The kinds of errors.
     public enum Kind: Error, Equatable {
-        /// The bytes are not of the coding that the response names.
+        /// The bytes are not valid in the coding that the response names.
         case corrupt(String)
         /// The body ended before its coding did.
         case truncated
-        /// The body expands further than allowed.
+        /// The body expands beyond the limit.
         case expandsTooFar(ratio: Int)
         /// The system has no memory for the decoder.
         case outOfMemory
     }
 
-    /// The coding that was being undone.
+    /// The coding in which the error occurred.
     public let coding: ContentCoding
-    /// What is wrong.
+    /// The kind of the error.
     public let kind: Kind
 
     /// The error in plain words.
@@ -146,27 +147,30 @@ public struct ContentCodingError: Error, Sendable, Equatable, CustomStringConver
     }
 }
 
-/// How far a body may expand.
+/// The limits of a body's expansion.
 public struct DecompressionLimits: Sendable {
-    /// Decoded bytes for each coded one of the body: what each coding gives, where there are several. Default 200, which a
-    /// body of text or JSON does not come near; deflate itself reaches 1,032 on bytes that are all the same, br and zstd many thousands.
+    /// The number of decoded bytes for each coded byte of the body, for each coding if there are several. The default
+    /// is 200, far more than a body of text or JSON needs. deflate itself reaches 1,032 for repeated identical bytes,
+    /// br and zstd many thousands.
     public var ratio = 200
 
-    /// Decoded bytes before the ratio counts. Default 32 MiB, so that small content may expand without limit.
+    /// The number of decoded bytes above which the ratio applies. The default is 32 MiB, so that small content may
+    /// expand without limit.
     public var minimumSize = 32 << 20
 
-    /// The defaults.
+    /// The default limits.
     public init() {}
 }
 
-/// One coding of a body, undone while it is received. It takes no memory before it is given a byte.
+/// The decoder of one coding of a body. It allocates no memory before its first byte.
 protocol CodingStream: AnyObject {
     /// Whether the body may end here.
     var isComplete: Bool { get }
 
-    /// Decodes from `input`, whose position moves, into `output`; gives how many bytes were put there. None: all of the
-    /// input is used.
+    /// Decodes from `input`, whose position is advanced, into `output`. Returns the number of bytes written; 0 if all
+    /// of the input is used.
     ///
+    /// After an error, each further call throws it again.
     /// An error is thrown again by each call that follows it.
     func decode(
         _ input: UnsafeRawBufferPointer, _ position: inout Int, into output: UnsafeMutableRawBufferPointer

@@ -3,11 +3,11 @@ import CLoadingKitZlib
 /// One stream of gzip or deflate, decoded by zlib. A gzip body may have several members (RFC 1952 §2.2).
 final class InflateStream: CodingStream {
     private enum State {
-        /// Deflate's first bytes distinguish a zlib header (RFC 1950, what the standard means) from raw deflate (RFC 1951,
-        /// what some servers send).
+        /// The first bytes of deflate distinguish a zlib header (RFC 1950, required by the standard) from raw deflate
+        /// (RFC 1951, sent by some servers).
         case undecided(first: UInt8?)
         case running
-        /// Between gzip members: another may follow, or padding that is ignored.
+        /// Between gzip members: another member may follow, or padding, which is ignored.
         case betweenMembers(first: UInt8?)
         case ended(BytesBehind)
         case failed(ContentCodingError)
@@ -16,7 +16,7 @@ final class InflateStream: CodingStream {
     private let coding: ContentCoding
     private var stream = z_stream()
     private var isMade = false
-    /// The stream's first bytes, which were looked at before zlib gets them.
+    /// The stream's first bytes, which were examined before zlib gets them.
     private var prefix: ArraySlice<UInt8> = []
     private var state: State
 
@@ -63,7 +63,7 @@ final class InflateStream: CodingStream {
         }
     }
 
-    /// False when more input is needed.
+    /// Returns false if more input is needed.
     private func begin(
         deflate first: UInt8?, _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(ContentCodingError) -> Bool {
@@ -78,7 +78,7 @@ final class InflateStream: CodingStream {
     ) throws(ContentCodingError) -> Bool {
         guard let (a, b) = twoBytes(first, input, &position, wait: { .betweenMembers(first: $0) }) else { return false }
         guard a == 0x1f && b == 0x8b else {
-            // What follows the last member is ignored, as every client does; but there must have been one.
+            // Bytes after the last member are ignored, as in other clients, but there must be at least one member.
             guard isMade else { throw fail(.corrupt("it does not begin with gzip's magic number")) }
             state = .ended(BytesBehind(2))
             return true
@@ -143,8 +143,8 @@ final class InflateStream: CodingStream {
         return (code, Int(room - stream.avail_out))
     }
 
-    /// What was decoded before an error is given first, and the error with the next call: how the input was cut decides
-    /// nothing.
+    /// Bytes that were decoded before an error are returned first, and the next call throws the error, so that the
+    /// result does not depend on the division of the input.
     private func check(_ result: (code: Int32, count: Int)) throws(ContentCodingError) -> Int {
         switch result.code {
         case Z_OK, Z_BUF_ERROR: break

@@ -1,21 +1,21 @@
 #if Zstd
     import CLoadingKitZstd
 
-    /// The frames of a zstd body (RFC 8878 §3), decoded by libzstd. What follows a frame is another one, or one to
-    /// skip, if it begins with the magic number.
+    /// The frames of a zstd body (RFC 8878 §3), decoded by libzstd. Behind a frame another one, or a skippable one, may
+    /// follow if the bytes begin with the magic number.
     final class ZstdStream: CodingStream {
         private enum State {
-            /// A frame's head is collected here, and given to libzstd alone. Frames that libzstd is given whole it decodes
-            /// without looking at the size of their window, and it reads formats that are older than the RFC.
+            /// A frame's head is collected here and passed to libzstd separately. If libzstd gets a whole frame at
+            /// once, it does not check the window size, and it accepts formats older than the RFC.
             case betweenFrames(head: [UInt8])
-            /// - mayHaveMore: libzstd may have more bytes than there was room for.
+            /// - mayHaveMore: whether libzstd may have held back output for lack of room.
             case inFrame(mayHaveMore: Bool)
             case skipping(UInt32)
             case ended(BytesBehind)
             case failed(ContentCodingError)
         }
 
-        /// RFC 9659 §3: 8 MiB, which is as much memory as a body can make the decoder take.
+        /// RFC 9659 §3: 8 MiB, the largest amount of memory that a body can make the decoder allocate.
         private static let maximumWindowLog: Int32 = 23
 
         private var decoder: OpaquePointer?
@@ -39,7 +39,7 @@
                 switch state {
                 case .failed(let error): throw error
                 case .inFrame(let mayHaveMore):
-                    // Called with nothing to do again and again, libzstd gives an error.
+                    // If libzstd is called repeatedly without work, it returns an error.
                     guard position < input.count || mayHaveMore else { return 0 }
                     let count = try check(run(input, &position, output))
                     if count > 0 { return count }
@@ -65,7 +65,7 @@
             }
         }
 
-        /// False when more input is needed.
+        /// Returns false if more input is needed.
         private func begin(
             _ collected: [UInt8], _ input: UnsafeRawBufferPointer, _ position: inout Int,
             _ output: UnsafeMutableRawBufferPointer
@@ -96,7 +96,7 @@
             return true
         }
 
-        /// The head's size, or how many bytes of it are needed next to know that (RFC 8878 §3.1.1.1, §3.1.2).
+        /// The head's size, or the number of its bytes that determine the size (RFC 8878 §3.1.1.1, §3.1.2).
         private func size(ofHead head: [UInt8]) -> Int {
             guard head.count >= 4 else { return 4 }
             if Self.isSkipped(head) { return 8 }
@@ -109,12 +109,12 @@
             return 5 + windowDescriptor + dictionary + contentSize
         }
 
-        /// Whether a magic number is that of a frame (§3.1.1), or of one to skip.
+        /// Whether the magic number is that of a frame (§3.1.1) or of a skippable one.
         private static func begins(_ head: [UInt8]) -> Bool {
             number(head.prefix(4)) == 0xfd2f_b528 || isSkipped(head)
         }
 
-        /// Whether bytes, fewer than a magic number's, are the beginning of one.
+        /// Whether fewer bytes than a magic number are the beginning of one.
         private static func mayBegin(_ head: [UInt8]) -> Bool {
             let isFrame = zip(head, [0x28, 0xb5, 0x2f, 0xfd]).allSatisfy { $0 == $1 }
             let isSkipped =

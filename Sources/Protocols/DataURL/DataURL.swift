@@ -1,12 +1,12 @@
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// What a `data:` URL holds, by the Fetch Standard's "data: URL processor" (which is RFC 2397, as it is used).
+/// The contents of a `data:` URL, by the Fetch Standard's "data: URL processor" (RFC 2397 as used in practice).
 package struct DataURL {
     package let mimeType: MIMEType
     package let body: [UInt8]
 
-    /// Nil where the text is no data: URL: another scheme, no comma, or base64 that is none.
+    /// Nil if the text is not a data: URL: it has another scheme, no comma, or invalid base64.
     package init?(_ url: String) {
         let whole = url.utf8.prefix { $0 != UInt8(ascii: "#") }
         let scheme = "data:"
@@ -30,8 +30,8 @@ package struct DataURL {
         self.body = body
     }
 
-    /// As the URL Standard's parser leaves it: no tabs and line ends, and control characters and what is not ASCII
-    /// percent-encoded.
+    /// The output of the URL Standard's parser: without tabs and line ends, and with control characters and non-ASCII
+    /// characters percent-encoded.
     private static func serialized(_ text: Substring.UTF8View) -> [UInt8] {
         var result: [UInt8] = []
         let digits = Array("0123456789ABCDEF".utf8)
@@ -45,7 +45,7 @@ package struct DataURL {
         return result
     }
 
-    /// What follows two slashes is an authority, whose port must be a number.
+    /// Two slashes are followed by an authority, whose port must be a number.
     private static func hasNoWrongPort(_ text: [UInt8]) -> Bool {
         guard text.starts(with: "//".utf8) else { return true }
         let authority = text.dropFirst(2).prefix { $0 != UInt8(ascii: "/") && $0 != UInt8(ascii: "?") }
@@ -63,7 +63,7 @@ package struct DataURL {
         return Array(slice)
     }
 
-    /// The type without `;base64` at its end; nil where there is none.
+    /// The type without `;base64` at its end; nil if it has no such end.
     private static func withoutBase64(_ type: [UInt8]) -> [UInt8]? {
         let word = "base64"
         guard

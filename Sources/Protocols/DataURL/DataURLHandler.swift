@@ -3,13 +3,13 @@ import LoadingKitCore
 
 /// Loads `data:` URLs.
 public final class DataURLHandler: URLProtocolHandler, LoopAwareHandler, @unchecked Sendable {  // stateless
-    /// URLs of more bytes take too long to decode on the session's event loop.
+    /// Longer URLs, in bytes, take too long to decode on the session's event loop.
     private static let longest = 64 * 1024
 
     /// Whether the URL's scheme is `data`.
     public override class func canInit(with request: URLRequest) -> Bool { request.url?.hasScheme("data") ?? false }
 
-    /// Gives the URL's own bytes, with the type that it names.
+    /// Delivers the URL's own bytes, with the type that it names.
     public override func load(_ load: LoadContext) async throws {
         let text = load.url.absoluteString
         let isLong = text.utf8.count > Self.longest

@@ -1,9 +1,9 @@
 import LoadingKitPrimitives
 
-/// Base64 as the web decodes it: white space is skipped, and the padding may be missing (Infra Standard,
-/// "forgiving-base64 decode").
+/// Base64 by the web's rules: white space is skipped, and the padding may be missing (Infra Standard, "forgiving-base64
+/// decode").
 package enum ForgivingBase64 {
-    /// The decoded bytes; nil where the text is no base64.
+    /// The decoded bytes; nil if the text is not valid base64.
     package static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var symbols = text.filter { !ASCII.isWhitespace($0) }
         if symbols.count % 4 == 0 {

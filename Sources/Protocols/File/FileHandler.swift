@@ -1,14 +1,14 @@
 import Foundation
 import LoadingKitCore
 
-/// Loads `file:` URLs: regular files of this machine, whole or a range.
+/// Loads `file:` URLs: regular files of this machine, completely or a range.
 public final class FileHandler: URLProtocolHandler, LoopAwareHandler, @unchecked Sendable {  // stateless
     /// Whether the URL's scheme is `file`.
     public override class func canInit(with request: URLRequest) -> Bool { request.url?.hasScheme("file") ?? false }
 
-    /// Reads the file a piece at a time, on the pool of threads for files, as fast as the receiver takes it.
+    /// Reads the file one piece at a time, on the thread pool for files, at the receiver's speed.
     ///
-    /// A request's `Range` field of one range is honoured; the response's length is then the range's.
+    /// A request's `Range` field with one range is supported. The response's length is then that of the range.
     public override func load(_ load: LoadContext) async throws {
         let method = load.request.httpMethod ?? "GET"
         guard method == "GET" || method == "HEAD" else {
@@ -16,7 +16,8 @@ public final class FileHandler: URLProtocolHandler, LoopAwareHandler, @unchecked
         }
         let file = try await OpenFile.open(FilePath(load.url))
         var reader = try FileReader(file, rangeField: load.request.value(forHTTPHeaderField: "Range"))
-        // Read before the response is delivered, as the first piece decides its length: with HEAD as well.
+        // The first piece is read before the response is delivered, because it determines the response's length. This
+        // applies to HEAD as well.
         var piece = try await reader.next()
         try await load.receive(response(load.url, length: reader.length))
         guard method == "GET" else { return }

@@ -1,13 +1,13 @@
 import Foundation
 import LoadingKitCore
 
-/// Reads a file's bytes in order, a piece at a time, and finds out how many there will be.
+/// Reads a file's bytes in order, one piece at a time, and determines their total number.
 struct FileReader {
     private enum Extent {
-        /// Nothing is read yet. The first piece shows whether the system's size is right.
+        /// No bytes are read yet. The first piece shows whether the size from the system is correct.
         case whole(size: Int64)
         case range(Range<Int64>)
-        /// Files of `/proc` have the size 0, those of `/sys` one that is too large: they are read up to their end.
+        /// Files in `/proc` have the size 0, and files in `/sys` a size that is too large. They are read to their end.
         case untilEnd
     }
 
@@ -30,7 +30,7 @@ struct FileReader {
         position = range.lowerBound
     }
 
-    /// How many bytes there are to read in all; nil when that is known only at the end. Valid once a piece is read.
+    /// The total number of bytes to read; nil if it is known only at the end. Valid after a piece is read.
     var length: Int64? {
         switch extent {
         case .whole(let size): size
@@ -39,7 +39,7 @@ struct FileReader {
         }
     }
 
-    /// The next bytes; nil when there are no more.
+    /// The next bytes; nil if there are no more.
     mutating func next() async throws -> Data? {
         switch extent {
         case .whole(let size): return try await first(size)

@@ -1,7 +1,7 @@
 import LoadingKitCore
 import LoadingKitTransport
 
-/// A server through which connections to other servers are made.
+/// A server through which connections to other servers are opened.
 package typealias Proxy = ProxyChoice.Server
 
 extension ProxyChoice.Server {
@@ -23,12 +23,12 @@ extension ProxyChoice.Server {
 
     package var credential: Credential? { user.map { Credential(user: $0, password: password ?? "") } }
 
-    /// The proxy for messages, without its credential.
+    /// The proxy without its credential, for messages.
     package var description: String { "\(scheme)://\(endpoint)" }
 
     package var endpoint: Endpoint { .tcp(host: host, port: port) }
 
-    /// What keeps TLS sessions apart that were begun through the proxy: as whom it is used, too.
+    /// The partition of TLS sessions that were established through the proxy. It includes the proxy's user.
     package var partition: String { "\(description) \(user ?? "")" }
 
     package var speaksHTTP: Bool { kind == .http || kind == .https }

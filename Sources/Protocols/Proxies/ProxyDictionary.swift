@@ -1,7 +1,7 @@
 import Foundation
 import LoadingKitCore
 
-/// Reads `connectionProxyDictionary`, by Apple's keys.
+/// Reads `connectionProxyDictionary` by Apple's keys.
 enum ProxyDictionary {
     private struct Keys {
         let enable, host, port, user, password: String
@@ -33,7 +33,7 @@ enum ProxyDictionary {
             user: kCFStreamPropertySOCKSUser, password: kCFStreamPropertySOCKSPassword)
     }
 
-    /// A SOCKS proxy is for the schemes that have no other proxy.
+    /// The proxies by scheme. A SOCKS proxy is used for the schemes without another proxy.
     static func proxies(_ dictionary: [AnyHashable: Any]) -> [ProxyTarget.Scheme: Result<Proxy, LoadFailure>] {
         let version = dictionary[kCFStreamPropertySOCKSVersion] as? String
         let socks = proxy(dictionary, .socks, version == kCFStreamSocketSOCKSVersion4 ? .socks4 : .socks5, 1080)
@@ -50,8 +50,8 @@ enum ProxyDictionary {
         return exceptions
     }
 
-    /// What finds the proxies of all hosts but the exceptions; why it cannot be used, where the dictionary names none that can.
-    /// Nil where the dictionary wants none.
+    /// The script that finds the proxies of all hosts except the exceptions, or the reason why the dictionary's script
+    /// cannot be used. Nil if the dictionary enables no script.
     static func script(_ dictionary: [AnyHashable: Any]) -> Result<ProxyScript, LoadFailure>? {
         guard isOn(dictionary[kCFNetworkProxiesProxyAutoConfigEnable]) else { return nil }
         if let text = dictionary[kCFNetworkProxiesProxyAutoConfigJavaScript] as? String {
@@ -69,14 +69,15 @@ enum ProxyDictionary {
                     + "(kCFNetworkProxiesProxyAutoConfigJavaScript) as a string"))
     }
 
-    /// Nil where there is to be none. What is enabled and not named as it should be is a failure, never no proxy.
+    /// The proxy of the given keys; nil if it is not enabled. A proxy that is enabled but not validly named is a
+    /// failure, and never means a direct connection.
     private static func proxy(
         _ dictionary: [AnyHashable: Any], _ keys: Keys, _ kind: Proxy.Kind, _ standard: Int
     ) -> Result<Proxy, LoadFailure>? {
         guard isOn(dictionary[keys.enable]) else { return nil }
         let host = (dictionary[keys.host] as? URL)?.absoluteString ?? dictionary[keys.host] as? String ?? ""
         let place = "connectionProxyDictionary's \(keys.host)"
-        // Beyond Apple's: the form of the environment's variables, for example for a proxy over TLS.
+        // An extension of Apple's keys: the form of the environment's variables, for example for a proxy over TLS.
         if host.contains("://") { return .proxy(ProxyChoice(host, usualPort: 1080), named: place) }
         let number = dictionary[keys.port].map { Int(proxySetting: $0) } ?? standard
         guard let port = number.flatMap({ UInt16(exactly: $0) }), port > 0 else {

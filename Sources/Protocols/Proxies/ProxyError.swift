@@ -1,26 +1,26 @@
 import Foundation
 import LoadingKitCore
 
-/// Why a connection through a proxy failed. It names the proxy, as the destination is not at fault.
+/// The failure of a connection through a proxy. It names the proxy, as the destination is not the cause.
 package struct ProxyError: Error, Hashable, CustomStringConvertible {
     package enum Cause: Error, Hashable {
-        /// The proxy cannot be reached, for this reason.
+        /// The proxy cannot be reached, for the given reason.
         case unreachable(String)
-        /// The proxy does not answer in the time that it has, while there is another way.
+        /// The proxy did not answer in the time allowed while there is another way.
         case silent
-        /// What the proxy has not sent in time, or not as a whole.
+        /// The message that the proxy has not completely sent in time.
         case unanswered(String)
         /// An HTTP proxy's status for `CONNECT`, and its reason phrase.
         case status(Int, String)
-        /// A SOCKS proxy's reply, in the words of the specification.
+        /// A SOCKS proxy's reply, with the specification's words.
         case refused(String)
-        /// The proxy requires a user and password, and got none, or wrong ones.
+        /// The proxy requires a user and a password, and got none or wrong ones.
         case authentication
-        /// The proxy's answer breaks its protocol, for this reason.
+        /// The proxy's answer violates its protocol, for the given reason.
         case malformed(String)
         /// The proxy closed the connection before it answered.
         case closed
-        /// The host's name is too long for the proxy's protocol, or has invalid bytes.
+        /// The host's name is too long for the proxy's protocol, or contains invalid bytes.
         case unusableName
     }
 

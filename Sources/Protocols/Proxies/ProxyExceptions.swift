@@ -4,7 +4,7 @@ import LoadingKitTransport
 struct ProxyExceptions: Sendable {
     private enum Pattern: Sendable {
         case everything
-        /// A domain with all its subdomains.
+        /// A domain and all its subdomains.
         case domain(String)
         /// The addresses that begin with these bits.
         case network(bytes: [UInt8], bits: Int)
@@ -14,12 +14,12 @@ struct ProxyExceptions: Sendable {
     /// Whether names without a dot are reached without a proxy.
     var includesSimpleNames = false
 
-    /// The exceptions of the environment variable `no_proxy`, as curl reads it. Entries are divided by commas or
-    /// spaces. `*` is every host. A name stands for itself and its subdomains, with or without a dot before it. An
+    /// The exceptions in the environment variable `no_proxy`, by curl's rules. Entries are separated by commas or
+    /// spaces. `*` means every host. A name means itself and its subdomains, with or without a dot before it. An
     /// address may have a prefix length.
     init(list: String) { self.init(list.split { $0 == "," || $0 == " " || $0 == "\t" }.map(String.init)) }
 
-    /// The exceptions of Apple's `ExceptionsList`: the same entries, where names may begin with `*.`.
+    /// The exceptions in Apple's `ExceptionsList`: the same entries, and names may begin with `*.`.
     init(_ entries: [String]) { patterns = entries.compactMap(Self.pattern) }
 
     private static func pattern(_ entry: String) -> Pattern? {
@@ -36,7 +36,7 @@ struct ProxyExceptions: Sendable {
         let parts = entry.split(separator: "/", maxSplits: 1, omittingEmptySubsequences: false)
         guard var address = parts.first.map(String.init) else { return nil }
         if address.hasPrefix("["), address.hasSuffix("]") { address = String(address.dropFirst().dropLast()) }
-        // `169.254/16` is a way to write `169.254.0.0/16`.
+        // `169.254/16` is short for `169.254.0.0/16`.
         let missing = address.contains(":") ? 0 : 3 - address.count { $0 == "." }
         if parts.count > 1, (1...3).contains(missing) { address += String(repeating: ".0", count: missing) }
         guard let bytes = IPAddress(withoutZone: address)?.bytes else { return nil }
@@ -58,13 +58,13 @@ struct ProxyExceptions: Sendable {
             case .everything: true
             case .domain(let domain): address == nil && (name == domain || name.hasSuffix("." + domain))
             case .network(let bytes, let bits):
-                // An IPv4-mapped IPv6 address is in the networks of both.
+                // An IPv4-mapped IPv6 address belongs to the networks of both families.
                 [address, address?.mappedV4].contains { $0.map { Self.agree($0.bytes, bytes, bits) } ?? false }
             }
         }
     }
 
-    /// Whether two addresses of one family begin with the same bits.
+    /// Whether two addresses of one family begin with the same `bits` bits.
     private static func agree(_ a: [UInt8], _ b: [UInt8], _ bits: Int) -> Bool {
         guard a.count == b.count else { return false }
         for index in a.indices {

@@ -3,8 +3,8 @@ import LoadingKitCore
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// Finds the ways to servers: by the rules of a session's settings, or by asking its resolver. It keeps which proxies could not
-/// be reached. Confined to the session's loop.
+/// Finds the ways to servers: by the rules of a session's settings, or with the session's resolver. It remembers
+/// proxies that could not be reached. Confined to the session's loop.
 package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, but for the constants
     private let loop: EventLoop
     private let rules: ProxyRules
@@ -13,11 +13,11 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, b
     private var questions = ProxyQuestions()
     private var tasks: [UInt64: Task<Void, Never>] = [:]
     private var waiters: [ProxyQuestions.Waiter: (Result<[Proxy?], any Error>) -> Void] = [:]
-    /// Until when a proxy that could not be reached is tried after the others.
+    /// For each proxy that could not be reached, the time until which it is tried after the others.
     private var avoided: [Proxy: MonotonicTime] = [:]
     private var observer: NetworkMonitor.Observer?
 
-    /// How long that is, in seconds.
+    /// The duration of this avoidance, in seconds.
     package static let avoidance = 300.0
 
     package init(_ core: SessionCore) {
@@ -27,18 +27,18 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, b
         resolver = core.settings.proxyResolver
     }
 
-    /// Whether there may be a proxy on the way to a server.
+    /// Whether a server may be reached through a proxy.
     package var mayUseProxies: Bool { rules.mayUseProxies }
 
-    /// What the rules say, which do not change as long as there is the session.
+    /// The result of the rules, which do not change during the session.
     package func answer(for target: ProxyTarget) throws(LoadFailure) -> ProxyRules.Answer {
         try rules.answer(for: target)
     }
 
-    /// The ways to a server, those that could not be reached of late behind the others: at once where they are known, else by
-    /// the callback, which is not called after ``withdraw(_:)``.
+    /// The ways to a server; those that recently could not be reached are last. The ways are returned at once if they
+    /// are known. Otherwise the callback gets them; it is not called after ``withdraw(_:)``.
     ///
-    /// - Parameter waiter: a number that no other load of this finder's has.
+    /// - Parameter waiter: a number that is unique among this finder's loads.
     package func findWays(
         to target: ProxyTarget, for waiter: UInt64, _ told: @escaping (Result<[Proxy?], any Error>) -> Void
     ) throws(LoadFailure) -> [Proxy?]? {
@@ -59,7 +59,7 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, b
         run(questions.withdraw(waiter))
     }
 
-    /// No connection came about through a proxy: it is tried after the others for a while.
+    /// No connection through the proxy was established. The proxy is tried after the others for a while.
     package func proxyDidFail(_ proxy: Proxy) {
         guard rules.asksResolver else { return }
         avoided = avoided.filter { $0.value > loop.now }
@@ -106,7 +106,7 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, b
             return loop.executeLater { self.didAnswer(question, .failure(failure)) }
         }
         let query = ProxyQuery(url: url, script: rules.script)
-        // Not a child of the task that happens to have started the load.
+        // The task is detached, so that it is not a child of the task that started the load.
         tasks[question.number] = Task.detached(executorPreference: UserCodeExecutor.shared) {
             let answer: Result<[Proxy?], any Error>
             do {
@@ -123,7 +123,7 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, b
         run(questions.didAnswer(question, answer, now: loop.now))
     }
 
-    /// Each way once, and one where there is none.
+    /// The different ways in order; the direct way if there are none.
     private static func ways(_ choices: [ProxyChoice]) -> [Proxy?] {
         var seen: Set<Proxy?> = []
         let ways = choices.map(\.server).filter { seen.insert($0).inserted }
@@ -135,7 +135,7 @@ package final class ProxyFinder: @unchecked Sendable {  // confined to `loop`, b
         let error: any Error
     }
 
-    /// What a load fails with.
+    /// The error with which a load fails.
     private static func loadError(_ error: any Error) -> any Error {
         guard let error = (error as? ResolverError)?.error else { return error }
         switch error {

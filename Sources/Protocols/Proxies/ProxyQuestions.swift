@@ -2,16 +2,16 @@ import DequeModule
 import LoadingKitCore
 import LoadingKitPrimitives
 
-/// What a session asks its proxy resolver, and what it remembers of the answers, as a value: each input returns what is to be
-/// done.
+/// The look-ups of a session's proxy resolver, and the answers that are kept. It is a value: each input returns the
+/// actions to take.
 ///
 /// ```
 ///   nothing ──ask──▶ queued ──there is room──▶ asking ──answer──▶ known ──after a minute──▶ nothing
 ///                      │                         │
-///                      └──── nobody waits ───────┴──▶ nothing
+///                      └──── no load waits ──────┴──▶ nothing
 /// ```
 struct ProxyQuestions {
-    /// The number of the load that waits.
+    /// The number of the waiting load.
     typealias Waiter = UInt64
 
     struct Question: Hashable {
@@ -21,7 +21,7 @@ struct ProxyQuestions {
 
     enum Lookup {
         case known([Proxy?])
-        /// The answer comes by ``Action/tell(_:_:)``.
+        /// ``Action/tell(_:_:)`` delivers the answer.
         case waits([Action])
     }
 
@@ -37,11 +37,11 @@ struct ProxyQuestions {
         case known([Proxy?], until: MonotonicTime)
     }
 
-    /// The loads that wait for an answer, in the order in which they came. Each is added and removed at a cost that does not
-    /// depend on how many there are.
+    /// The loads that wait for an answer, in the order of their arrival. The cost of adding or removing one does not
+    /// depend on their number.
     private struct Line {
         private var places: [Waiter: Int] = [:]
-        /// Nil where a load waits no longer.
+        /// Nil for a load that no longer waits.
         private var waiters: [Waiter?] = []
 
         var isEmpty: Bool { places.isEmpty }
@@ -56,29 +56,29 @@ struct ProxyQuestions {
         mutating func remove(_ waiter: Waiter) {
             guard let place = places.removeValue(forKey: waiter) else { return }
             waiters[place] = nil
-            // As many were removed by then.
+            // At least as many were removed since the last compaction.
             guard waiters.count > 2 * places.count + 16 else { return }
             waiters = inOrder
             for (place, waiter) in waiters.enumerated() { if let waiter { places[waiter] = place } }
         }
     }
 
-    /// Questions at a time. One that was cancelled counts until the resolver returns from it, so that a resolver that heeds
-    /// no cancellation does not get more and more of them.
+    /// The largest number of look-ups at a time. A cancelled look-up counts until the resolver returns, so that a
+    /// resolver that ignores cancellation does not get more and more of them.
     static let mostAtOnce = 16
-    /// How long an answer holds, in seconds.
+    /// The lifetime of an answer, in seconds.
     static let lifetime = 60.0
-    /// Beyond so many answers those that are too old are forgotten, and then all.
+    /// The number of answers beyond which expired answers, and if necessary all, are removed.
     static let mostKnown = 1000
 
     private var entries: [ProxyTarget: Entry] = [:]
-    /// Of the questions that are queued or asked.
+    /// The loads that wait for the look-ups that are queued or running.
     private var lines: [ProxyTarget: Line] = [:]
     private var targets: [Waiter: ProxyTarget] = [:]
     private var queue: Deque<ProxyTarget> = []
     private var running: Set<UInt64> = []
     private var lastNumber: UInt64 = 0
-    /// Questions with a lower number were asked before the networks changed.
+    /// The first number of look-ups that were started after the last change of networks.
     private var firstCurrent: UInt64 = 0
 
     mutating func ask(_ target: ProxyTarget, for waiter: Waiter, now: MonotonicTime) -> Lookup {
@@ -97,7 +97,8 @@ struct ProxyQuestions {
         }
     }
 
-    /// The queue has places of questions that nothing waits for any more; not many more than of others.
+    /// Removes the places of look-ups for which no load waits from the queue. Their number remains small compared to
+    /// the others'.
     private mutating func forgetWithdrawn() {
         guard queue.count > 2 * entries.count + 16 else { return }
         var seen: Set<ProxyTarget> = []
@@ -111,7 +112,7 @@ struct ProxyQuestions {
         lines[target, default: Line()].add(waiter)
     }
 
-    /// The load is over, or asks no more.
+    /// The load is over, or no longer needs the answer.
     mutating func withdraw(_ waiter: Waiter) -> [Action] {
         guard let target = targets.removeValue(forKey: waiter) else { return [] }
         lines[target]?.remove(waiter)
@@ -119,12 +120,12 @@ struct ProxyQuestions {
         lines[target] = nil
         switch entries.removeValue(forKey: target) {
         case .asking(let question): return [.cancel(question)]
-        // It is passed over when it is its turn.
+        // A queued look-up is skipped when its turn comes.
         case .queued, .known, nil: return []
         }
     }
 
-    /// The resolver has returned. Errors are not remembered: the next load asks again.
+    /// The resolver has returned. Errors are not kept: the next load starts a new look-up.
     mutating func didAnswer(
         _ question: Question, _ answer: Result<[Proxy?], any Error>, now: MonotonicTime
     ) -> [Action] {
@@ -141,8 +142,8 @@ struct ProxyQuestions {
         return beginQueued() + [.tell(waiters, answer)]
     }
 
-    /// The answers may not hold any more: the networks have changed, or the session is reset. What is being asked is answered
-    /// and not remembered.
+    /// The answers may have become invalid: the networks have changed, or the session is reset. The answers of running
+    /// look-ups are delivered, but not kept.
     mutating func forget() {
         firstCurrent = lastNumber + 1
         entries = entries.filter { if case .known = $0.value { false } else { true } }
@@ -178,6 +179,6 @@ struct ProxyQuestions {
         }
     }
 
-    /// For tests: how many questions the resolver has not returned from, and how many loads wait.
+    /// For tests: the numbers of look-ups from which the resolver has not returned, and of waiting loads.
     var counts: (running: Int, waiting: Int) { (running.count, targets.count) }
 }

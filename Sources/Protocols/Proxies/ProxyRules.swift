@@ -1,22 +1,22 @@
 import Foundation
 import LoadingKitCore
 
-/// Which proxy a server is reached through, by a session's settings: those of a dictionary, of the environment, or what a
-/// resolver is to be asked. A value, which asks nothing itself.
+/// The rules that determine the proxy for a server: from a session's dictionary, from the environment, or with the
+/// session's resolver. It is a value, and does not call the resolver itself.
 package struct ProxyRules: Sendable {
     package enum Answer: Hashable {
-        /// Through this proxy; nil: directly.
+        /// The server is reached through this proxy; nil for a direct connection.
         case proxy(Proxy?)
-        /// As the session's resolver says.
+        /// The session's resolver must be called.
         case ask
     }
 
     private enum Rules: Sendable {
-        /// A scheme without a proxy is reached directly. One whose proxy is named wrong is not reached at all.
+        /// A scheme without a proxy is reached directly. A scheme with an invalid proxy cannot be reached.
         case proxies([ProxyTarget.Scheme: Result<Proxy, LoadFailure>])
-        /// A resolver finds the proxies, by the script where there is one.
+        /// A resolver finds the proxies, with the script if there is one.
         case ask(ProxyScript?)
-        /// A script is to find the proxies, and cannot be run.
+        /// A script is required to find the proxies, but cannot be run.
         case unusable(LoadFailure)
     }
 
@@ -31,8 +31,8 @@ package struct ProxyRules: Sendable {
     }
 
     /// - Parameters:
-    ///   - dictionary: nil: the resolver, or else the environment, names the proxies. Empty: there is none.
-    ///   - hasResolver: whether there is something to ask.
+    ///   - dictionary: nil if the resolver, or else the environment, names the proxies; empty for no proxies.
+    ///   - hasResolver: whether the session has a resolver.
     init(dictionary: [AnyHashable: Any]?, hasResolver: Bool = false, environment: ProxyEnvironment = .init([:])) {
         if let dictionary {
             exceptions = ProxyDictionary.exceptions(dictionary)
@@ -58,13 +58,13 @@ package struct ProxyRules: Sendable {
         }
     }
 
-    /// Whether there is a resolver that is asked.
+    /// Whether the session's resolver is called.
     var asksResolver: Bool { if case .ask = rules { true } else { false } }
 
-    /// What that is to run; nil where it finds the proxies by itself.
+    /// The script for the resolver; nil if it needs none.
     var script: ProxyScript? { if case .ask(let script) = rules { script } else { nil } }
 
-    /// - Throws: Where it is not known how the server may be reached.
+    /// - Throws: if the rules for reaching the server are invalid.
     package func answer(for target: ProxyTarget) throws(LoadFailure) -> Answer {
         switch rules {
         case .proxies(let proxies):
@@ -79,13 +79,13 @@ package struct ProxyRules: Sendable {
 }
 
 extension ProxyEnvironment {
-    /// The proxies by the variables that curl reads: a scheme's own before that of all.
+    /// The proxies from the variables that curl reads. A scheme's own variable has precedence over `all_proxy`.
     fileprivate var proxies: [ProxyTarget.Scheme: Result<Proxy, LoadFailure>] {
         var proxies: [ProxyTarget.Scheme: Result<Proxy, LoadFailure>] = [:]
         for scheme in ProxyTarget.Scheme.allCases {
             let names = ["\(scheme.rawValue)_proxy", "all_proxy"]
             guard let name = names.first(where: { variables[$0] != nil }), let value = variables[name] else { continue }
-            // curl's port where none is named.
+            // The default port is curl's.
             proxies[scheme] = .proxy(ProxyChoice(value, usualPort: 1080), named: "the environment variable \(name)")
         }
         return proxies
@@ -95,7 +95,7 @@ extension ProxyEnvironment {
 extension Result where Success == Proxy, Failure == LoadFailure {
     static func proxy(_ choice: ProxyChoice?, named place: String) -> Self {
         if let server = choice?.server { return .success(server) }
-        // Not the value, which may have a password.
+        // The message omits the value, which may contain a password.
         return .failure(
             LoadFailure(
                 .cannotConnectToHost,

@@ -1,14 +1,15 @@
 import Foundation
 
-/// A server that a way is looked for to.
+/// A server to which a way is searched.
 package struct ProxyTarget: Hashable, Sendable {
-    /// By whose rules. Connections that carry something else than these go by those of `https`, which are those of tunnels.
+    /// The scheme whose rules apply. A connection for another protocol uses the rules of `https`, which are those of
+    /// tunnels.
     package enum Scheme: String, Sendable, CaseIterable {
         case http, https, ftp
     }
 
     package let scheme: Scheme
-    /// A name, lowercase, or an address, without brackets.
+    /// A lowercase name or an address, without brackets.
     package let host: String
     package let port: UInt16
 
@@ -18,7 +19,7 @@ package struct ProxyTarget: Hashable, Sendable {
         self.port = port
     }
 
-    /// What a resolver is asked about; nil where the host fits in no URL. A zone has no place there (RFC 6874 §4).
+    /// The URL for the resolver; nil if the host cannot be part of a URL. A zone is not allowed in it (RFC 6874 §4).
     var url: URL? {
         let isAddress = host.utf8.contains(UInt8(ascii: ":"))
         let authority = isAddress ? "[\(host.prefix { $0 != "%" })]" : host

@@ -2,15 +2,15 @@ import Foundation
 import LoadingKitCore
 import LoadingKitTransport
 
-/// The ways to a server that are tried in turn, and those that led nowhere.
+/// The ways to a server that are tried in turn, and the failures of those tried.
 package struct ProxyWays {
-    /// The way that is tried now; nil: without a proxy.
+    /// The way that is tried now; nil for a direct connection.
     package private(set) var current: Proxy?
     private var untried: ArraySlice<Proxy?>
     private let count: UInt64
     private var failures: [any Error] = []
 
-    /// The longest time to connect for a way that has another one behind it, in nanoseconds.
+    /// The longest time to connect for a way that is followed by another one, in nanoseconds.
     private static let connectLimit: UInt64 = 10_000_000_000
 
     package init(_ ways: [Proxy?]) {
@@ -21,12 +21,13 @@ package struct ProxyWays {
 
     package var hasNext: Bool { !untried.isEmpty }
 
-    /// The part of the time to connect, in nanoseconds, for a way that has another one behind it; nil where there is none.
+    /// The part of the time to connect, in nanoseconds, for a way that is followed by another one; nil for the last
+    /// way.
     package func limit(of time: UInt64?) -> UInt64? {
         hasNext ? min(Self.connectLimit, time.map { $0 / count } ?? .max) : nil
     }
 
-    /// Goes on with the next way, where the failure is one of the way and there is another; else false.
+    /// Continues with the next way, if the way caused the failure and there is another one. Returns false otherwise.
     package mutating func takeNext(after error: any Error) -> Bool {
         guard hasNext, LoadFailure.isOfWay(error), let next = untried.popFirst() else { return false }
         failures.append(error)
@@ -34,7 +35,7 @@ package struct ProxyWays {
         return true
     }
 
-    /// What the load fails with where no way has led on: it names all.
+    /// The error of the load if every way has failed. It names all failures.
     package func failure(_ last: any Error) -> any Error {
         guard !failures.isEmpty, LoadFailure.isOfWay(last) else { return LoadFailure.ofConnecting(last) }
         let texts = (failures + [last]).map { String(describing: $0).trimmingSuffix(".") }
@@ -45,13 +46,13 @@ package struct ProxyWays {
 }
 
 extension LoadFailure {
-    /// A proxy's failure as a load fails with it.
+    /// The error of a load for a proxy's failure.
     package static func ofConnecting(_ error: any Error) -> any Error {
         (error as? ProxyError).map(LoadFailure.init) ?? error
     }
 
-    /// Whether a way led nowhere, and another may lead on: not where the server's certificate is refused, its name is not
-    /// validated, or the proxy has answered what it thinks of the request.
+    /// Whether the way caused the failure, so that another way may succeed: false if the server's certificate was
+    /// refused, its name was not validated, or the proxy has responded to the request.
     package static func isOfWay(_ error: any Error) -> Bool {
         switch error {
         case let error as ProxyError: error.isOfProxy
@@ -64,7 +65,7 @@ extension LoadFailure {
 }
 
 extension ProxyError {
-    /// Whether the proxy is not to be reached, or is none, whatever the destination.
+    /// Whether the proxy cannot be reached, or is not a proxy, whatever the destination.
     fileprivate var isOfProxy: Bool {
         switch cause {
         case .unreachable, .malformed, .closed, .silent: true
@@ -72,7 +73,7 @@ extension ProxyError {
         }
     }
 
-    /// Whether other loads had better try the proxy after others.
+    /// Whether other loads should try the proxy after others.
     package var isWorthAvoiding: Bool { isOfProxy && cause != .silent }
 }
 

@@ -1,20 +1,20 @@
-/// What a WebSocket connection has received.
+/// The messages and control frames that a WebSocket connection has received.
 public enum WebSocketEvent: Sendable {
-    /// A whole message of text.
+    /// A complete text message.
     case text(String)
-    /// A whole message of bytes.
+    /// A complete binary message.
     case binary(WebSocketPayload)
-    /// A ping: the other side checks whether this one is there. It is answered by itself.
+    /// A ping: the other side checks the connection. The state machine answers it.
     case ping([UInt8])
-    /// The other side is there.
+    /// A pong, which answers a ping of this side.
     case pong([UInt8])
-    /// The other side ends the connection. It is answered by itself; nothing follows.
+    /// The other side ends the connection. The state machine answers the close frame. No event follows.
     ///
-    /// The code is ``WebSocketCloseCode/noStatusReceived`` where it gave none.
+    /// The code is ``WebSocketCloseCode/noStatusReceived`` if the frame contains none.
     case close(WebSocketCloseCode, reason: String)
 }
 
-/// What a message consists of.
+/// The kind of a message's contents.
 public enum WebSocketMessageKind: Sendable, Hashable {
     /// UTF-8.
     case text

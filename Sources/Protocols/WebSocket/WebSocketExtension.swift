@@ -2,14 +2,14 @@
 struct WebSocketExtension: Hashable {
     struct Parameter: Hashable {
         var name: String
-        /// Unquoted; nil where there is none.
+        /// The unquoted value; nil if there is none.
         var value: String?
     }
 
     var name: String
     var parameters: [Parameter] = []
 
-    /// The elements of the field's values; nil when one of them is none.
+    /// The elements of the field's values; nil if one of them is malformed.
     static func list(_ values: [String]) -> [WebSocketExtension]? {
         var all: [WebSocketExtension] = []
         for value in values {
@@ -21,7 +21,7 @@ struct WebSocketExtension: Hashable {
     }
 }
 
-/// Reads extensions and their parameters, whose names are tokens (RFC 9110 §5.6).
+/// Parses extensions and their parameters, whose names are tokens (RFC 9110 §5.6).
 private struct ExtensionScanner {
     private var rest: Substring.UTF8View
 
@@ -53,7 +53,7 @@ private struct ExtensionScanner {
         return element
     }
 
-    /// Skips spaces, and the character if it is the next; gives whether it was.
+    /// Skips spaces, and the character if it is next. Returns whether it was.
     private mutating func skip(_ character: Unicode.Scalar) -> Bool {
         rest = rest.drop(while: ASCII.isSpace)
         guard let first = rest.first, first == UInt8(ascii: character) else { return false }

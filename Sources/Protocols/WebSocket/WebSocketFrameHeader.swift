@@ -1,19 +1,19 @@
-/// What begins a frame (RFC 6455 §5.2).
+/// The header of a frame (RFC 6455 §5.2).
 ///
 ///     FIN RSV1 RSV2 RSV3 opcode(4) | MASK length(7) | length(16 or 64) | masking key(32)
 public struct WebSocketFrameHeader: Sendable, Hashable {
-    /// The most bytes that a header has.
+    /// The largest size of a header in bytes.
     static let maximumSize = 14
 
-    /// Whether the frame is its message's last.
+    /// Whether the frame is the last of its message.
     public var isFinal: Bool
     /// RSV1: whether the message that the frame begins is compressed (RFC 7692 §6).
     public var isCompressed: Bool
-    /// What it carries.
+    /// The opcode, which states the kind of the payload.
     public var opcode: WebSocketOpcode
-    /// How the payload is masked; nil where it is not.
+    /// The mask of the payload; nil if it is not masked.
     public var mask: WebSocketMask?
-    /// Bytes of payload that follow.
+    /// The number of payload bytes that follow.
     public var length: Int
 
     /// A header.
@@ -28,7 +28,7 @@ public struct WebSocketFrameHeader: Sendable, Hashable {
         self.mask = mask
     }
 
-    /// Appends the header. A negative length is taken as 0.
+    /// Appends the header. A negative length counts as 0.
     public func append(to output: inout [UInt8]) {
         output.append(opcode.rawValue | (isFinal ? 0x80 : 0) | (isCompressed ? 0x40 : 0))
         let maskBit: UInt8 = mask == nil ? 0 : 0x80
@@ -56,7 +56,7 @@ public struct WebSocketFrameHeader: Sendable, Hashable {
         }
     }
 
-    /// Reads a header from the beginning of bytes; gives it and its size, or nil when they are too few.
+    /// Reads a header from the beginning of `bytes`. Returns the header and its size; nil if there are too few bytes.
     static func read(_ bytes: UnsafeRawBufferPointer) throws(WebSocketError) -> (WebSocketFrameHeader, size: Int)? {
         guard bytes.count >= 2 else { return nil }
         let (first, second) = (bytes[0], bytes[1])
@@ -91,21 +91,21 @@ public struct WebSocketFrameHeader: Sendable, Hashable {
     }
 }
 
-/// What a frame carries (RFC 6455 §5.2).
+/// The kind of a frame's payload (RFC 6455 §5.2).
 public enum WebSocketOpcode: UInt8, Sendable, Hashable {
-    /// More of a message.
+    /// The next part of a message.
     case continuation = 0x0
-    /// Text, or the first part of it.
+    /// Text, or its first part.
     case text = 0x1
-    /// Bytes, or the first part of them.
+    /// Binary data, or its first part.
     case binary = 0x2
     /// The end of the connection, with a code and a reason.
     case close = 0x8
-    /// Checks whether the other side is there.
+    /// A check of the connection.
     case ping = 0x9
-    /// The answer to it.
+    /// The answer to a ping.
     case pong = 0xA
 
-    /// Whether the frame may come in the middle of a message (§5.5).
+    /// Whether the frame may occur in the middle of a message (§5.5).
     public var isControl: Bool { rawValue & 0x8 != 0 }
 }

@@ -5,15 +5,15 @@ import CLoadingKitOpenSSLStart
 
 /// A client's request for a WebSocket connection, and whether a response grants it (RFC 6455 §4.1, RFC 8441 §5).
 public struct WebSocketHandshake: Sendable {
-    /// What both sides have agreed on.
+    /// The result of the negotiation.
     public struct Agreement: Sendable, Hashable {
-        /// The one of the offered protocols that the server chose; nil where it chose none.
+        /// The subprotocol that the server chose from those offered; nil if it chose none.
         public var subprotocol: String?
-        /// How messages are compressed; nil where they are not.
+        /// The compression of messages; nil if they are not compressed.
         public var deflate: PermessageDeflate?
     }
 
-    /// The protocols that are offered, the best first.
+    /// The offered subprotocols, the preferred first.
     public let subprotocols: [String]
     private let key: String
 
@@ -31,14 +31,14 @@ public struct WebSocketHandshake: Sendable {
         if !subprotocols.isEmpty { fields.set(.secWebSocketProtocol, subprotocols.joined(separator: ", ")) }
     }
 
-    /// Those that HTTP/1.1 needs besides.
+    /// Adds the fields that HTTP/1.1 requires in addition.
     public func addUpgradeFields(to fields: inout HTTPFields) {
         fields.set(.connection, "Upgrade")
         fields.set(.upgrade, "websocket")
         fields.set(.secWebSocketKey, key)
     }
 
-    /// What a response with status 101 agrees to.
+    /// The agreement in a response with status 101.
     public func agreement(upgrade fields: HTTPFields) throws(WebSocketError) -> Agreement {
         guard Self.has("websocket", fields.values(of: .upgrade)), Self.has("upgrade", fields.values(of: .connection))
         else { throw WebSocketError(.missingUpgrade) }
@@ -46,7 +46,7 @@ public struct WebSocketHandshake: Sendable {
         return try agreement(fields)
     }
 
-    /// What a successful response to extended CONNECT agrees to.
+    /// The agreement in a successful response to extended CONNECT.
     public func agreement(_ fields: HTTPFields) throws(WebSocketError) -> Agreement {
         let chosen = fields.values(of: .secWebSocketProtocol)
         if let name = chosen.first, chosen.count > 1 || !subprotocols.contains(name) {
@@ -57,7 +57,7 @@ public struct WebSocketHandshake: Sendable {
             deflate: try PermessageDeflate(response: fields.values(of: .secWebSocketExtensions)))
     }
 
-    /// What a server answers to a client's key.
+    /// The server's answer to a client's key.
     public static func accept(_ key: String) -> String {
         var digest = [UInt8](repeating: 0, count: Int(EVP_MAX_MD_SIZE))
         var count: UInt32 = 0
@@ -79,7 +79,7 @@ public struct WebSocketHandshake: Sendable {
         return String(decoding: text.prefix(Int(max(0, count))), as: UTF8.self)
     }
 
-    /// Whether a token is in a list, in any case of its letters.
+    /// Whether a token is in a list, case-insensitively.
     private static func has(_ token: String, _ values: [String]) -> Bool {
         values.contains { value in
             value.split(separator: ",").contains { element in

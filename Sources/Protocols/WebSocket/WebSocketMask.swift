@@ -1,16 +1,16 @@
-/// Hides a frame's payload, or uncovers it: the same four bytes over and over, by exclusive or (RFC 6455 §5.3).
+/// Masks or unmasks a frame's payload by exclusive or with four repeated bytes (RFC 6455 §5.3).
 public struct WebSocketMask: Sendable, Hashable {
-    /// The four bytes, the first of them lowest, turned so that the lowest is the next.
+    /// The four bytes, the first in the lowest bits, rotated so that the lowest byte is the next one.
     private var key: UInt32
 
-    /// A mask of these four bytes.
+    /// A mask with these four bytes.
     public init(_ a: UInt8, _ b: UInt8, _ c: UInt8, _ d: UInt8) {
         key = UInt32(a) | UInt32(b) << 8 | UInt32(c) << 16 | UInt32(d) << 24
     }
 
     init(bits: UInt32) { key = bits }
 
-    /// The four bytes in order.
+    /// The four bytes in order. After an odd number of bytes they begin with the next one.
     public var bytes: (UInt8, UInt8, UInt8, UInt8) {
         (
             UInt8(truncatingIfNeeded: key), UInt8(truncatingIfNeeded: key >> 8), UInt8(truncatingIfNeeded: key >> 16),
@@ -18,7 +18,7 @@ public struct WebSocketMask: Sendable, Hashable {
         )
     }
 
-    /// Masks or unmasks bytes in place, and moves on: the next call goes on behind them.
+    /// Masks or unmasks bytes in place. The next call continues behind them.
     public mutating func apply(to bytes: UnsafeMutableRawBufferPointer) {
         let wide = SIMD4<UInt64>(repeating: (UInt64(key) << 32 | UInt64(key)).littleEndian)
         let size = MemoryLayout<SIMD4<UInt64>>.size
@@ -34,7 +34,7 @@ public struct WebSocketMask: Sendable, Hashable {
         }
     }
 
-    /// Appends bytes masked, and moves on.
+    /// Appends bytes in masked form. The next call continues behind them.
     public mutating func append(_ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]) {
         let start = output.count
         output.append(contentsOf: bytes)
@@ -42,8 +42,8 @@ public struct WebSocketMask: Sendable, Hashable {
     }
 }
 
-/// Unpredictable keys, so that no program chooses what its bytes look like on the way (RFC 6455 §10.3). Drawn from the
-/// system many at a time.
+/// Unpredictable masking keys, so that no program can determine the bytes on the wire (RFC 6455 §10.3). The system
+/// provides many of them at a time.
 struct MaskKeys: Sendable {
     private static let batch = 64
     private var keys: [UInt32] = []

@@ -1,29 +1,30 @@
 import Glibc
 
-/// A message's bytes, in memory that grows as they come.
+/// A message's bytes, in memory that grows as they arrive.
 ///
-/// A message that was received does not change any more.
+/// A received message does not change any more.
 public final class WebSocketPayload: @unchecked Sendable {  // of one owner until it is given away, and constant then
-    /// So much memory is taken at once for a length that is only announced.
+    /// The most memory that is allocated at once for a length that is only announced, in bytes.
     private static let trustedReserve = 1 << 20
 
     private var base: UnsafeMutableRawPointer?
     private(set) var capacity = 0
-    /// How many bytes there are.
+    /// The number of bytes.
     public private(set) var count = 0
 
     init() {}
 
     deinit { free(base) }
 
-    /// The bytes, which must not be kept beyond the call.
+    /// Calls `body` with the bytes, which must not be kept after the call.
     public func withUnsafeBytes<Result, Failure: Error>(
         _ body: (UnsafeRawBufferPointer) throws(Failure) -> Result
     ) throws(Failure) -> Result {
         try body(UnsafeRawBufferPointer(start: base, count: count))
     }
 
-    /// The bytes' memory, which is the caller's from now on, to be released with `free`; this is empty then.
+    /// Removes and returns the memory of the bytes. The caller owns it and must release it with `free`. The payload is
+    /// empty afterwards.
     package func takeMemory() -> (base: UnsafeMutableRawPointer, count: Int)? {
         guard let base else { return nil }
         defer { (self.base, count, capacity) = (nil, 0, 0) }
@@ -39,7 +40,7 @@ public final class WebSocketPayload: @unchecked Sendable {  // of one owner unti
         (base, capacity) = (nil, 0)
     }
 
-    /// More is announced.
+    /// Reserves memory for announced bytes.
     func reserve(_ more: Int) throws(WebSocketError) {
         try makeRoom(min(more, Self.trustedReserve), exactly: count == 0)
     }
@@ -51,13 +52,13 @@ public final class WebSocketPayload: @unchecked Sendable {  // of one owner unti
         count += bytes.count
     }
 
-    /// Memory behind the bytes, of at least so many.
+    /// Memory for at least `wanted` bytes, behind the current ones.
     func room(_ wanted: Int) throws(WebSocketError) -> UnsafeMutableRawBufferPointer {
         try makeRoom(wanted)
         return spare
     }
 
-    /// So many bytes were written to ``room(_:)``.
+    /// Records that this number of bytes was written to ``room(_:)``.
     func filled(_ bytes: Int) { count += max(0, min(bytes, capacity - count)) }
 
     /// The bytes from `start` on.

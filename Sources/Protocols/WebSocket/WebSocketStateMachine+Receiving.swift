@@ -1,11 +1,12 @@
 extension WebSocketStateMachine {
-    /// A payload's memory up to this size is kept for the next text, in bytes.
+    /// The largest size of a payload's memory that is kept for the next text, in bytes.
     private static let keptMemory = 64 * 1024
 
-    /// Reads on from `position`, which moves behind the bytes read.
+    /// Reads `input` from `position`, which is advanced behind the bytes read.
     ///
-    /// - Returns: The next event; nil when all input is used up. What comes after a close frame is passed over.
-    /// - Throws: ``WebSocketError``: the other side has broken a rule. A close frame with that reason waits to be sent.
+    /// - Returns: The next event; nil if all of the input was read. Bytes after a close frame are ignored.
+    /// - Throws: ``WebSocketError`` if the other side has violated the protocol. A close frame with this reason waits
+    ///   to be sent.
     public mutating func receive(
         _ input: UnsafeRawBufferPointer, _ position: inout Int
     ) throws(WebSocketError) -> WebSocketEvent? {
@@ -23,8 +24,8 @@ extension WebSocketStateMachine {
         }
     }
 
-    /// Says that the connection has ended.
-    /// - Throws: ``WebSocketError/Kind/closedEarly``, where no close frame has come.
+    /// Reports that the connection has ended.
+    /// - Throws: ``WebSocketError/Kind/closedEarly`` if no close frame was received.
     public mutating func finish() throws(WebSocketError) {
         switch state {
         case .closed: break
@@ -121,7 +122,8 @@ extension WebSocketStateMachine {
         try announce(header)
     }
 
-    /// What is too long is refused before it comes. Compressed it may be a little longer than before.
+    /// Refuses a too long message before its bytes arrive. A compressed message may be a little longer than its
+    /// contents.
     private mutating func announce(_ header: WebSocketFrameHeader) throws(WebSocketError) {
         guard var message = incoming else { return }
         if header.length == 0, !header.isFinal {
@@ -167,7 +169,8 @@ extension WebSocketStateMachine {
         }
     }
 
-    /// What comes of it before an error is looked at first: how the bytes were cut decides nothing.
+    /// Bytes that were decompressed before an error are checked first, so that the result does not depend on the
+    /// division of the input.
     private mutating func inflate(
         _ run: (MessageInflater, WebSocketPayload, Int) throws(WebSocketError) -> Void
     ) throws(WebSocketError) {
@@ -177,7 +180,7 @@ extension WebSocketStateMachine {
         do throws(WebSocketError) {
             try run(inflater, payload, limit)
         } catch {
-            // Not what is beyond the limit: how much of that has been decompressed is a matter of cuts.
+            // Bytes beyond the limit are not checked: their number depends on the division of the input.
             try checkText(from: start, to: limit)
             throw error
         }
@@ -224,7 +227,8 @@ extension WebSocketStateMachine {
         }
     }
 
-    /// §5.5.1: answered with the same code, unless this side was the first.
+    /// Ends the connection. The close frame is answered with the same code, unless this side has sent one before
+    /// (§5.5.1).
     private mutating func endConnection() throws(WebSocketError) -> WebSocketEvent {
         let bytes = controlPayload
         guard bytes.count != 1 else { throw WebSocketError(.malformedClose) }

@@ -1,51 +1,51 @@
-/// One side of a WebSocket connection after its handshake (RFC 6455), without the connection: bytes in, events out;
-/// messages in, bytes out.
+/// One side of a WebSocket connection after its handshake (RFC 6455), without I/O: received bytes become events, and
+/// messages become bytes to send.
 ///
-/// What is received goes through ``receive(_:_:)``, again and again until it gives nil. Answers that the protocol wants
-/// (pongs, and close frames) wait inside until ``drainControlBytes(into:)`` takes them, or any `send` method, which puts
-/// them before its own bytes.
+/// Received bytes are passed to ``receive(_:_:)``, repeatedly until it returns nil. Answers that the protocol requires
+/// (pongs, and close frames) wait inside until ``drainControlBytes(into:)`` or any `send` method takes them. A `send`
+/// method puts them before its own bytes.
 ///
 ///     open ──sendClose──▶ closing ──close frame──▶ closed
 ///       └──close frame, which is answered──────────┘
 ///
-/// What breaks a rule leads to `failed` from `open` and `closing`, with a close frame of that reason.
+/// A protocol violation leads from `open` and `closing` to `failed`, with a close frame that states the reason.
 public struct WebSocketStateMachine: ~Copyable {
     enum State {
         case open
-        /// This side has sent a close frame, and awaits the other's.
+        /// This side has sent a close frame, and awaits the other side's.
         case closing
-        /// Both have sent theirs.
+        /// Both sides have sent a close frame.
         case closed
         case failed(WebSocketError)
     }
 
     enum Reading {
         case header
-        /// So many bytes of the payload are still to come.
+        /// `missing` bytes of the payload have not arrived.
         case payload(WebSocketFrameHeader, missing: Int)
     }
 
-    /// The message that is coming in.
+    /// The message that is being received.
     struct Incoming {
         let kind: WebSocketMessageKind
         let isCompressed: Bool
         var text = UTF8Validator()
-        /// What came of it before it was decompressed, in bytes.
+        /// The number of received bytes before decompression.
         var received = 0
         var emptyFrames = 0
     }
 
-    /// So many bytes of answers to pings wait at most, where the other side pings and does not read.
+    /// The limit in bytes of waiting answers to pings, if the other side sends pings and does not read.
     private static let mostPongBytes = 16 * 1024
 
-    /// Which side this is.
+    /// The role of this side.
     public let role: WebSocketRole
-    /// What the other side may do. A change concerns what is received from then on.
+    /// The limits for the other side. A change applies to messages received later.
     public var limits: WebSocketLimits
 
     var state = State.open
     var reading = Reading.header
-    /// What has come of a frame's header.
+    /// The received part of a frame's header.
     var partialHeader: [UInt8] = []
     var incoming: Incoming?
     var payload = WebSocketPayload()
@@ -55,7 +55,7 @@ public struct WebSocketStateMachine: ~Copyable {
     private var keys = MaskKeys()
     /// Answers to pings that wait to be sent, in order, up to ``mostPongBytes``.
     private var pongs: [UInt8] = []
-    /// The newest ping that came when there were as many: only the newest needs an answer (§5.5.3).
+    /// The newest ping received after the limit was reached. Only the newest ping needs an answer (§5.5.3).
     private var unanswered: [UInt8]?
     /// A close frame that waits to be sent.
     var closeFrame: [UInt8]?
@@ -76,7 +76,7 @@ public struct WebSocketStateMachine: ~Copyable {
         if case .open = state { true } else { false }
     }
 
-    /// Whether both sides have sent a close frame, or one has broken the rules: nothing more is received.
+    /// Whether both sides have sent a close frame, or the protocol was violated. No more events follow.
     public var isOver: Bool {
         switch state {
         case .open, .closing: false
@@ -89,7 +89,7 @@ public struct WebSocketStateMachine: ~Copyable {
     /// Whether there are answers to send.
     public var hasControlBytes: Bool { !pongs.isEmpty || closeFrame != nil }
 
-    /// Appends the answers that wait, which then wait no longer.
+    /// Appends the waiting answers to `output`, and removes them here.
     public mutating func drainControlBytes(into output: inout [UInt8]) {
         if !pongs.isEmpty {
             if isOpen { output.append(contentsOf: pongs) }
@@ -102,11 +102,11 @@ public struct WebSocketStateMachine: ~Copyable {
         }
     }
 
-    /// Answers the ping that has just been received.
+    /// Answers the ping that was received.
     mutating func answerPing() {
         guard isOpen else { return }
         guard pongs.count < Self.mostPongBytes else { return unanswered = controlPayload }
-        // Moved out, so that it can grow while this struct changes.
+        // The bytes are moved out, so that they can grow while this struct changes.
         var waiting: [UInt8] = []
         swap(&waiting, &pongs)
         appendFrame(.pong, controlPayload, to: &waiting)
@@ -118,9 +118,9 @@ public struct WebSocketStateMachine: ~Copyable {
         unanswered = nil
     }
 
-    /// Appends a whole message in one frame, compressed where that was agreed on and saves something.
+    /// Appends a whole message in one frame. The message is compressed if this was negotiated and saves bytes.
     ///
-    /// Text must be UTF-8, which is not looked at here.
+    /// Text must be UTF-8; this is not checked here.
     public mutating func send(
         _ kind: WebSocketMessageKind, _ bytes: UnsafeRawBufferPointer, to output: inout [UInt8]
     ) throws(WebSocketError) {
@@ -136,8 +136,8 @@ public struct WebSocketStateMachine: ~Copyable {
     /// Whether ``send(_:_:to:)`` might compress messages of this size.
     public func compresses(_ count: Int) -> Bool { deflater != nil && count >= MessageDeflater.shortestMessage }
 
-    /// Appends what begins a message that is not compressed, whose `count` bytes the caller sends right after it: masked,
-    /// where there is a mask.
+    /// Appends the header of an uncompressed message. The caller sends the `count` bytes directly after it, masked if a
+    /// mask is returned.
     public mutating func sendHeader(
         _ kind: WebSocketMessageKind, count: Int, to output: inout [UInt8]
     ) throws(WebSocketError) -> WebSocketMask? {
@@ -149,7 +149,7 @@ public struct WebSocketStateMachine: ~Copyable {
     }
 
     /// Appends a ping. Its answer is an event.
-    /// - Parameter payload: at most 125 bytes, which the answer brings back.
+    /// - Parameter payload: at most 125 bytes, which the answer contains.
     public mutating func sendPing(_ payload: [UInt8] = [], to output: inout [UInt8]) throws(WebSocketError) {
         try checkOpen()
         guard payload.count <= 125 else { throw WebSocketError(.controlPayloadTooLong) }
@@ -157,11 +157,11 @@ public struct WebSocketStateMachine: ~Copyable {
         appendFrame(.ping, payload, to: &output)
     }
 
-    /// Appends a close frame, after which nothing is sent; once.
+    /// Appends a close frame. It may be called once, and no frames may be sent afterwards.
     ///
     /// - Parameters:
-    ///   - code: none is sent in place of one that may not be.
-    ///   - reason: for people; cut to 123 bytes.
+    ///   - code: the code; left out if it must not be sent.
+    ///   - reason: text for people; truncated to 123 bytes.
     public mutating func sendClose(
         _ code: WebSocketCloseCode = .normalClosure, reason: String = "", to output: inout [UInt8]
     ) throws(WebSocketError) {
@@ -207,20 +207,20 @@ public struct WebSocketStateMachine: ~Copyable {
     }
 }
 
-/// Which side of a WebSocket connection this is. A client masks its frames, a server does not (RFC 6455 §5.1).
+/// The role of one side of a WebSocket connection. A client masks its frames; a server does not (RFC 6455 §5.1).
 public enum WebSocketRole: Sendable, Hashable {
     case client
     case server
 }
 
-/// What the other side of a WebSocket connection may do.
+/// The limits for the other side of a WebSocket connection.
 public struct WebSocketLimits: Sendable, Hashable {
-    /// Bytes of a message, decompressed and put together.
+    /// The size of a complete, decompressed message in bytes.
     public var messageBytes: Int
-    /// Frames of a message that add nothing to it.
+    /// The number of frames of a message that have no payload.
     public var emptyFrames: Int
 
-    /// The default limits: a message of 1 MiB, of which 1,024 frames may be empty.
+    /// The default limits: a message of 1 MiB, with up to 1,024 empty frames.
     public init(messageBytes: Int = 1 << 20, emptyFrames: Int = 1024) {
         self.messageBytes = messageBytes
         self.emptyFrames = emptyFrames

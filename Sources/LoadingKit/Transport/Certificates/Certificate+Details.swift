@@ -2,7 +2,7 @@ import CLoadingKitOpenSSL
 import Glibc
 
 extension Certificate {
-    /// Every certificate in PEM text, in its order; nil when one is malformed or there is none.
+    /// Every certificate in PEM text, in order; nil if one is malformed or there is none.
     package static func all(inPEM text: [UInt8]) -> [Certificate]? {
         ERR_clear_error()
         defer { ERR_clear_error() }
@@ -18,12 +18,12 @@ extension Certificate {
         }
     }
 
-    /// Whether the bytes are one certificate and nothing more.
+    /// Whether the bytes are exactly one certificate.
     package var isWellFormed: Bool {
         withParsed { i2d_X509($0, nil) == Int32(truncatingIfNeeded: der.count) } ?? false
     }
 
-    /// The serial number's bytes, the most significant first; a negative number's are those of its magnitude.
+    /// The bytes of the serial number's magnitude, the most significant first.
     package var serialNumber: [UInt8]? {
         withParsed { certificate in
             guard let number = X509_get0_serialNumber(certificate), let bytes = ASN1_STRING_get0_data(number) else {
@@ -36,8 +36,8 @@ extension Certificate {
     /// SHA-256 of the certificate's bytes.
     package var fingerprint: [UInt8] { Self.sha256(der) }
 
-    /// SHA-256 of the SubjectPublicKeyInfo (RFC 7469 §2.4), which stays the same when a certificate is renewed with its
-    /// key.
+    /// SHA-256 of the SubjectPublicKeyInfo (RFC 7469 §2.4). It does not change when a certificate is renewed with the
+    /// same key.
     package var publicKeyHash: [UInt8]? {
         withParsed(Self.publicKeyHash)
     }
@@ -50,14 +50,14 @@ extension Certificate {
         return sha256(Array(UnsafeBufferPointer(start: pointer, count: Int(count))))
     }
 
-    /// The DNS names for which the certificate is, as they stand in it.
+    /// The DNS names for which the certificate is valid, as contained in it.
     package var dnsNames: [String] {
         alternativeNames { kind, bytes in
             kind == GEN_DNS ? String(decoding: bytes, as: UTF8.self) : nil
         }
     }
 
-    /// The IP addresses for which the certificate is, as text.
+    /// The IP addresses for which the certificate is valid, as text.
     package var ipAddresses: [String] {
         alternativeNames { kind, bytes in
             guard kind == GEN_IPADD, let base = bytes.baseAddress, bytes.count == 4 || bytes.count == 16 else {

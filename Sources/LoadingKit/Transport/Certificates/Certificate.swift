@@ -2,7 +2,7 @@ import CLoadingKitOpenSSL
 
 /// An X.509 certificate.
 package struct Certificate: Sendable, Hashable {
-    /// The certificate as it is on the wire.
+    /// The certificate in its wire format.
     package var der: [UInt8]
 
     package init(der: [UInt8]) { self.der = der }
@@ -15,24 +15,25 @@ package struct Certificate: Sendable, Hashable {
         lk_OPENSSL_free(pointer)
     }
 
-    /// Whose certificate it is, as a distinguished name (RFC 2253); `nil` when it is not a certificate.
+    /// The subject's distinguished name (RFC 2253); `nil` if the bytes are not a certificate.
     package var subject: String? {
         withParsed { X509_get_subject_name($0).map(Self.text(of:)) }
     }
 
-    /// The name of its issuer.
+    /// The issuer's distinguished name.
     package var issuer: String? {
         withParsed { X509_get_issuer_name($0).map(Self.text(of:)) }
     }
 
-    /// The first second at which it is valid, since 1970.
+    /// The first second at which the certificate is valid, since 1970.
     package var notBefore: Int64? { withParsed { CertificateTime(X509_get0_notBefore($0))?.seconds } }
 
-    /// The last second at which it is valid, since 1970.
+    /// The last second at which the certificate is valid, since 1970.
     package var notAfter: Int64? { withParsed { CertificateTime(X509_get0_notAfter($0))?.seconds } }
 
-    /// Its hash as the channel binding `tls-server-end-point` has it: by the hash function of the certificate's
-    /// signature, or by SHA-256 where that is MD5 or SHA-1 (RFC 5929 §4.1). `nil` where the signature has none.
+    /// The certificate's hash for the channel binding `tls-server-end-point`: with the hash function of the
+    /// certificate's signature, or with SHA-256 if that is MD5 or SHA-1 (RFC 5929 §4.1). `nil` if the signature has
+    /// none.
     package var endPointHash: [UInt8]? {
         withParsed { certificate in
             var digest: Int32 = 0
@@ -52,7 +53,7 @@ package struct Certificate: Sendable, Hashable {
         return body(certificate)
     }
 
-    /// The certificate as OpenSSL has it, for the caller to free; nil when it is malformed.
+    /// The certificate in OpenSSL's form, which the caller must free; nil if it is malformed.
     func parse() -> OpaquePointer? {
         der.withUnsafeBufferPointer { buffer in
             var pointer = buffer.baseAddress
@@ -73,11 +74,11 @@ package struct Certificate: Sendable, Hashable {
     }
 }
 
-/// Parsed certificates in a list of OpenSSL's.
+/// Parsed certificates in OpenSSL's list type.
 final class CertificateStack {
     let pointer: OpaquePointer
 
-    /// Nil when memory is out, or one of them is malformed.
+    /// Nil if memory is exhausted, or if one of them is malformed.
     init?(_ certificates: some Sequence<Certificate>) {
         guard let pointer = OPENSSL_sk_new_null() else { return nil }
         self.pointer = pointer
@@ -95,7 +96,7 @@ final class CertificateStack {
         OPENSSL_sk_free(pointer)
     }
 
-    /// The certificates of a list, which stays its owner's.
+    /// The certificates of a list. The list keeps its owner.
     static func certificates(in list: OpaquePointer?) -> [Certificate] {
         guard let list else { return [] }
         return (0..<max(0, OPENSSL_sk_num(list))).compactMap { index in
@@ -106,11 +107,11 @@ final class CertificateStack {
 
 /// Bytes for OpenSSL to read, such as PEM text.
 enum BytesBIO {
-    /// `body` gets nil when there are more bytes than OpenSSL takes, or memory is out.
+    /// `body` gets nil if there are more bytes than OpenSSL accepts, or if memory is exhausted.
     static func reading<R, Failure>(
         _ bytes: [UInt8], _ body: (OpaquePointer?) throws(Failure) -> R
     ) throws(Failure) -> R {
-        // It does not copy them: they have to stay where they are.
+        // OpenSSL does not copy the bytes, so they must stay at their address.
         try bytes.withUnsafeBufferPointer { buffer throws(Failure) in
             guard let count = Int32(exactly: buffer.count), let base = buffer.baseAddress,
                 let bio = BIO_new_mem_buf(base, count)

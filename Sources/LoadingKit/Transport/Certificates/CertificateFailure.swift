@@ -1,14 +1,14 @@
 import CLoadingKitOpenSSL
 
-/// Why a peer's certificate is not to be trusted.
+/// The reason why a peer's certificate is not trusted.
 package struct CertificateFailure: Error, Sendable, Hashable {
     package enum Reason: Sendable, Hashable {
         case expired, notYetValid, selfSigned, unknownAuthority, hostMismatch, revoked, weak
-        /// What says whether it was revoked is missing, or cannot be used.
+        /// The revocation status is missing or cannot be used.
         case unknownStatus
-        /// Its public keys are not those that the program has pinned.
+        /// Its public keys are not among the program's pinned ones.
         case pinMismatch
-        /// The program has refused it.
+        /// The program has refused the certificate.
         case refused
         case other
     }
@@ -16,11 +16,11 @@ package struct CertificateFailure: Error, Sendable, Hashable {
     package var reason: Reason
     /// OpenSSL's number, `X509_V_ERR_…`.
     package var code: Int32
-    /// OpenSSL's words.
+    /// OpenSSL's text.
     package var text: String
-    /// The subject of the certificate that was at fault.
+    /// The subject of the certificate that caused the failure.
     package var subject: String
-    /// How far that certificate is from the peer's own in the chain, which is 0.
+    /// The distance of this certificate from the peer's own certificate in the chain. The peer's own has 0.
     package var depth: Int
 
     init(code: Int32, subject: String, depth: Int, text: String? = nil, reason: Reason? = nil) {
@@ -36,7 +36,7 @@ package struct CertificateFailure: Error, Sendable, Hashable {
 
     static let unusableAnchors = CertificateFailure(noAnchors: "the trusted certificates cannot be read, or are none")
 
-    /// There is nothing to verify against.
+    /// There are no trust anchors to verify against.
     init(noAnchors text: String) {
         self.init(code: X509_V_ERR_UNABLE_TO_GET_ISSUER_CERT_LOCALLY, subject: "unknown", depth: 0, text: text)
     }

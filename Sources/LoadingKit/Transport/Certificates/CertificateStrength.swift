@@ -1,9 +1,9 @@
 import CLoadingKitOpenSSL
 
-/// Whether a server's own certificate is as strong as App Transport Security wants it: an RSA key of at least 2048 bits
-/// or an elliptic one of at least 256, and a signature with SHA-256 or better.
+/// Checks whether a server's own certificate is as strong as App Transport Security requires: an RSA key of at least
+/// 2048 bits or an elliptic-curve key of at least 256, and a signature with SHA-256 or better.
 enum CertificateStrength {
-    /// Why the certificate is too weak; nil when it is strong enough.
+    /// The failure of a weak certificate; nil if it is strong enough.
     static func failure(of certificate: OpaquePointer) -> CertificateFailure? {
         if let weakness = weakness(ofKeyOf: certificate) {
             return failure(certificate, X509_V_ERR_EE_KEY_TOO_SMALL, weakness)
@@ -25,7 +25,7 @@ enum CertificateStrength {
         }
     }
 
-    /// The signature of a certificate that signs itself proves nothing, so its strength does not count.
+    /// The signature of a self-signed certificate proves nothing, so its strength does not count.
     private static func weakness(ofSignatureOf certificate: OpaquePointer) -> String? {
         if X509_get_extension_flags(certificate) & UInt32(EXFLAG_SS) != 0 { return nil }
         var securityBits: Int32 = 0

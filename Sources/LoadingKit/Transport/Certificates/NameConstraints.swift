@@ -1,25 +1,25 @@
 import CLoadingKitOpenSSL
 import LoadingKitPrimitives
 
-/// What the authorities of a chain may not vouch for, or alone may (RFC 5280 §4.2.1.10), held against the host itself.
+/// The name constraints of a chain's authorities (RFC 5280 §4.2.1.10), compared with the host itself.
 ///
-/// OpenSSL compares the constraints with the names that stand in the server's certificate. A wildcard escapes that: the name
-/// `*.example.com` is not within `bar.example.com`, so that an authority that excludes the latter may issue it, and yet the
-/// certificate is valid for the host `bar.example.com`.
+/// OpenSSL compares the constraints with the names in the server's certificate. A wildcard escapes this check: the name
+/// `*.example.com` is not within `bar.example.com`, so an authority that excludes the latter may issue it, although the
+/// certificate is then valid for the host `bar.example.com`.
 struct NameConstraints {
-    /// A subtree of names, as a constraint has it.
+    /// A subtree of names in a constraint.
     fileprivate struct Subtree {
-        /// The part of a DNS name, or an address and its mask.
+        /// The suffix of a DNS name, or an address and its mask.
         let base: [UInt8]
         let isAddress: Bool
-        /// Whether it gives the distances that RFC 5280 does not let anyone use.
+        /// Whether it contains distances, which RFC 5280 does not allow.
         let hasDistances: Bool
     }
 
     private let permitted: [Subtree]
     private let excluded: [Subtree]
 
-    /// Why an authority of a chain that was verified may not vouch for a host; nil where each may.
+    /// The failure if an authority of a verified chain must not certify the host; nil if each of them may.
     ///
     /// - Parameter chain: OpenSSL's list of certificates, the server's own first.
     static func failure(of host: PeerName, in chain: OpaquePointer?) -> CertificateFailure? {
@@ -41,7 +41,7 @@ struct NameConstraints {
     private static func violation(of host: PeerName, by authority: OpaquePointer) -> Violation? {
         var result: Int32 = 0
         guard let raw = X509_get_ext_d2i(authority, NID_name_constraints, &result, nil) else {
-            // -1: it has none.
+            // -1: the certificate has no constraints.
             return result == -1 ? nil : (X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX, "cannot be read, for the host")
         }
         let read = raw.assumingMemoryBound(to: NAME_CONSTRAINTS.self)
@@ -54,7 +54,7 @@ struct NameConstraints {
         excluded = Self.subtrees(constraints.excludedSubtrees)
     }
 
-    /// Those of DNS names and addresses.
+    /// The subtrees of DNS names and addresses.
     private static func subtrees(_ list: OpaquePointer?) -> [Subtree] {
         guard let list else { return [] }
         return (0..<max(0, OPENSSL_sk_num(list))).compactMap { index in
@@ -79,7 +79,7 @@ struct NameConstraints {
         let permitted = permitted.filter { $0.isAddress == host.isAddress }
         for subtree in excluded + permitted {
             if subtree.hasDistances { return (X509_V_ERR_SUBTREE_MINMAX, "have distances, for the host") }
-            // What cannot be understood may be meant for this host.
+            // A constraint that cannot be interpreted may apply to this host.
             guard subtree.isWellFormed else {
                 return (X509_V_ERR_UNSUPPORTED_CONSTRAINT_SYNTAX, "are malformed (\(subtree)), for the host")
             }
@@ -105,7 +105,7 @@ extension NameConstraints.Subtree: CustomStringConvertible {
         }
     }
 
-    /// An IPv6 address that stands for an IPv4 one is reached as that (RFC 4291 §2.5.5.2).
+    /// An IPv4-mapped IPv6 address is reached as its IPv4 address (RFC 4291 §2.5.5.2).
     fileprivate func containsV4(of host: PeerName) -> Bool {
         guard case .address(let address) = host, let mapped = address.mappedV4 else { return false }
         return contains(mapped.bytes)
@@ -118,7 +118,8 @@ extension NameConstraints.Subtree: CustomStringConvertible {
         }
     }
 
-    /// A name and all below it. With a dot before it, which RFC 5280 has for URIs alone, or an asterisk: what is below it.
+    /// Whether the subtree contains the name: a domain contains itself and all names below it. With a leading dot,
+    /// which RFC 5280 defines only for URIs, or an asterisk, it contains only the names below it.
     private func containsName(_ host: [UInt8]) -> Bool {
         var name = base[...]
         if name.starts(with: "*.".utf8) { name.removeFirst() }

@@ -1,20 +1,20 @@
 import CLoadingKitOpenSSL
 
-/// The name that a peer's certificate has to be for.
+/// The name for which a peer's certificate must be valid.
 enum PeerName: CustomStringConvertible {
-    /// Without its zone.
+    /// An address without its zone.
     case address(IPAddress)
-    /// Without the root's dot.
+    /// A domain name without the root's dot.
     case domain(String)
 
-    /// Nil when the text cannot be a name.
+    /// Nil if the text cannot be a name.
     init?(_ text: String) {
         if let address = IPAddress(withoutZone: text) {
             self = .address(address)
             return
         }
         let name = Self.withoutRoot(text)
-        // With a dot before it OpenSSL takes it for all names below.
+        // OpenSSL interprets a leading dot as all names below the domain.
         guard !name.isEmpty, !name.hasPrefix("."), !name.utf8.contains(0) else { return nil }
         self = .domain(name)
     }
@@ -33,13 +33,13 @@ enum PeerName: CustomStringConvertible {
         }
     }
 
-    /// Has a verification demand it; `false` when it cannot be a name.
+    /// Makes a verification require the name. Returns `false` if the text cannot be a name.
     static func demand(_ name: String, in parameters: OpaquePointer?) -> Bool {
         PeerName(name)?.demand(in: parameters) ?? false
     }
 
-    /// Literal addresses are verified as addresses (RFC 9110 §4.3.5). A name stands in the certificate's alternative names
-    /// or it does not count: the subject's common name is for people to read (RFC 9525 §2).
+    /// Makes a verification require the name. Literal addresses are verified as addresses (RFC 9110 §4.3.5). Only the
+    /// certificate's alternative names count: the subject's common name is for people (RFC 9525 §2).
     private func demand(in parameters: OpaquePointer?) -> Bool {
         switch self {
         case .address(let address): return X509_VERIFY_PARAM_set1_ip_asc(parameters, address.description) == 1
@@ -50,6 +50,6 @@ enum PeerName: CustomStringConvertible {
         }
     }
 
-    /// The dot of an absolute name is not part of what certificates hold.
+    /// The name without the root's dot, which certificates do not contain.
     static func withoutRoot(_ name: String) -> String { name.hasSuffix(".") ? String(name.dropLast()) : name }
 }

@@ -1,11 +1,11 @@
 import CLoadingKitOpenSSL
 
-/// Public keys of which a server's certificates have to have one, besides being trusted: what App Transport Security calls
+/// Public keys, one of which a server's certificates must have in addition to being trusted: App Transport Security's
 /// pinned identities.
 package struct PublicKeyPins: Sendable, Hashable {
-    /// SHA-256 of the SubjectPublicKeyInfo of authorities: one of them has to be in the chain. Empty: any.
+    /// SHA-256 of the SubjectPublicKeyInfo of authorities. One of them must be in the chain. Empty for any.
     package var authorities: Set<[UInt8]>
-    /// The same of servers' own certificates. Empty: any.
+    /// SHA-256 of the SubjectPublicKeyInfo of servers' own certificates. Empty for any.
     package var leaves: Set<[UInt8]>
 
     package init(authorities: Set<[UInt8]>, leaves: Set<[UInt8]>) {
@@ -13,10 +13,10 @@ package struct PublicKeyPins: Sendable, Hashable {
         self.leaves = leaves
     }
 
-    /// Why a chain that was verified, or that could not be, does not fulfil the pins; nil where it does.
+    /// The failure if a chain does not match the pins, whether or not its verification succeeded; nil if it matches.
     ///
-    /// - Parameter isTrusted: whether the verification has succeeded. Where it has not, the signatures may be wrong: a
-    ///   certificate counts as far as they are right.
+    /// - Parameter isTrusted: whether the verification has succeeded. If it has not, signatures may be wrong:
+    ///   certificates count only as far as the signatures are correct.
     func failure(of store: OpaquePointer, isTrusted: Bool) -> CertificateFailure? {
         let chain = X509_STORE_CTX_get0_chain(store)
         let certificates = (0..<max(0, OPENSSL_sk_num(chain))).compactMap { index in
@@ -34,7 +34,7 @@ package struct PublicKeyPins: Sendable, Hashable {
         return isPinned ? nil : Self.failure(leaf, "none of the authorities in its chain is a pinned one")
     }
 
-    /// The certificates up to the last that is signed by the one behind it, and that one.
+    /// The first certificates of the chain in which each is signed by the next one.
     private static func signed(_ chain: [OpaquePointer]) -> ArraySlice<OpaquePointer> {
         var count = min(1, chain.count)
         while count < chain.count, let key = X509_get0_pubkey(chain[count]), X509_verify(chain[count - 1], key) == 1 {

@@ -1,11 +1,11 @@
 import Glibc
 import LoadingKitPrimitives
 
-/// The lists of revoked certificates of one file, which are read once for all that use them, as long as one has this object and
-/// the file stays as it is. A session reads its files when it is made, and its connections find them here: the loops of sessions
-/// do not wait for files.
+/// The lists of revoked certificates in one file. They are read once for all their users, while this object exists and
+/// the file does not change. A session reads its files when it is made, and its connections find them here, so that the
+/// sessions' loops do not wait for files.
 package final class RevocationListFile: Sendable {
-    /// Bytes. The lists of the largest public authorities have some tens of millions.
+    /// In bytes. The lists of the largest public authorities have some tens of millions.
     static let maximumSize = 64 << 20
 
     private struct Version: Hashable {
@@ -26,7 +26,7 @@ package final class RevocationListFile: Sendable {
 
     private init(_ lists: RevocationLists) { self.lists = lists }
 
-    /// The files among these. What cannot be read is left out; a connection reports why.
+    /// Reads the sources that are files. Unreadable files are left out; a connection reports the reason.
     package static func read(_ sources: [RevocationListSource]) -> [RevocationListFile] {
         sources.compactMap { source in
             guard case .file(let path) = source else { return nil }
@@ -35,7 +35,7 @@ package final class RevocationListFile: Sendable {
     }
 
     static func read(_ path: String) throws(TransportError) -> RevocationListFile {
-        // Not blocking, as it may be a pipe.
+        // Opened without blocking, as it may be a pipe.
         let descriptor = Int32(truncatingIfNeeded: try check(SystemCalls.open(path, O_RDONLY | O_NONBLOCK), path))
         defer { SystemCalls.close(descriptor) }
         var status = stat()

@@ -1,23 +1,23 @@
 import CLoadingKitOpenSSL
 
-/// Where lists of revoked certificates are.
+/// The source of lists of revoked certificates.
 package enum RevocationListSource: Sendable, Hashable {
-    /// A file with lists in PEM, or one in DER.
+    /// A file with lists in PEM, or with one list in DER.
     case file(path: String)
-    /// Lists in PEM, or one in DER.
+    /// Lists in PEM, or one list in DER.
     case bytes([UInt8])
 }
 
-/// Lists of revoked certificates (RFC 5280 §5), for certificates to be verified against.
+/// Lists of revoked certificates (RFC 5280 §5), against which certificates are verified.
 ///
-/// An authority's list counts for each certificate that it has issued, and has to be valid then. Certificates of
-/// authorities that there is no list of are not checked.
+/// An authority's list applies to each certificate that the authority has issued, and must be valid at that time.
+/// Certificates of authorities without a list are not checked.
 final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; they are not changed after they were read
     private let stack: OpaquePointer
 
     /// - Parameters:
-    ///   - others: lists that count, too.
-    ///   - place: where lists are from that are no file's.
+    ///   - others: further lists that apply.
+    ///   - place: the origin of lists that are not from a file.
     init(
         _ sources: [RevocationListSource], besides others: RevocationLists? = nil,
         of place: String = "the configuration"
@@ -33,7 +33,7 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
         OPENSSL_sk_free(stack)
     }
 
-    /// Has a verification take the lists into account. They have to outlive it.
+    /// Makes a verification use the lists, which must outlive it.
     func install(in store: OpaquePointer) {
         X509_STORE_CTX_set0_crls(store, stack)
         X509_VERIFY_PARAM_set_flags(
@@ -41,7 +41,7 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
         X509_STORE_CTX_set_verify_cb(store, passOverMissingList)
     }
 
-    /// What a list says of a certificate that was found to be revoked.
+    /// The entry of a list for a revoked certificate, as text.
     func text(about certificate: OpaquePointer) -> String? {
         for index in 0..<max(0, OPENSSL_sk_num(stack)) {
             guard let list = OPENSSL_sk_value(stack, index).map({ OpaquePointer($0) }),
@@ -66,7 +66,7 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
         }
     }
 
-    /// Takes the reference over.
+    /// Takes over the reference.
     private func append(_ list: OpaquePointer) throws(TransportError) {
         guard OPENSSL_sk_push(stack, UnsafeMutableRawPointer(list)) > 0 else {
             X509_CRL_free(list)
@@ -89,7 +89,7 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
         }
     }
 
-    /// How many lists there are in PEM.
+    /// Returns the number of lists in PEM text.
     private func readPEM(_ bio: OpaquePointer) throws(TransportError) -> Int {
         var count = 0
         while let list = PEM_read_bio_X509_CRL(bio, nil, nil, nil) {
@@ -110,7 +110,7 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
         TransportError.misconfiguredTLS("\(place) has no list of revoked certificates, or a malformed one")
     }
 
-    /// A list that OpenSSL would pass over is refused: nobody would notice that it does not count.
+    /// A list that OpenSSL would ignore is refused, as otherwise its lack of effect would remain unnoticed.
     private static func checked(_ list: OpaquePointer) throws(TransportError) -> OpaquePointer {
         guard let kind = unusableKind(of: list) else { return list }
         X509_CRL_free(list)
@@ -129,7 +129,7 @@ final class RevocationLists: @unchecked Sendable {  // OpenSSL locks a list; the
     }
 }
 
-/// There is no list of the authority that issued a certificate.
+/// Accepts a certificate whose authority has no list.
 private func passOverMissingList(_ isValid: Int32, _ store: OpaquePointer?) -> Int32 {
     guard isValid == 0, X509_STORE_CTX_get_error(store) == X509_V_ERR_UNABLE_TO_GET_CRL else { return isValid }
     X509_STORE_CTX_set_error(store, X509_V_OK)

@@ -10,7 +10,7 @@ package struct ConnectHandshake: TunnelHandshake {
     private var answer: ResponseHead?
     private var bodyCount = 0
 
-    /// How much of a refusal's body is read, in bytes.
+    /// The largest part of a refusal's body that is read, in bytes.
     private static let longestBody = 64 * 1024
 
     /// - Parameters:
@@ -71,7 +71,7 @@ package struct ConnectHandshake: TunnelHandshake {
         answer == nil ? "its answer to CONNECT" : "the rest of its answer to CONNECT"
     }
 
-    /// Whether reading a refusal's body costs less than another connection.
+    /// Whether reading a refusal's body costs less than opening another connection.
     private static func isShort(_ framing: BodyFraming) -> Bool {
         switch framing {
         case .none, .chunked: true

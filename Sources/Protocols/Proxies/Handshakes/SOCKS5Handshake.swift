@@ -52,7 +52,7 @@ package struct SOCKS5Handshake: TunnelHandshake {
         return received.isEmpty ? "its \(message)" : "the rest of its \(message) (bytes so far: \(received.count))"
     }
 
-    /// Takes the first bytes that were received; nil while there are fewer.
+    /// Removes and returns the first `count` received bytes; nil if there are fewer.
     private mutating func take(_ count: Int) -> [UInt8]? {
         guard received.count >= count else { return nil }
         defer { received.removeFirst(count) }
@@ -75,7 +75,8 @@ package struct SOCKS5Handshake: TunnelHandshake {
         }
     }
 
-    /// The proxy requires a user and a password, or other ones, and closes the connection (RFC 1928 §3, RFC 1929 §2).
+    /// The proxy requires a user and a password, or different ones, and closes the connection (RFC 1928 §3, RFC 1929
+    /// §2).
     private static let challenge = TunnelStep.challenged(
         TunnelChallenge(head: nil, keepsConnection: false))
 
@@ -122,7 +123,7 @@ package struct SOCKS5Handshake: TunnelHandshake {
         return .established(HTTPFields())
     }
 
-    /// RFC 1928 §6.
+    /// The meaning of a reply code (RFC 1928 §6).
     private static func text(_ reply: UInt8) -> String {
         switch reply {
         case 1: "it failed"

@@ -2,18 +2,18 @@ import LoadingKitHTTP1
 import LoadingKitPrimitives
 import LoadingKitTransport
 
-/// The protocol between a client and a proxy until the proxy forwards bytes to and from the destination. Pure.
+/// The handshake between a client and a proxy, after which the proxy forwards bytes to and from the destination. Pure.
 package protocol TunnelHandshake {
     /// The first bytes to send.
     mutating func begin() throws(ProxyError.Cause) -> [UInt8]
 
-    /// Takes bytes from the proxy, of which none follow its last message.
+    /// Processes bytes from the proxy. The proxy must not send bytes behind its last message.
     mutating func receive(_ bytes: UnsafeRawBufferPointer) throws(ProxyError.Cause) -> TunnelStep
 
-    /// The proxy has closed the connection. Nil where that is an error.
+    /// The proxy has closed the connection. Returns nil if this is an error.
     func connectionDidClose() -> TunnelStep?
 
-    /// What the proxy is to send next, in words.
+    /// The next message expected from the proxy, in words.
     var awaited: String { get }
 }
 
@@ -24,15 +24,16 @@ extension TunnelHandshake {
 package enum TunnelStep {
     case needsMore
     case send([UInt8])
-    /// The proxy requires a credential, or another one.
+    /// The proxy requires a credential, or a different one.
     case challenged(TunnelChallenge)
-    /// The tunnel is open. The fields are those of an HTTP proxy's response.
+    /// The tunnel is open. The fields come from an HTTP proxy's response.
     case established(HTTPFields)
 }
 
-/// A proxy's demand for a credential.
+/// A proxy's request for a credential.
 package struct TunnelChallenge {
-    /// The head of an HTTP proxy's response, which has its challenges; nil for a SOCKS proxy, which wants a user and a password.
+    /// The head of an HTTP proxy's response, which contains its challenges; nil for a SOCKS proxy, which requires a
+    /// user and a password.
     package let head: ResponseHead?
     /// Whether another handshake can follow on the same connection.
     package let keepsConnection: Bool
@@ -49,6 +50,6 @@ package struct TunnelDestination: Hashable {
         self.port = port
     }
 
-    /// Host and port, as in `CONNECT` and in messages.
+    /// Host and port, in the form for `CONNECT` and for messages.
     package var authority: String { Endpoint.tcp(host: host, port: port).description }
 }
