@@ -10,7 +10,7 @@ public struct WebSocketMask: Sendable, Hashable {
 
     init(bits: UInt32) { key = bits }
 
-    /// The four bytes in order. After an odd number of bytes they begin with the next one.
+    /// The four bytes in order, beginning with the next one to apply.
     public var bytes: (UInt8, UInt8, UInt8, UInt8) {
         (
             UInt8(truncatingIfNeeded: key), UInt8(truncatingIfNeeded: key >> 8), UInt8(truncatingIfNeeded: key >> 16),

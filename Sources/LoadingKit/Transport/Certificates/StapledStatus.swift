@@ -1,16 +1,16 @@
 import CLoadingKitOpenSSL
 import Glibc
 
-/// What a server says about its own certificate in the TLS handshake: a signed answer of its authority, which says
-/// whether the certificate was revoked (RFC 6960, RFC 6066 §8).
+/// The stapled OCSP response of a TLS handshake: a signed statement of the authority whether the server's certificate
+/// was revoked (RFC 6960, RFC 6066 §8).
 ///
-/// An answer that cannot be used (malformed, of another certificate, out of date, with a wrong signature) counts as none:
-/// a server with a revoked certificate would send none at all. A certificate may demand one (RFC 7633): then none is a
-/// failure.
+/// An unusable response (malformed, for another certificate, out of date, with a wrong signature) counts as a missing
+/// one: a server with a revoked certificate would send none. A certificate may require a response (RFC 7633); a missing
+/// one is then a failure.
 package struct StapledStatus: Sendable {
-    /// The `OCSPResponse` in DER; nil where the server sent none.
+    /// The `OCSPResponse` in DER; nil if the server sent none.
     package var response: [UInt8]?
-    /// Whether the handshake is so far that an answer would be here.
+    /// Whether the handshake has passed the point at which the response is sent.
     package var isDue = false
 
     package init() {}
@@ -20,12 +20,12 @@ package struct StapledStatus: Sendable {
         self.isDue = isDue
     }
 
-    /// Why the certificate is not to be trusted; nil where nothing speaks against it.
+    /// The failure if the certificate must not be trusted; nil if the status gives no reason.
     ///
     /// - Parameters:
     ///   - chain: the certificate and its issuers, verified.
-    ///   - anchors: the trusted certificates that the chain was verified against.
-    ///   - time: when the answer has to be valid, in seconds since 1970; nil: now.
+    ///   - anchors: the trusted certificates against which the chain was verified.
+    ///   - time: the time at which the response must be valid, in seconds since 1970; nil for now.
     func failure(of chain: OpaquePointer?, trusting anchors: OpaquePointer?, at time: Int64?) -> CertificateFailure? {
         guard let leaf = OPENSSL_sk_value(chain, 0).map({ OpaquePointer($0) }) else { return nil }
         guard response != nil || isDue else { return nil }
@@ -52,7 +52,7 @@ package struct StapledStatus: Sendable {
     private enum Verdict {
         case good
         case revoked(String)
-        /// The text says why.
+        /// The text states the reason.
         case unusable(String)
     }
 
@@ -62,7 +62,7 @@ package struct StapledStatus: Sendable {
         guard let response else { return .unusable("the server sent none") }
         guard let answer = Self.parse(response) else { return .unusable("what the server sent is malformed") }
         defer { OCSP_BASICRESP_free(answer) }
-        // The issuer's own key, or one that the issuer has certified for this (RFC 6960 §4.2.2.2).
+        // The key is the issuer's own, or one that the issuer has certified for this purpose (RFC 6960 §4.2.2.2).
         guard OCSP_basic_verify(answer, chain, anchors, 0) == 1 else {
             return .unusable("its signature is not valid (\(OpenSSLError.text()))")
         }
@@ -90,7 +90,7 @@ package struct StapledStatus: Sendable {
             guard let single = OCSP_resp_get0(answer, index), let about = OCSP_SINGLERESP_get0_id(single) else {
                 continue
             }
-            // The certificate is named by hashes, and the answer says with what function.
+            // The certificate is identified by hashes, and the response names their hash function.
             var function: OpaquePointer?
             OCSP_id_get0_info(nil, &function, nil, nil, about)
             guard let digest = EVP_get_digestbyname(OBJ_nid2sn(OBJ_obj2nid(function))),
@@ -102,7 +102,7 @@ package struct StapledStatus: Sendable {
         return nil
     }
 
-    /// What clocks may differ by, in seconds.
+    /// The tolerated difference between clocks, in seconds.
     private static let skew: Int64 = 300
 
     private static func read(_ single: OpaquePointer, _ time: Int64) -> Verdict {
@@ -116,12 +116,12 @@ package struct StapledStatus: Sendable {
         }
         switch status {
         case V_OCSP_CERTSTATUS_REVOKED:
-            // An answer that is out of date says so, too: a revoked certificate stays revoked.
+            // An outdated response counts here, too: a revoked certificate stays revoked.
             let when = CertificateTime(revokedAt).map { " at \($0)" } ?? ""
             let why = reason >= 0 ? OCSP_crl_reason_str(Int(reason)).map { " (\(String(cString: $0)))" } ?? "" : ""
             return .revoked("revoked\(when)\(why), by the authority's answer of \(begin)")
         case V_OCSP_CERTSTATUS_GOOD:
-            // Without an end it is as old as it may be: newer ones are to be had at all times (RFC 6960 §4.2.2.1).
+            // Without an end of validity the response is outdated: newer ones are always available (RFC 6960 §4.2.2.1).
             guard let end = CertificateTime(nextUpdate), time <= end.seconds &+ skew else {
                 return .unusable("it is out of date (of \(begin))")
             }
@@ -130,7 +130,7 @@ package struct StapledStatus: Sendable {
         }
     }
 
-    // MARK: The demand
+    // MARK: The required status
 
     /// Whether the certificate has the TLS feature `status_request` (RFC 7633 §4.2.3).
     private static func demandsStatus(_ certificate: OpaquePointer) -> Bool {

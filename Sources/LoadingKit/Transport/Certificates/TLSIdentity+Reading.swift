@@ -1,7 +1,7 @@
 import CLoadingKitOpenSSL
 
 extension TLSIdentity {
-    /// From PEM text: certificates, the intermediates included, and a key, which may be encrypted.
+    /// Makes an identity from PEM text: certificates, including the intermediates, and a key, which may be encrypted.
     package convenience init(certificatesPEM: [UInt8], keyPEM: [UInt8], password: String?) throws(IdentityFailure) {
         guard let certificates = Certificate.all(inPEM: certificatesPEM) else { throw .noCertificate }
         guard String(decoding: keyPEM, as: UTF8.self).contains("PRIVATE KEY-----") else { throw .noKey }
@@ -13,7 +13,7 @@ extension TLSIdentity {
         try self.init(key: key, certificates: certificates)
     }
 
-    /// From certificates, and a key in DER: PKCS#8, encrypted or not, or an algorithm's own form.
+    /// Makes an identity from certificates and a key in DER: PKCS#8, encrypted or not, or an algorithm's own format.
     package convenience init(
         certificates: [Certificate], keyDER: [UInt8], password: String?
     ) throws(IdentityFailure) {
@@ -29,13 +29,13 @@ extension TLSIdentity {
         try self.init(key: key, certificates: certificates)
     }
 
-    /// From a PKCS#12 file (`.p12`, `.pfx`; RFC 7292).
+    /// Makes an identity from a PKCS#12 file (`.p12`, `.pfx`; RFC 7292).
     package convenience init(pkcs12: [UInt8], password: String) throws(IdentityFailure) {
         let contents: PKCS12File.Contents
         do throws(IdentityFailure) {
             contents = try PKCS12File.read(pkcs12, password, nil)
         } catch .unsupported(let text) {
-            // Files of old programs are encrypted with RC2, which OpenSSL has apart from the rest.
+            // Old programs encrypt files with RC2, which OpenSSL has in a separate provider.
             guard let legacy = LegacyAlgorithms() else { throw .unsupported(text) }
             contents = try PKCS12File.read(pkcs12, password, legacy.context)
         }
@@ -44,7 +44,8 @@ extension TLSIdentity {
     }
 }
 
-/// Reads private keys, with a password where OpenSSL needs one: without a callback it would prompt for it at the terminal.
+/// Reads private keys. It provides the password that OpenSSL may need; without a callback OpenSSL would prompt for it
+/// at the terminal.
 private final class KeyReader {
     private let password: [UInt8]?
     private var wasAsked = false
@@ -87,7 +88,7 @@ private final class KeyReader {
     }
 }
 
-/// OpenSSL's algorithms that are out of use, where the system has them.
+/// OpenSSL's obsolete algorithms, if the system has them.
 private final class LegacyAlgorithms {
     let context: OpaquePointer
     private let providers: [OpaquePointer]
@@ -115,11 +116,11 @@ private final class LegacyAlgorithms {
 private enum PKCS12File {
     struct Contents {
         var certificates: [Certificate]
-        /// Unencrypted, so that it does not belong to the library context that it was read in.
+        /// The key in unencrypted form, so that it does not depend on the library context in which it was read.
         var key: [UInt8]
     }
 
-    /// More rounds than this are not made to derive a key: a file with more is made to waste time.
+    /// The largest number of rounds for deriving a key. A file with more rounds is made to waste time.
     private static let maximumRounds = 10_000_000
 
     static func read(
@@ -151,7 +152,7 @@ private enum PKCS12File {
         var file = PKCS12_init_ex(NID_pkcs7_data, context, nil)
         return bytes.withUnsafeBufferPointer { buffer in
             var pointer = buffer.baseAddress
-            // Frees what it was given when it fails.
+            // On failure, OpenSSL frees the object that it was given.
             return d2i_PKCS12(&file, &pointer, buffer.count)
         }
     }

@@ -1,14 +1,15 @@
 import CLoadingKitOpenSSL
 
-/// A certificate, its private key, and the certificates between it and its root: what a client authenticates itself with.
+/// A certificate, its private key, and the intermediates up to its root. A client authenticates itself with them.
 package final class TLSIdentity: @unchecked Sendable {  // OpenSSL counts references atomically; nothing is changed
     /// The identity's own certificate.
     package let certificate: Certificate
-    /// The intermediates that are sent along.
+    /// The intermediates that are sent with the certificate.
     package let chain: [Certificate]
     private let key: OpaquePointer
 
-    /// Takes the key's reference over. The certificate is the one of `certificates` that the key is for.
+    /// Takes over the reference to the key. The identity's certificate is the one of `certificates` that matches the
+    /// key.
     init(key: OpaquePointer, certificates: [Certificate]) throws(IdentityFailure) {
         self.key = key
         let own = certificates.firstIndex { certificate in
@@ -16,7 +17,7 @@ package final class TLSIdentity: @unchecked Sendable {  // OpenSSL counts refere
             return certificate.withParsed { X509_check_private_key($0, key) == 1 } ?? false
         }
         guard let own else {
-            // Nothing frees what an object owns that was not made.
+            // All properties must be set before the throw, so that the key is freed.
             (certificate, chain) = (Certificate(der: []), [])
             throw certificates.isEmpty ? .noCertificate : .keyMismatch
         }
@@ -34,7 +35,7 @@ package final class TLSIdentity: @unchecked Sendable {  // OpenSSL counts refere
         return try? TLSIdentity(key: key, certificates: [certificate] + chain)
     }
 
-    /// The certificate, the intermediates and the key in PEM (PKCS#8, not encrypted); nil when OpenSSL has no memory.
+    /// The certificate, the intermediates and the key in PEM (PKCS#8, not encrypted); nil if OpenSSL has no memory.
     package var pemRepresentation: String? {
         guard let bio = BIO_new(BIO_s_mem()) else { return nil }
         defer {
@@ -53,7 +54,8 @@ package final class TLSIdentity: @unchecked Sendable {  // OpenSSL counts refere
         return text
     }
 
-    /// Has a connection identify itself so; `false` when OpenSSL refuses (a key too weak for the system's security level).
+    /// Sets the identity of a connection. Returns `false` if OpenSSL refuses it (a key too weak for the system's
+    /// security level).
     func use(for ssl: OpaquePointer) -> Bool {
         guard let leaf = certificate.parse(), let others = CertificateStack(chain) else { return false }
         defer { X509_free(leaf) }
@@ -61,17 +63,17 @@ package final class TLSIdentity: @unchecked Sendable {  // OpenSSL counts refere
     }
 }
 
-/// Why an identity cannot be had from bytes.
+/// The reason why an identity cannot be read.
 package enum IdentityFailure: Error, Sendable, Hashable {
-    /// It is encrypted, and no password was given.
+    /// The key or file is encrypted, and no password was given.
     case passwordNeeded
     case wrongPassword
     case noCertificate
     case noKey
-    /// The key is not that of any of the certificates.
+    /// The key does not match any of the certificates.
     case keyMismatch
-    /// It has another format than it should have; OpenSSL's text.
+    /// The format is invalid; with OpenSSL's text.
     case malformed(String)
-    /// It is encrypted in a way that this system's OpenSSL does not know; OpenSSL's text.
+    /// The encryption is not supported by this system's OpenSSL; with OpenSSL's text.
     case unsupported(String)
 }

@@ -1,26 +1,26 @@
 import CLoadingKitOpenSSL
 
-/// Whether a server's certificates are trusted: what they are, by which rules, and the verdict.
+/// The evaluation of a server's certificates: the certificates, the rules, and the verdict.
 package struct TrustEvaluation: Sendable {
     /// The certificates that the server sent, its own first.
     package var chain: [Certificate]
-    /// The name or address that the first has to be for; nil: any.
+    /// The name or address for which the first certificate must be valid; nil for any.
     package var serverName: String?
-    /// When it has to be valid, in seconds since 1970; nil: now.
+    /// The time at which the chain must be valid, in seconds since 1970; nil for now.
     package var time: Int64?
-    /// Authorities that are trusted besides, or instead of, the connection's.
+    /// Authorities that are trusted in addition to the connection's, or instead of them.
     package var anchors: [Certificate] = []
-    /// Whether the connection's authorities (the system's, where there was no connection) are trusted.
+    /// Whether the connection's authorities are trusted (the system's, if there was no connection).
     package var trustsSystem = true
-    /// Whether the certificate has to be as strong as App Transport Security wants it.
+    /// Whether the certificate must be as strong as App Transport Security requires.
     package var requiresStrength = true
-    /// Whether certificates have to be as RFC 5280 says in every detail.
+    /// Whether certificates must conform to RFC 5280 in every detail.
     package var isStrict = false
-    /// What the server says of its own certificate.
+    /// The server's stapled status of its own certificate.
     package var status = StapledStatus()
-    /// Lists of revoked certificates, besides the connection's.
+    /// Lists of revoked certificates, in addition to the connection's.
     package var lists: [RevocationListSource] = []
-    /// Those of a connection; nil: the system's.
+    /// The connection's TLS context; nil for the system's authorities.
     private let context: TLSContext?
 
     package init(chain: [Certificate], serverName: String?) {
@@ -37,7 +37,8 @@ package struct TrustEvaluation: Sendable {
         requiresStrength = context.options.requiresStrongCertificates
     }
 
-    /// The chain from the server's certificate to a trusted one, or why there is none. May take milliseconds.
+    /// The chain from the server's certificate to a trusted one, or the failure if there is none. May take
+    /// milliseconds.
     package func evaluate() -> Result<[Certificate], CertificateFailure> {
         var verdict: Result<[Certificate], CertificateFailure>?
         if !anchors.isEmpty || !trustsSystem {
@@ -47,7 +48,8 @@ package struct TrustEvaluation: Sendable {
         guard trustsSystem else { return verdict ?? .failure(.unusableAnchors) }
         do throws(TransportError) {
             let system = evaluate(against: try systemAnchors())
-            // Where neither trusts an authority, the failure of the first is reported: the program named its anchors.
+            // If neither set of authorities trusts the chain, the first failure is reported, because the program named
+            // these anchors.
             if case .failure = system, let verdict { return verdict }
             return system
         } catch {
@@ -107,7 +109,7 @@ final class TrustAnchors: @unchecked Sendable {  // OpenSSL locks a store; it is
         self.store = store
     }
 
-    /// Nil when one of them is malformed.
+    /// Nil if one of them is malformed.
     init?(_ certificates: [Certificate]) {
         guard let store = X509_STORE_new() else { return nil }
         self.store = store

@@ -2,9 +2,9 @@ import CLoadingKitOpenSSL
 import Glibc
 import LoadingKitPrimitives
 
-/// The authorities that certificates are verified against.
+/// The authorities against which certificates are verified.
 enum TrustStore {
-    /// Where the distributions keep the authorities' certificates, in one file.
+    /// The files in which the distributions store the authorities' certificates.
     private static let usualFiles = [
         "/etc/ssl/certs/ca-certificates.crt",  // Debian, Ubuntu, Alpine, Arch
         "/etc/pki/tls/certs/ca-bundle.crt",  // Fedora, Red Hat, Amazon Linux
@@ -19,7 +19,7 @@ enum TrustStore {
         case .system:
             if !options.verifiesPeer { return }
             if options.additionalRoots.isEmpty {
-                // Reading it takes milliseconds, and it does not change afterwards: contexts share it.
+                // Reading the store takes milliseconds, and it does not change afterwards, so contexts share it.
                 SSL_CTX_set1_cert_store(context, try SharedSystemStore.anchors(options.environment).store)
                 return
             }
@@ -42,12 +42,12 @@ enum TrustStore {
         return store
     }
 
-    /// A trusted intermediate is enough; its root need not be known.
+    /// A trusted intermediate is sufficient; its root need not be known.
     static func allowPartialChains(_ store: OpaquePointer) {
         X509_STORE_set_flags(store, UInt(X509_V_FLAG_PARTIAL_CHAIN))
     }
 
-    /// Adds each certificate of a PEM text; there has to be one.
+    /// Adds each certificate of a PEM text. There must be at least one.
     private static func add(_ pem: [UInt8], to store: OpaquePointer) throws(TransportError) {
         ERR_clear_error()
         try BytesBIO.reading(pem) { bio throws(TransportError) in try add(bio, to: store) }
@@ -69,10 +69,10 @@ enum TrustStore {
         ERR_clear_error()
     }
 
-    /// What the environment names; else the usual places; else what OpenSSL was built with.
+    /// Loads the files and folders that the environment names, otherwise the usual ones, otherwise OpenSSL's defaults.
     ///
-    /// The result is kept for the life of the process, so that what cannot be read now alone is a failure, and not passed
-    /// over.
+    /// The result is kept for the life of the process. A file that only temporarily cannot be read is therefore a
+    /// failure, and is not skipped.
     static func loadSystem(
         _ environment: TLSEnvironment, into store: OpaquePointer
     ) throws(TransportError) {
@@ -87,19 +87,19 @@ enum TrustStore {
             }
             return
         }
-        // Of a folder whose files are named by their subjects' hashes only what is needed is read: reading all of them
-        // takes longer than a handshake.
+        // From a folder whose files are named by their subjects' hashes, only the necessary files are read. Reading all
+        // of them takes longer than a handshake.
         for path in usualDirectories where try isIndexed(path) && X509_STORE_load_path(store, path) == 1 { return }
         for path in usualFiles where try read(file: path, into: store) { return }
         for path in usualDirectories where try canOpen(path) && X509_STORE_load_path(store, path) == 1 { return }
         _ = X509_STORE_set_default_paths(store)
     }
 
-    /// False where there are no certificates to be read. Throws where that may be otherwise the next time.
+    /// Returns false if no certificates can be read. Throws if reading may succeed next time.
     private static func read(file path: String, into store: OpaquePointer) throws(TransportError) -> Bool {
         guard try canOpen(path) else { return false }
         if X509_STORE_load_file(store, path) == 1 { return true }
-        // The last descriptor may have gone to another thread just now.
+        // Another thread may have just taken the last descriptor.
         let error = ERR_peek_error()
         if lk_ERR_GET_LIB(error) == ERR_LIB_SYS { try check(lk_ERR_GET_REASON(error), path) }
         return false
@@ -115,13 +115,13 @@ enum TrustStore {
         return true
     }
 
-    /// Throws where the error is not the file's: the process or the machine is at a limit.
+    /// Throws if the error is not the file's: the process or the machine has reached a limit.
     private static func check(_ code: Int32, _ path: String) throws(TransportError) {
         guard [EMFILE, ENFILE, ENOMEM].contains(code) else { return }
         throw TransportError(.tls, path, .systemCall(.open, errno: code))
     }
 
-    /// Whether a folder has names such as `5ed36f99.0`, as `openssl rehash` makes them.
+    /// Whether a folder contains names such as `5ed36f99.0`, which `openssl rehash` creates.
     private static func isIndexed(_ directory: String) throws(TransportError) -> Bool {
         guard try canOpen(directory) else { return false }
         guard let stream = opendir(directory) else {
@@ -139,9 +139,9 @@ enum TrustStore {
     }
 }
 
-/// The system's authorities, or those that environments name instead, read when they are first needed.
+/// The system's authorities, or the ones that an environment names instead. They are read on first use.
 enum SharedSystemStore {
-    /// A process that makes other programs' transfers has several environments.
+    /// The number of environments. A process that performs other programs' transfers has several.
     private static let limit = 16
     private static let shared = Guarded<[TLSEnvironment: TrustAnchors]>([:])
 

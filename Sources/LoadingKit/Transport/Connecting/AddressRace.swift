@@ -1,7 +1,7 @@
 import Glibc
 import LoadingKitPrimitives
 
-/// Connects to the first of a name's addresses that answers, as ``HappyEyeballs`` decides.
+/// Connects to the first of a name's addresses that answers, as decided by ``HappyEyeballs``.
 final class AddressRace {
     typealias Outcome = Result<(socket: Socket, remote: SocketAddress), TransportError>
 
@@ -23,7 +23,7 @@ final class AddressRace {
     private var unanswered = Set(IPAddress.Family.allCases)
     private var isOver = false
 
-    /// What is worth a note of the time.
+    /// The steps whose times are recorded.
     enum Moment {
         case resolved, connecting
     }
@@ -56,10 +56,10 @@ final class AddressRace {
         attempts.removeAll()
     }
 
-    /// Whether addresses are known; a time-out is blamed on what was waited for.
+    /// Whether addresses are known. A timeout is attributed to the current step.
     var isConnecting: Bool { !attempts.isEmpty || !failedAddresses.isEmpty }
 
-    /// What the attempts that failed so far, and those that still run, came to.
+    /// The results of the failed attempts and of those that are still running.
     var addressesSoFar: [TransportError.FailedAddress] {
         let running = attempts.keys.sorted { $0.description < $1.description }
         return failedAddresses + running.map { .init(address: .ip($0, port: port), cause: .timedOut) }
@@ -100,8 +100,8 @@ final class AddressRace {
     // MARK: Actions
 
     private func receive(_ input: HappyEyeballs.Input) {
-        // An action may call back here, before the ones after it are done: those concern timers that the nested call
-        // has set anew. So attempts are started last.
+        // An action may call back here before the following actions are done. Those would then change timers that the
+        // nested call has just set. Attempts are therefore started last.
         let actions = machine.receive(input)
         var starts: [IPAddress] = []
         for action in actions {
@@ -161,7 +161,7 @@ final class AddressRace {
         return TransportError(.connect, endpoint, last.cause, failedAddresses: failedAddresses)
     }
 
-    /// "Not found" only when both lookups give that; a lookup that failed might have found something.
+    /// The cause is "not found" only if both lookups report this; a failed lookup might have found an address.
     private var resolverCause: TransportError.Cause {
         for failure in resolverFailures {
             switch failure {

@@ -1,6 +1,6 @@
 import LoadingKitPrimitives
 
-/// A connection that is being made. Confined to its loop; it continues even if its maker lets go of it.
+/// A connection that is being opened. Confined to its loop. It continues even if its creator releases it.
 package final class ConnectAttempt {
     private enum State {
         case waiting
@@ -19,7 +19,7 @@ package final class ConnectAttempt {
     private var timeout: UInt64?
     private var timer: LoopTimer?
     private var timings = ConnectTimings()
-    /// Keeps this object while it has something to do.
+    /// Retains this object while it has work.
     private var keepAlive: ConnectAttempt?
 
     init(
@@ -33,14 +33,14 @@ package final class ConnectAttempt {
         self.completion = completion
     }
 
-    /// Ends the attempt; its completion is not called. Does nothing once it was.
+    /// Ends the attempt without calling its completion. Does nothing after the attempt has ended.
     package func cancel() {
         loop.preconditionCurrent()
         stop()
         completion = nil
     }
 
-    /// What has been measured so far.
+    /// The times of the steps so far.
     package var timingsSoFar: ConnectTimings { timings }
 
     func start(_ resolver: Resolver, timeout: UInt64?) {
@@ -64,7 +64,7 @@ package final class ConnectAttempt {
         keepAlive = self
         self.timeout = timeout
         startTimer()
-        // Later, so that the caller has this object before it is notified of the end.
+        // Begins later, so that the caller has this object before it is notified of the end.
         loop.executeLater { [weak self] in
             guard let self, case .waiting = self.state else { return }
             begin(self)
@@ -76,7 +76,7 @@ package final class ConnectAttempt {
         timer = loop.schedule(at: loop.now.advanced(byNanoseconds: timeout)) { [weak self] in self?.timeoutDidPass() }
     }
 
-    /// The timeout does not run while a decision about certificates is awaited; it begins anew after that.
+    /// The timeout does not run while a decision about certificates is awaited. It restarts afterwards.
     private func awaitingDecisionDidChange(_ isAwaitingDecision: Bool) {
         timer?.cancel()
         timer = nil
@@ -88,7 +88,7 @@ package final class ConnectAttempt {
     private func begin(_ resolver: Resolver) {
         switch endpoint {
         case .tcp(let host, let port):
-            // An address is not looked up.
+            // A literal address needs no look-up.
             if IPAddress(host) == nil { timings.resolveStart = loop.currentTime }
             let race = AddressRace(
                 host: host, port: port, over: use, on: loop, note: { [weak self] in self?.note($0) },
@@ -187,7 +187,7 @@ package final class ConnectAttempt {
     private func end(_ result: Result<ByteStream, TransportError>) {
         guard let completion else { return }
         self.completion = nil
-        // The look-up may not be over where the time is: it is given up.
+        // When the time is over, the look-up may still be running. It is abandoned.
         if timings.resolveStart != nil, timings.resolveEnd == nil { timings.resolveEnd = loop.currentTime }
         stop()
         completion(result)

@@ -1,15 +1,15 @@
 import LoadingKitPrimitives
 
-/// What is known of a connection since it was made.
+/// The properties of a connection, which are fixed when it is established.
 package final class ConnectionInfo: Sendable {
-    /// What was to be connected to.
+    /// The endpoint of the connection.
     package let endpoint: Endpoint
     package let local: SocketAddress
     package let remote: SocketAddress
     /// `nil` for a connection without TLS.
     package let tls: TLSInfo?
     package let timings: ConnectTimings
-    /// Whether it goes over several networks at once, where there are several: both sides speak Multipath TCP.
+    /// Whether the connection uses several networks at once, if there are several: both sides support Multipath TCP.
     package let isMultipath: Bool
 
     package init(
@@ -25,7 +25,7 @@ package final class ConnectionInfo: Sendable {
     }
 }
 
-/// Where to connect to.
+/// The destination of a connection.
 package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     /// A name, an IPv4 address, or an IPv6 address without brackets (a zone is allowed: `fe80::1%eth0`).
     case tcp(host: String, port: UInt16)
@@ -40,7 +40,7 @@ package enum Endpoint: Hashable, Sendable, CustomStringConvertible {
     }
 }
 
-/// When the steps of making a connection began and ended; `nil` for steps that there were none of.
+/// The times at which the steps of opening a connection began and ended; `nil` for steps that did not take place.
 package struct ConnectTimings: Sendable, Hashable {
     package var resolveStart: MonotonicTime?
     package var resolveEnd: MonotonicTime?
@@ -52,7 +52,7 @@ package struct ConnectTimings: Sendable, Hashable {
     package init() {}
 }
 
-/// What a TLS handshake agreed on.
+/// The results of a TLS handshake.
 package struct TLSInfo: Sendable, Hashable {
     /// The protocol's number on the wire: 0x0303 is TLS 1.2, 0x0304 is TLS 1.3.
     package var protocolVersion: UInt16
@@ -60,18 +60,18 @@ package struct TLSInfo: Sendable, Hashable {
     package var cipherSuite: UInt16
     /// The cipher suite's IANA name.
     package var cipherSuiteName: String
-    /// The application protocol that was chosen by ALPN, when one was.
+    /// The application protocol that was selected by ALPN; nil if none was.
     package var alpn: String?
-    /// Whether an earlier session was continued, without certificates on the wire.
+    /// Whether an earlier session was resumed, without certificates on the wire.
     package var wasResumed: Bool
     /// The peer's certificates, its own first.
     package var peerCertificates: [Certificate]
-    /// Why the certificate would not have been trusted, when the options turn its verification off.
+    /// The reason why the certificate would not be trusted, if the options disable its verification.
     package var certificateFailure: CertificateFailure?
 }
 
 extension TLSInfo {
-    /// Of a handshake of which no more is known.
+    /// The information about a handshake of which only these values are known.
     package init(protocolVersion: UInt16, cipherSuite: UInt16) {
         self.init(
             protocolVersion: protocolVersion, cipherSuite: cipherSuite, cipherSuiteName: "", alpn: nil,

@@ -1,4 +1,4 @@
-/// Makes connections. Confined to its loop.
+/// Opens connections. Confined to its loop.
 package final class Connector {
     private let loop: EventLoop
     private let resolver: Resolver
@@ -8,13 +8,13 @@ package final class Connector {
         self.resolver = resolver
     }
 
-    /// Resolves, races the addresses, and does the TLS handshake.
+    /// Resolves the name, races the addresses, and performs the TLS handshake.
     ///
     /// - Parameters:
-    ///   - tls: With it, the connection is secured.
-    ///   - use: The networks that the connection may go over.
-    ///   - timeout: Nanoseconds for all of it; `nil` for no limit.
-    ///   - completion: Called once, on the loop, after this call has returned; not when the attempt is cancelled.
+    ///   - tls: The TLS requirements; nil for a connection without TLS.
+    ///   - use: The networks that the connection may use.
+    ///   - timeout: The limit for all steps together in nanoseconds; `nil` for no limit.
+    ///   - completion: Called once, on the loop, after this call has returned; not called if the attempt is cancelled.
     package func connect(
         to endpoint: Endpoint, tls: TLSDemand? = nil, over use: NetworkUse = NetworkUse(), timeout: UInt64? = nil,
         completion: @escaping (Result<ByteStream, TransportError>) -> Void
@@ -25,14 +25,14 @@ package final class Connector {
         return attempt
     }
 
-    /// Puts TLS on a connection (a proxy's tunnel, a protocol's "start TLS"), as soon as the peer expects it and nothing is
-    /// left to read: inside the TLS that the connection has, where a proxy is spoken to over TLS. The stream is used up,
-    /// whatever comes of it.
+    /// Starts TLS on an existing connection (a proxy's tunnel, a protocol's "start TLS") when the peer expects it and
+    /// all input was read. If the connection already has TLS, as to a proxy, the new TLS runs inside it. The stream
+    /// cannot be used afterwards, even if this fails.
     ///
     /// - Parameters:
-    ///   - endpoint: What the connection reaches, when that is not the endpoint that the stream was connected to.
-    ///   - timeout: Nanoseconds; `nil` for no limit.
-    ///   - completion: Called once, on the loop, after this call has returned; not when the attempt is cancelled.
+    ///   - endpoint: The endpoint that the connection reaches, if it is not the one to which the stream was connected.
+    ///   - timeout: The limit in nanoseconds; `nil` for no limit.
+    ///   - completion: Called once, on the loop, after this call has returned; not called if the attempt is cancelled.
     package func secure(
         _ stream: ByteStream, endpoint: Endpoint? = nil, tls: TLSDemand, timeout: UInt64? = nil,
         completion: @escaping (Result<ByteStream, TransportError>) -> Void

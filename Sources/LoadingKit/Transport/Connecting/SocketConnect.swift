@@ -8,18 +8,19 @@ final class SocketConnect: EventSource {
 
     private enum State {
         case idle
-        /// The system had no descriptor; idle connections are being closed.
+        /// The system had no descriptor. Idle connections are being closed.
         case waitingForDescriptors(Completion)
         case connecting(Socket, Completion)
-        /// A Unix socket's queue is full. No event comes when it is not full any more.
+        /// A Unix socket's queue is full. There is no event for the time when it has room again.
         case waitingToRetry(Socket, LoopTimer)
         case finished
     }
 
-    /// How long after it found a Unix socket's queue full it looks again.
+    /// The delay before the next attempt after a Unix socket's queue was full, in nanoseconds.
     private static let retryDelay: UInt64 = 10_000_000
 
-    /// How many idle connections are closed for one descriptor, as others may want one, too; and how often.
+    /// The number of idle connections that are closed for one descriptor, as other attempts may need one, too; and the
+    /// number of attempts.
     private static let closedForDescriptor = 4
     private static let maximumDescriptorAttempts = 8
 
@@ -35,7 +36,7 @@ final class SocketConnect: EventSource {
         self.loop = loop
     }
 
-    /// Begins. `completion` may be called at once; never after `cancel()`.
+    /// Begins. `completion` may be called at once, and is never called after `cancel()`.
     func start(_ completion: @escaping Completion) {
         if use.isRestricted, let interface = NetworkInterface.outgoing(to: address),
             let exclusion = use.exclusion(of: interface)
@@ -55,7 +56,7 @@ final class SocketConnect: EventSource {
         }
     }
 
-    /// Closes connections that nothing uses, and tries again; gives up when there are none.
+    /// Closes idle connections and tries again. Gives up if there are none.
     private func closeIdleConnections(_ completion: @escaping Completion, _ failure: SystemCallFailure) {
         descriptorAttempts += 1
         state = .waitingForDescriptors(completion)
@@ -118,8 +119,8 @@ final class SocketConnect: EventSource {
             socket.close()
             fail(completion, SystemCallFailure(name: .connect, code: code == 0 ? ECONNRESET : Int32(abs(code))))
         } else if socket.localAddress == address {
-            // No server listened, and the system gave the socket the very port that it connects to: it is connected to
-            // itself.
+            // No server listened, and the system gave the socket the same port as its destination, so it is connected
+            // to itself.
             socket.close()
             fail(completion, SystemCallFailure(name: .connect, code: ECONNREFUSED))
         } else {

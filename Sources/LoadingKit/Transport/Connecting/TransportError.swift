@@ -1,45 +1,45 @@
 import Glibc
 
-/// Why a connection could not be made or used.
+/// The reason why a connection could not be established or used.
 package struct TransportError: Error, Sendable, Hashable {
-    /// What was being done.
+    /// The step that failed.
     package enum Phase: Sendable, Hashable {
         case resolve, connect, tls, read, write
     }
 
-    /// What happened.
+    /// The cause of the failure.
     package enum Cause: Error, Sendable, Hashable {
         /// A system call failed with this `errno`.
         case systemCall(SystemCalls.Name, errno: Int32)
-        /// The name has no address; the resolver's text.
+        /// The name has no address; with the resolver's text.
         case nameNotFound(String)
-        /// The resolver failed; its text.
+        /// The resolver failed; with its text.
         case resolverFailed(String)
-        /// The name's addresses were not validated by DNSSEC, as they must be; why.
+        /// DNSSEC validation is required, and the name's addresses were not validated; with the reason.
         case nameNotValidated(String)
-        /// The name exists and has no address of a family that can be used.
+        /// The name exists but has no address of a usable family.
         case noAddresses
-        /// No server listens there (`ECONNREFUSED`).
+        /// No server is listening at the address (`ECONNREFUSED`).
         case refused
         case timedOut
         case cancelled
-        /// The way there leads over a network that is not to be used.
+        /// The connection would use a network that is excluded.
         case notAllowed(NetworkUse.Exclusion, interface: String)
-        /// The peer's certificate is not to be trusted.
+        /// The peer's certificate is not trusted.
         case certificate(CertificateFailure)
-        /// The TLS handshake or a TLS record was not right; OpenSSL's text.
+        /// The TLS handshake or a TLS record was invalid; with OpenSSL's text.
         case handshake(String)
         /// The peer ended TLS with this alert.
         case alert(TLSAlert, ClientCertificateUse)
-        /// The peer does not speak TLS on this port.
+        /// The peer does not use TLS on this port.
         case plainTextPeer
-        /// The connection ended without TLS's closing message: bytes may be missing.
+        /// The connection ended without TLS's closing message, so bytes may be missing.
         case truncated
-        /// The options cannot be used (a trust store that cannot be read, a wrong protocol name).
+        /// The options cannot be used (an unreadable trust store, an invalid protocol name).
         case configuration(String)
     }
 
-    /// An address that was tried, and why in vain.
+    /// An address that was tried, and the cause of its failure.
     package struct FailedAddress: Sendable, Hashable {
         package var address: SocketAddress
         package var cause: Cause
@@ -51,7 +51,7 @@ package struct TransportError: Error, Sendable, Hashable {
     }
 
     package var phase: Phase
-    /// Host and port, or path.
+    /// Host and port, or a path.
     package var endpoint: String
     package var cause: Cause
     /// The addresses that were tried, in order.
@@ -167,7 +167,7 @@ extension CertificateFailure: CustomStringConvertible {
         }
     }
 
-    /// What to do about it.
+    /// The advice for the user of the library.
     package var advice: String {
         switch reason {
         case .expired: "it must be renewed on the server, unless this machine's clock is wrong"

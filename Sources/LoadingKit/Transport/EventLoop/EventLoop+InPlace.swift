@@ -1,11 +1,12 @@
 import CLoadingKitShims
 
-// What another thread does that has taken the loop's turn.
+// The work of another thread that has taken the loop's turn.
 extension EventLoop {
-    /// After so many pieces of work another thread, which has work of its own, leaves the rest to the loop's.
+    /// The number of pieces of work after which another thread, which has its own work, leaves the rest to the loop's
+    /// thread.
     private static let maximumPiecesInPlace = 32
 
-    /// Runs `work` here and now, where the turn is free; gives whether it was.
+    /// Runs `work` in the calling thread if the turn is free. Returns whether it was free.
     func performInPlace(_ work: () -> Void, lendsThread: Bool) -> Bool {
         guard mayBeFree.load(ordering: .relaxed), lk_thread_event_loop() == nil else { return false }
         let rest = turnLock.withLockIfAvailable { _ -> Rest? in
@@ -13,7 +14,8 @@ extension EventLoop {
             mayBeFree.store(false, ordering: .relaxed)
             lk_set_thread_event_loop(Unmanaged.passUnretained(self).toOpaque())
             now = currentTime
-            // Once: the work that borrows a thread may lend it in turn, and that way exhaust the stack.
+            // A thread is lent only once: work on a borrowed thread could lend it again, and repetition would exhaust
+            // the stack.
             if lendsThread, lk_thread_is_borrowed() == 0 { lentThread = .available }
             work()
             let borrower = lentThread.end()
@@ -32,34 +34,35 @@ extension EventLoop {
         return true
     }
 
-    /// Whether ``borrowThread(_:)`` would take work now. On the loop only.
+    /// Whether ``borrowThread(_:)`` would accept work now. On the loop only.
     package var canBorrowThread: Bool { if case .available = lentThread { true } else { false } }
 
-    /// Runs `work` off the loop, in the thread that runs on it now, as soon as that has given the turn back. False, and
-    /// nothing is run, where the thread was not lent. On the loop only.
+    /// Runs `work` off the loop, in the thread that now runs on it, as soon as this thread has given back the turn.
+    /// Returns false without running `work` if the thread was not lent. On the loop only.
     package func borrowThread(_ work: @escaping @Sendable () -> Void) -> Bool {
         guard case .available = lentThread else { return false }
         lentThread = .reserved(work)
         return true
     }
 
-    /// What the thread does when it has given the turn back, so that no other thread waits for the turn meanwhile.
+    /// The thread's actions after it has given back the turn, so that no other thread waits for the turn meanwhile.
     private struct Rest: Sendable {
-        /// The descriptor to wake the loop with; -1 when it need not be woken.
+        /// The descriptor that wakes the loop; -1 if it need not be woken.
         let wakeUp: Int32
-        /// The work that the thread is lent to.
+        /// The work that runs on the lent thread.
         let borrower: (@Sendable () -> Void)?
     }
 
-    /// Only where the loop has nothing to do: what was given to it before comes first.
+    /// Takes the turn only if the loop has no work: earlier work comes first.
     private func takeTurn() -> Bool {
         inbox.withLock { inbox in
             inbox.work.isEmpty && inbox.phase == .running && !inbox.hasFaultPlan && inbox.turn.take()
         }
     }
 
-    /// Does what `work`, and other threads meanwhile, left to be done. Tasks are not run here, as they may be any program's.
-    /// The rest is for the loop's thread: gives the descriptor to wake it with, or -1.
+    /// Does the remaining work of `work`, and the work that other threads have submitted meanwhile. Tasks are not run
+    /// here, as they may be the program's. The rest is left to the loop's thread: returns the descriptor that wakes it,
+    /// or -1.
     private func finishInPlace() -> Int32 {
         var pieces = Self.maximumPiecesInPlace
         while true {
@@ -77,7 +80,7 @@ extension EventLoop {
         }
     }
 
-    /// `nil` where there is more to do, and time for it.
+    /// `nil` if there is more work, and time for it.
     private func giveTurnBack(unlessWorkFor pieces: Int) -> Int32? {
         let isWaitTooLong = timers.nextTime.map { $0 < waitsUntil } ?? false
         return inbox.withLock { inbox in

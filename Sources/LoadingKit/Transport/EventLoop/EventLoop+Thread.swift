@@ -2,18 +2,18 @@ import CLoadingKitShims
 import Glibc
 import LoadingKitPrimitives
 
-// What the loop's own thread does: wait for events, and do all that they bring in one turn.
+// The work of the loop's own thread: it waits for events, and handles all of them in one turn.
 extension EventLoop {
-    /// So many events are taken with one call, and handled at once. With more, what was received for the first of them has
-    /// left the processor's cache when it is handed on.
+    /// The number of events that are taken with one call, and handled at once. With a larger number, the data received
+    /// for the first events would have left the processor's cache before it is delivered.
     static let maximumEvents = 64
-    /// After so many pieces of work the loop looks at its sockets and timers again.
+    /// The number of pieces of work after which the loop checks its sockets and timers again.
     private static let maximumPieces = 1024
-    /// So does it after so many nanoseconds, which it looks at after each few pieces. A shorter time costs more than it
-    /// brings: a thread that the system holds up for a while has its turn cut.
+    /// The time after which the loop also checks them, in nanoseconds. It is checked after every few pieces. A shorter
+    /// time costs more than it gains: it would cut the turn of a thread that the system suspends for a while.
     private static let longestTurn: UInt64 = 10_000_000
     static let piecesBetweenLooks = 32
-    /// Timers that are due together, and a session's bulk work, have so many nanoseconds of a turn.
+    /// The share of a turn for timers that are due together, and for a session's bulk work, in nanoseconds.
     static let longestShare: UInt64 = 1_000_000
     /// The epoll data of the loop's own eventfd; no slot has this number.
     static let wakeUpToken = UInt64.max
@@ -41,7 +41,7 @@ extension EventLoop {
     }
 
     private func runTurn(_ count: Int) {
-        // Manual time moves only when its timers run, so that each of them sees its own.
+        // Manual time advances only when its timers run, so that each timer sees its own time.
         now = currentTime
         takeInbox()
         for index in 0..<max(count, 0) { dispatch(events[index]) }
@@ -54,7 +54,7 @@ extension EventLoop {
         if case .system = time { true } else { false }
     }
 
-    /// How long to wait: -1 for ever, 0 when there is work; `nil` when the loop shall end.
+    /// The time to wait: -1 without limit, 0 if there is work, `nil` if the loop must end.
     private func prepareToWait() -> Int32? {
         inbox.withLock { inbox in
             if !inbox.work.isEmpty || hasWork { return 0 }
@@ -64,7 +64,7 @@ extension EventLoop {
             }
             let milliseconds = millisecondsToNextTimer()
             waitsUntil = nextWakeUp
-            // Without a descriptor to wake it with, the loop looks by itself.
+            // Without a descriptor that can wake it, the loop checks for work periodically.
             let waits = milliseconds != 0 && epollDescriptor >= 0
             if waits { inbox.turn.threadWillWait() }
             mayBeFree.store(waits && !outbox.isCrowded, ordering: .relaxed)
@@ -74,7 +74,7 @@ extension EventLoop {
 
     var hasWork: Bool { !ready.isEmpty || !outbox.isEmpty }
 
-    /// When the loop wakes up by itself.
+    /// The time at which the loop wakes up by itself.
     private var nextWakeUp: MonotonicTime {
         let next = timers.nextTime ?? .distantFuture
         return unscheduledTime > now ? min(next, unscheduledTime) : next
@@ -87,7 +87,7 @@ extension EventLoop {
         case .manual: return next <= now ? 0 : -1
         case .system:
             let nanoseconds = next.nanoseconds(since: now)
-            // Rounded up: an early wake-up would find nothing due and spin.
+            // Rounded up: an early wake-up would find no timer due, and the loop would spin.
             return Int32(clamping: nanoseconds / 1_000_000 + (nanoseconds % 1_000_000 == 0 ? 0 : 1))
         }
     }
@@ -95,8 +95,9 @@ extension EventLoop {
     private func wait(_ milliseconds: Int32) -> Int {
         if epollDescriptor < 0 {
             openDescriptors()
-            // The system has no descriptors: look at the inbox now and then, and try again. With new ones, too, the inbox
-            // comes first: threads that gave work meanwhile had nothing to wake the loop with.
+            // The system has no descriptors: the loop checks the inbox periodically, and tries again. With new
+            // descriptors the inbox is checked first, too, because threads that submitted work meanwhile could not wake
+            // the loop.
             if epollDescriptor < 0, milliseconds != 0 { SystemCalls.pause(nanoseconds: 10_000_000) }
             return 0
         }
@@ -115,7 +116,7 @@ extension EventLoop {
     }
 
     private func dispatch(_ event: epoll_event) {
-        // The eventfd is edge-triggered: it need not be read.
+        // The eventfd is edge-triggered, so it need not be read.
         guard event.data.u64 != Self.wakeUpToken, let source = sources[event.data.u64] else { return }
         source.handle(events: event.events)
     }
@@ -137,7 +138,7 @@ extension EventLoop {
         isShareUsed = false
     }
 
-    /// Whether the turn has taken longer than so many nanoseconds.
+    /// Whether the turn has taken longer than this number of nanoseconds.
     func isTurnLonger(than nanoseconds: UInt64) -> Bool {
         isRealTime && currentTime.nanoseconds(since: now) > nanoseconds
     }

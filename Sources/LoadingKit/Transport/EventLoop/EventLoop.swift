@@ -4,21 +4,23 @@ import Glibc
 import LoadingKitPrimitives
 import Synchronization
 
-/// One thread, one epoll instance, a heap of timers, and an inbox. The thread is woken by an eventfd, which is written only
-/// when the thread waits.
+/// One thread, one epoll instance, a heap of timers, and an inbox. The thread is woken by an eventfd, which is written
+/// only while the thread waits.
 ///
-/// One thread at a time runs on the loop: the one that has its ``LoopTurn``. That is the loop's own thread, except while it
-/// waits for events. Then another thread may take the turn for one piece of work (``perform(lendsThread:_:)``).
+/// One thread at a time runs on the loop: the one that has its ``LoopTurn``. This is the loop's own thread, except
+/// while it waits for events. During that time another thread may take the turn for one piece of work
+/// (``perform(lendsThread:_:)``).
 ///
-/// The loop is a serial executor, so that actors can live on it. Tasks run on it through ``executor``.
+/// The loop is a serial executor, so actors can run on it. Tasks run on it through ``executor``.
 ///
-/// How the parts work together, and what each optimisation brings: `EventLoopInside.md` in the documentation catalogue.
+/// The cooperation of the parts, and the effect of each optimization, are described in `EventLoopInside.md` in the
+/// documentation catalogue.
 package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: a lock; rest: the thread with the turn
     enum Work: @unchecked Sendable {  // closures from other threads are @Sendable; others never leave the loop
         case closure(() -> Void)
-        /// Of an actor.
+        /// A job of an actor.
         case job(UnownedJob)
-        /// Of a task that prefers the loop and is isolated to nothing.
+        /// A job of a task that prefers the loop and is not isolated.
         case taskJob(UnownedJob)
     }
 
@@ -26,43 +28,45 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         case running, stopping, ended
     }
 
-    /// What other threads and the loop's share.
+    /// The state that other threads share with the loop's thread.
     struct Inbox {
         var work: Deque<Work> = []
         var phase = Phase.running
         var turn = LoopTurn.loopsThread
         var eventDescriptor: Int32 = -1
         var thread: NativeThread?
-        /// Whether system calls are to fail as a test wants it. Only the loop's own thread has the plan.
+        /// Whether a test makes system calls fail. Only the loop's own thread has the plan.
         var hasFaultPlan = false
     }
 
-    /// Where tasks run that prefer the loop.
+    /// The executor for tasks that prefer the loop.
     package let executor = LoopExecutor()
     /// The thread's name, for debuggers.
     package let name: String
-    /// 64 KiB for the code that runs on the loop, until it returns to the loop.
+    /// A buffer of 64 KiB for the code that runs on the loop. Its contents are valid until the code returns to the
+    /// loop.
     package let scratch = UnsafeMutableRawBufferPointer.allocate(byteCount: 65_536, alignment: 64)
     /// Room for one TLS record that is put together (16 KiB, RFC 8446 §5.1). On the loop only.
     let recordBuffer = UnsafeMutableRawBufferPointer.allocate(byteCount: 16_384, alignment: 64)
     /// The time at which the loop woke up last. On the loop only.
     @exclusivity(unchecked) package internal(set) var now: MonotonicTime
 
-    /// Its connections are counted here while they are idle.
+    /// The process's idle connections, among which the loop's connections are counted while they are idle.
     package let idleConnections: IdleConnections
 
     let time: TimeSource
     let inbox = Guarded(Inbox())
     /// Held by the thread that runs on the loop.
     let turnLock = Guarded<Void>(())
-    /// Whether another thread may find the turn free. It is a hint: to try the lock in vain costs a system call.
+    /// Whether another thread may find the turn free. It is a hint, because a failed attempt to take the lock costs a
+    /// system call.
     let mayBeFree = Atomic<Bool>(false)
-    // Exclusive access is not checked where a property is read and replaced, or changed by a function that calls no other
-    // object: the check costs more than what it guards.
-    /// Until when the loop's thread waits, unless it is woken.
+    // Exclusive access is not checked for a property that is read and replaced, or changed by a function that calls no
+    // other object: the check costs more than the access.
+    /// The time until which the loop's thread waits unless it is woken.
     @exclusivity(unchecked) var waitsUntil = MonotonicTime.distantFuture
     @exclusivity(unchecked) var ready: Deque<Work> = []
-    /// Whether bulk work has had its share of this turn: sockets and timers come next.
+    /// Whether bulk work has used its share of this turn. Sockets and timers are next.
     @exclusivity(unchecked) var isShareUsed = false
     let outbox = Outbox()
     @exclusivity(unchecked) var lentThread = LentThread.unavailable
@@ -70,12 +74,13 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
     var epollDescriptor: Int32 = -1
     let events = UnsafeMutablePointer<epoll_event>.allocate(capacity: maximumEvents)
     @exclusivity(unchecked) var timers = TimerHeap()  // consistent whenever it calls out
-    /// When a deadline that was unscheduled would have come. The loop wakes up then all the same. Otherwise each of several
-    /// requests in a row, in other threads' turns and with the same timeout, would have to wake the loop to shorten its wait.
+    /// The time of a deadline that was unscheduled. The loop still wakes up at this time. Otherwise each of several
+    /// requests in a row, in other threads' turns and with the same timeout, would have to wake the loop to shorten its
+    /// wait.
     @exclusivity(unchecked) var unscheduledTime = MonotonicTime(nanoseconds: 0)
     var sources = EventSourceTable()
 
-    /// A loop of one's own, which runs until ``stop()``.
+    /// Makes a separate loop, which runs until ``stop()``.
     package init(name: String, time: TimeSource = .system, idleConnections: IdleConnections = .shared) {
         self.name = name
         self.idleConnections = idleConnections
@@ -84,12 +89,12 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         executor.attach(to: self)
         openDescriptors()
         if case .manual(let manual) = time { manual.attach(self) }
-        // The system may have no thread to give right now. Then the first work given to the loop tries again.
+        // The system may be unable to create a thread now. The first work submitted to the loop tries again.
         inbox.withLock { startThread(&$0) }
     }
 
     deinit {
-        // Not before: another thread may be about to wake the loop with it.
+        // The descriptor is closed only here, because another thread may be about to wake the loop with it.
         let event = inbox.withLock { $0.eventDescriptor }
         if event >= 0 { SystemCalls.close(event) }
         scratch.deallocate()
@@ -97,7 +102,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         events.deallocate()
     }
 
-    /// The time as it is, not as it was at the last wake-up; for what is measured. On the loop only.
+    /// The current time instead of the time of the last wake-up, for measurements. On the loop only.
     package var currentTime: MonotonicTime {
         switch time {
         case .system: time.now
@@ -105,7 +110,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         }
     }
 
-    // MARK: Giving it work
+    // MARK: Submitting work
 
     /// Whether the calling thread is this loop's, or has taken its turn.
     @inline(__always)
@@ -113,36 +118,36 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         lk_thread_event_loop() == Unmanaged.passUnretained(self).toOpaque()
     }
 
-    /// Traps when the calling thread is not this loop's.
+    /// Traps if the calling thread is not this loop's.
     package func preconditionCurrent() {
         precondition(isCurrent, "this may only be called on the event loop \(name)")
     }
 
-    /// Runs `work` on the loop, after the work given to it before. From any thread.
+    /// Runs `work` on the loop, after work submitted earlier. From any thread.
     package func execute(_ work: @escaping @Sendable () -> Void) { submit(.closure(work)) }
 
-    /// Runs `work` on the loop, after the work given to it before: at once, in the calling thread, when the loop waits with
-    /// nothing to do. From any thread.
+    /// Runs `work` on the loop, after work submitted earlier: at once in the calling thread if the loop is waiting and
+    /// has no work. From any thread.
     ///
-    /// - Parameter lendsThread: whether the caller waits for the effect of `work` anyhow, so that the thread may be used for
-    ///   it: see ``borrowThread(_:)``.
+    /// - Parameter lendsThread: whether the caller waits for the effect of `work` anyway, so that the thread may be
+    ///   used for it: see ``borrowThread(_:)``.
     package func perform(lendsThread: Bool = false, _ work: @escaping @Sendable () -> Void) {
         if !performInPlace(work, lendsThread: lendsThread) { submit(.closure(work)) }
     }
 
-    /// Runs `work` on the loop, after what runs now. On the loop only.
+    /// Runs `work` on the loop, after the work that is running now. On the loop only.
     package func executeLater(_ work: @escaping () -> Void) {
         preconditionCurrent()
         ready.append(.closure(work))
     }
 
-    /// Does bulk work a piece at a time, for a short while in each turn, so that nothing else on the loop waits for all of
-    /// it. On the loop only.
+    /// Does bulk work one piece at a time, for a short time in each turn, so that the loop's other work does not wait
+    /// for all of it. On the loop only.
     ///
-    /// - Parameter piece: does the next piece, and gives whether there may be more.
+    /// - Parameter piece: does the next piece, and returns whether there may be more.
     package func executeInShares(_ piece: @escaping () -> Bool) {
         preconditionCurrent()
-        // By the system's clock in any case: a test's clock stands still while others wait.
+        // Always measured by the system's clock: a test's clock stands still meanwhile.
         let end = TimeSource.system.now.advanced(byNanoseconds: Self.longestShare)
         while piece() {
             guard TimeSource.system.now < end else {
@@ -152,21 +157,21 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         }
     }
 
-    /// Runs `work` when all that this turn of the loop brings is done. If other threads are woken then, in one burst, each of
-    /// them finds more than one thing to do. On the loop only.
+    /// Runs `work` after all other work of this turn. If `work` wakes other threads, all wake-ups happen in one burst,
+    /// and each thread finds more than one thing to do. On the loop only.
     package func executeAtEndOfTurn(_ work: @escaping () -> Void) { outbox.append(work) }
 
-    /// How many results tasks elsewhere still wait for: where more are about to come, the loop hands several over together
-    /// (``ResultPacing``). On the loop only.
+    /// The number of results that tasks on other threads still await. If more results are about to arrive, the loop
+    /// delivers several together (``ResultPacing``). On the loop only.
     package var awaitedResults: Int {
         get { outbox.awaitedResults }
         set { outbox.awaitedResults = newValue }
     }
 
-    /// Resumes a task that runs elsewhere, when the turn ends, or a moment later. On the loop only.
+    /// Resumes a task that runs on another thread, at the end of the turn or a moment later. On the loop only.
     package func resumeAtEndOfTurn(_ resume: @escaping @Sendable () -> Void) { outbox.append(resumption: resume) }
 
-    /// `false`, and the work is dropped, when the loop has ended.
+    /// Returns `false`, and drops the work, if the loop has ended.
     @discardableResult
     func submit(_ work: Work) -> Bool {
         if isCurrent {
@@ -183,8 +188,8 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         return accepted
     }
 
-    /// Ends the loop when it has done the work it was given; waits for that, unless it is called on the loop. Timers
-    /// that are not due are dropped. Work given to it later is dropped, too.
+    /// Ends the loop after it has done the work submitted so far, and waits for this, unless it is called on the loop.
+    /// Timers that are not due are dropped, as is work submitted later.
     package func stop() {
         let (thread, wakeUp) = inbox.withLock { inbox -> (NativeThread?, Int32) in
             guard inbox.phase == .running else { return (nil, -1) }
@@ -196,7 +201,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
         if isCurrent { thread?.detach() } else { thread?.join() }
     }
 
-    /// Makes system calls of this loop's thread fail by `plan`, or work again. From any thread, by tests.
+    /// Makes system calls of this loop's thread fail according to `plan`; nil ends this. From any thread, for tests.
     package func attach(_ plan: FaultPlan?) {
         inbox.withLock { $0.hasFaultPlan = plan != nil }
         execute {
@@ -209,7 +214,7 @@ package final class EventLoop: SerialExecutor, @unchecked Sendable {  // inbox: 
 // MARK: - The process's loops
 
 extension EventLoop {
-    /// One a core, four at most.
+    /// One loop for each core, at most four.
     private static let shared: [EventLoop] = {
         let cores = max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN)))
         return (0..<min(cores, 4)).map { EventLoop(name: "LoadingKit-\($0)") }
@@ -217,15 +222,15 @@ extension EventLoop {
 
     private static let ticket = Atomic<Int>(0)
 
-    /// One of the process's shared loops, each in turn. They start with the first call, and never stop.
+    /// One of the process's shared loops, in rotation. They start with the first call and never stop.
     package static func next() -> EventLoop {
         let ticket = ticket.wrappingAdd(1, ordering: .relaxed).oldValue
         return shared[Int(UInt(bitPattern: ticket) % UInt(shared.count))]
     }
 }
 
-/// Carries a value that is not Sendable through a closure that another thread holds: from the owner that lets go of it to the
-/// next one, or away from its event loop and back, unused in between.
+/// Carries a value that is not Sendable through a closure that another thread holds: from the owner that releases the
+/// value to the next owner, or away from its event loop and back, without being used in between.
 package struct LoopTransfer<Value>: @unchecked Sendable {  // one thread at a time has the value, as said above
     package let value: Value
 

@@ -1,16 +1,16 @@
 import CLoadingKitShims
 import Glibc
 
-/// What an event loop notifies of a descriptor's events.
+/// An object that an event loop notifies of a descriptor's events.
 protocol EventSource: AnyObject {
     /// `events` are epoll's.
     func handle(events: UInt32)
 }
 
-/// The objects behind the descriptors that an event loop watches.
+/// The objects for the descriptors that an event loop watches.
 ///
-/// A token names a slot and the generation of its use, so that an event for a descriptor that was closed meanwhile
-/// (in the same batch, even) reaches no source, though slot and descriptor may be in use again.
+/// A token identifies a slot and the generation of its use. An event for a descriptor that was closed meanwhile (even
+/// in the same batch) therefore reaches no source, although slot and descriptor may be in use again.
 struct EventSourceTable {
     private struct Slot {
         var generation: UInt32 = 0
@@ -20,10 +20,10 @@ struct EventSourceTable {
     private var slots: [Slot] = []
     private var free: [UInt32] = []
 
-    /// The source behind a token.
+    /// The source with a token.
     subscript(token: UInt64) -> (any EventSource)? {
         guard let index = index(of: token) else { return nil }
-        // Where it is: taking the slot out of the array would copy a weak reference.
+        // Accessed in place: taking the slot out of the array would copy a weak reference.
         return slots.withUnsafeBufferPointer { $0[index].source }
     }
 
@@ -39,7 +39,7 @@ struct EventSourceTable {
         return UInt64(slots[index].generation) << 32 | UInt64(index)
     }
 
-    /// Events of the token go to another source from now on.
+    /// Sends events of the token to another source from now on.
     mutating func replace(_ token: UInt64, by source: any EventSource) {
         guard let index = index(of: token) else { return }
         slots[index].source = source
@@ -48,7 +48,7 @@ struct EventSourceTable {
     mutating func remove(_ token: UInt64) {
         guard let index = index(of: token) else { return }
         slots[index].source = nil
-        // The last generation is never given out again with this slot's number: it could be the wake-up token.
+        // The last generation of a slot is never used, as it could equal the wake-up token.
         guard slots[index].generation < .max - 1 else { return }
         slots[index].generation += 1
         free.append(UInt32(index))
@@ -64,8 +64,8 @@ struct EventSourceTable {
 // MARK: - Descriptors of a loop
 
 extension EventLoop {
-    /// Watches a descriptor for all events, edge-triggered, until it is closed. On the loop only.
-    /// Gives the token of the source, or the failure.
+    /// Watches a descriptor for all events, edge-triggered, until it is closed. On the loop only. Returns the token of
+    /// the source, or the failure.
     func register(_ descriptor: Int32, _ source: any EventSource) -> Result<UInt64, SystemCallFailure> {
         assert(isCurrent)
         guard epollDescriptor >= 0 else { return .failure(SystemCallFailure(name: .epollCreate, code: EMFILE)) }

@@ -1,18 +1,18 @@
 import CLoadingKitShims
 
-/// Runs tasks on an event loop that prefer it (`Task(executorPreference:)`).
+/// Runs tasks that prefer an event loop (`Task(executorPreference:)`).
 ///
-/// Not the loop itself: whatever the loop runs as a serial executor counts as isolated to it, and a task that is isolated
-/// to nothing would be put into its queue once more to leave that isolation.
+/// It is not the loop itself: jobs that the loop runs as a serial executor count as isolated to it, and a nonisolated
+/// task would be enqueued once more to leave this isolation.
 package final class LoopExecutor: TaskExecutor, SerialExecutor, @unchecked Sendable {  // set once, before it is shared
-    /// The loop owns this.
+    /// The loop owns this object.
     private unowned(unsafe) var loop: EventLoop?
 
     func attach(to loop: EventLoop) { self.loop = loop }
 
     package func enqueue(_ job: consuming ExecutorJob) { loop?.submit(.taskJob(UnownedJob(job))) }
 
-    /// Actors live on the loop itself.
+    /// Actors run on the loop itself.
     package func asUnownedSerialExecutor() -> UnownedSerialExecutor {
         loop?.asUnownedSerialExecutor() ?? UnownedSerialExecutor(ordinary: self)
     }
@@ -21,12 +21,12 @@ package final class LoopExecutor: TaskExecutor, SerialExecutor, @unchecked Senda
 
     package func checkIsolated() { loop?.checkIsolated() }
 
-    /// Newer runtimes call this before ``checkIsolated()``.
+    /// Newer runtimes call this method before ``checkIsolated()``.
     package func isIsolatingCurrentContext() -> Bool? { loop?.isCurrent }
 }
 
 extension EventLoop {
-    /// Whether the calling thread runs on an event loop, whichever that is.
+    /// Whether the calling thread runs on any event loop.
     package static var hasCallingThread: Bool { lk_thread_event_loop() != nil }
 
     package func enqueue(_ job: consuming ExecutorJob) {
@@ -39,6 +39,6 @@ extension EventLoop {
 
     package func checkIsolated() { preconditionCurrent() }
 
-    /// Newer runtimes call this before ``checkIsolated()``.
+    /// Newer runtimes call this method before ``checkIsolated()``.
     package func isIsolatingCurrentContext() -> Bool? { isCurrent }
 }

@@ -1,7 +1,7 @@
-/// The right to run on an event loop, of which there is one.
+/// The right to run on an event loop. Each loop has one.
 ///
-/// The loop's thread has it while it works, and gives it up while it waits for events. Another thread may take it then for
-/// one piece of work: that costs less than to wake the loop's thread.
+/// The loop's thread has the turn while it works, and gives it up while it waits for events. During the wait another
+/// thread may take the turn for one piece of work, which costs less than waking the loop's thread.
 ///
 /// ```
 ///                     threadWillWait            take
@@ -19,10 +19,10 @@
 ///                                                       └────────────────┘
 /// ```
 ///
-/// It is a value that the lock of the loop's inbox guards, together with the work that is in the inbox. A second lock is held
-/// by the thread that has the turn (``EventLoop/turnLock``): in the state `awaited` the loop's thread waits for that one.
+/// It is a value that the lock of the loop's inbox guards, together with the work in the inbox. The thread that has the
+/// turn holds a second lock (``EventLoop/turnLock``), for which the loop's thread waits in the state `awaited`.
 enum LoopTurn: Hashable, CaseIterable {
-    /// The loop's thread works, or is about to: it looks at the inbox before it waits again.
+    /// The loop's thread works, or is about to. It checks the inbox before it waits again.
     case loopsThread
     /// The loop's thread waits for events.
     case free
@@ -39,7 +39,8 @@ enum LoopTurn: Hashable, CaseIterable {
         }
     }
 
-    /// The loop's thread does not wait any longer. It gets the turn when the thread that has it gives it back.
+    /// The loop's thread no longer waits. If another thread has the turn, the loop's thread gets it when that thread
+    /// gives it back.
     mutating func threadDidWake() {
         switch self {
         case .loopsThread, .awaited: break
@@ -48,8 +49,8 @@ enum LoopTurn: Hashable, CaseIterable {
         }
     }
 
-    /// Work was put into the inbox. Gives whether the loop's thread has to be woken: in the other states the thread that has
-    /// the turn looks at the inbox once more.
+    /// Work was put into the inbox. Returns whether the loop's thread must be woken. In the other states the thread
+    /// that has the turn checks the inbox once more.
     mutating func wakeThreadForWork() -> Bool {
         switch self {
         case .free:
@@ -59,14 +60,14 @@ enum LoopTurn: Hashable, CaseIterable {
         }
     }
 
-    /// The loop shall end, which its own thread does. Gives whether that thread has to be woken.
+    /// The loop must end, which its own thread does. Returns whether this thread must be woken.
     mutating func wakeThreadToEnd() -> Bool {
         let isWaiting = isThreadWaiting
         threadDidWake()
         return isWaiting
     }
 
-    /// Another thread takes the turn. Gives whether it has it.
+    /// Another thread takes the turn. Returns whether it has got the turn.
     mutating func take() -> Bool {
         switch self {
         case .free:
@@ -76,7 +77,8 @@ enum LoopTurn: Hashable, CaseIterable {
         }
     }
 
-    /// The thread that took the turn is done. Gives whether the loop's thread has to be woken for what is left to do.
+    /// The thread that took the turn has finished. Returns whether the loop's thread must be woken for the remaining
+    /// work.
     mutating func giveBack(leavingWork: Bool) -> Bool {
         switch self {
         case .borrowed:
@@ -97,16 +99,17 @@ enum LoopTurn: Hashable, CaseIterable {
     }
 }
 
-/// The thread that has taken a loop's turn, where its own work waits for what the loop does: until then a load may use it.
+/// The thread that has taken a loop's turn, if its own work waits for the loop's work. A load may use the thread until
+/// then.
 enum LentThread {
-    /// It has other things to do, or there is none.
+    /// The thread has other work, or there is none.
     case unavailable
-    /// It may be used once.
+    /// The thread may be used once.
     case available
-    /// It runs this as soon as it has given the turn back.
+    /// The thread runs this work as soon as it has given back the turn.
     case reserved(@Sendable () -> Void)
 
-    /// The work that the thread was reserved for. Afterwards the thread is not available.
+    /// The work for which the thread was reserved. The thread is unavailable afterwards.
     mutating func end() -> (@Sendable () -> Void)? {
         defer { self = .unavailable }
         if case .reserved(let work) = self { return work }

@@ -1,29 +1,31 @@
 import LoadingKitPrimitives
 
-/// Decides whether results are told at once, or together with those that are about to come.
+/// Decides whether results are delivered at once, or together with those that are about to arrive.
 ///
-/// To wake another thread costs more than most results do, so where they come in quick succession and many are still
-/// awaited the loop pauses for a moment before it tells of them: what network cards do with their interrupts. A pause
-/// that brings nothing ends that, so that a result is late by one short pause at most where it was the last for now.
+/// Waking another thread costs more than most results. If results arrive in quick succession and many are still
+/// awaited, the loop pauses for a moment before it delivers them, as network cards do with their interrupts. A pause in
+/// which no result arrives ends this, so the last result is late by at most one short pause.
 struct ResultPacing {
-    /// How long a pause is, in nanoseconds.
+    /// The length of a pause, in nanoseconds.
     static let pause: UInt64 = 40_000
-    /// So many pauses in a row at most.
+    /// The largest number of pauses in a row.
     private static let maximumPauses = 6
-    /// So many results are told of without a further pause.
+    /// The number of results that are delivered without a further pause.
     private static let enough = 24
-    /// Fewer results that are still awaited are not waited for: their server may be waiting for what follows from these.
+    /// If fewer results than this are awaited, there is no pause: the server may be waiting for requests that depend on
+    /// the results so far.
     private static let many = 16
-    /// Where results come less often than that, a pause would bring few: two or three at most. In nanoseconds.
+    /// The mean time between results above which there is no pause, in nanoseconds. At lower rates a pause would gain
+    /// two or three results at most.
     private static let quick: UInt64 = 20_000
 
-    /// The mean time between results of late, in nanoseconds.
+    /// The mean time between recent results, in nanoseconds.
     private var interval: UInt64 = 1_000_000
     private var last = MonotonicTime(nanoseconds: 0)
     private var pauses = 0
     private var counted = 0
 
-    /// Whether to pause before so many results are told of.
+    /// Whether to pause before this number of results is delivered.
     mutating func pauses(before results: Int, awaited: Int, now: MonotonicTime) -> Bool {
         guard results > 0 else { return false }
         let new = results - counted
@@ -37,7 +39,7 @@ struct ResultPacing {
     }
 
     private mutating func note(_ count: Int, _ now: MonotonicTime) {
-        // A long silence says no more than a short one.
+        // A long silence counts no more than a short one.
         let each = min(now.nanoseconds(since: last), 1_000_000) / UInt64(count)
         last = now
         for _ in 0..<min(count, 16) { interval = (interval * 7 + each) / 8 }

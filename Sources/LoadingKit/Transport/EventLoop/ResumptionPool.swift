@@ -3,32 +3,34 @@ import Dispatch
 import Foundation
 import LoadingKitPrimitives
 
-/// Threads of Dispatch's pool, which Swift runs tasks on, that resume tasks: as few as keep up with them.
+/// Threads of Dispatch's pool, on which Swift runs tasks. They resume tasks, with the smallest number of threads that
+/// is sufficient.
 ///
-/// Resumed by one thread, each task would find Dispatch's queue empty and wake another, which the system may run at once, in
-/// place of the one that was about to resume the next. Here a thread resumes tasks until none is left, and wakes another
-/// only where there are more: while all are awake, no task wakes any.
+/// If one thread resumed each task separately, the task would find Dispatch's queue empty and wake another thread,
+/// which the system may run at once instead of the thread that was about to resume the next task. Here a thread resumes
+/// tasks until none is left, and wakes another thread only if there are more. While all threads are awake, no task
+/// wakes any.
 final class ResumptionPool: Sendable {
     static let shared = ResumptionPool()
 
-    /// Kept in a struct: a bare function in a collection is wrapped once more, which costs an allocation.
+    /// The function is in a struct: a bare function in a collection is wrapped again, which costs an allocation.
     struct Resumption: Sendable {
         let run: @Sendable () -> Void
     }
 
     private struct State {
         var waiting: Deque<Resumption> = []
-        /// How many threads take from them, or were requested.
+        /// The number of threads that resume tasks, or that were requested.
         var threads = 0
     }
 
     private let state = Guarded(State())
     private let maximumThreads = max(1, ProcessInfo.processInfo.activeProcessorCount)
 
-    /// After so many tasks a thread lets others' work for the pool go first.
+    /// The number of tasks after which a thread lets other work of the pool go first.
     private static let maximumTurns = 64
 
-    /// Resumes tasks, in this order where one thread is enough.
+    /// Resumes tasks. They are in this order if one thread is sufficient.
     func run(_ resumptions: [Resumption]) {
         let needsThread = state.withLock { state in
             state.waiting.append(contentsOf: resumptions)
@@ -37,7 +39,7 @@ final class ResumptionPool: Sendable {
         if needsThread { requestThread() }
     }
 
-    /// Whether another thread is needed, which is counted then.
+    /// Whether another thread is needed. If so, it is counted.
     private func reserveThread(_ state: inout State) -> Bool {
         guard !state.waiting.isEmpty, state.threads < maximumThreads else { return false }
         state.threads += 1

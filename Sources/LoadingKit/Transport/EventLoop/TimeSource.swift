@@ -4,10 +4,10 @@ import LoadingKitPrimitives
 package enum TimeSource: Sendable {
     /// The system's monotonic clock.
     case system
-    /// A clock that a test moves.
+    /// A clock that a test advances.
     case manual(ManualTime)
 
-    /// The time now.
+    /// The current time.
     package var now: MonotonicTime {
         switch self {
         case .system: MonotonicTime(nanoseconds: SystemCalls.monotonicNanoseconds())
@@ -16,10 +16,10 @@ package enum TimeSource: Sendable {
     }
 }
 
-/// A clock that stands still until a test moves it.
+/// A clock that stands still until a test advances it.
 ///
-/// Event loops made with it run their timers when it is moved, each at its own time, in order; real time never passes
-/// for them.
+/// Event loops with this clock run their timers when it is advanced, each timer at its own time, in order. Real time
+/// has no effect on them.
 package final class ManualTime: Sendable {
     private struct WeakLoop {
         weak var loop: EventLoop?
@@ -34,12 +34,12 @@ package final class ManualTime: Sendable {
 
     package init() {}
 
-    /// The time now.
+    /// The current time.
     package var now: MonotonicTime { state.withLock { $0.now } }
 
-    /// Moves the clock, and queues on each of its loops what becomes due. From any thread.
+    /// Advances the clock, and queues the due timers on each of its loops. From any thread.
     ///
-    /// Work given to a loop after this call runs after those timers.
+    /// Work submitted to a loop after this call runs after these timers.
     package func advance(byNanoseconds delta: UInt64) {
         let (now, loops) = state.withLock { state in
             state.now = state.now.advanced(byNanoseconds: delta)
@@ -51,7 +51,7 @@ package final class ManualTime: Sendable {
         }
     }
 
-    /// Moves the clock by a duration.
+    /// Advances the clock by a duration.
     package func advance(by duration: Duration) {
         let (seconds, attoseconds) = duration.components
         guard seconds >= 0, attoseconds >= 0 else { return }

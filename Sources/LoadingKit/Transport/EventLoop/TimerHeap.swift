@@ -1,16 +1,16 @@
 import Glibc
 import LoadingKitPrimitives
 
-/// The deadlines of a loop. Those of the same time come out in the order in which they were set.
+/// The deadlines of a loop. Deadlines with the same time are returned in the order in which they were set.
 struct TimerHeap: ~Copyable {
     private struct Entry {
         var time: MonotonicTime
         var sequence: UInt64
-        /// Retained while it is in the heap; unmanaged, so that sifting counts no references.
+        /// Retained while it is in the heap. Unmanaged, so that sifting needs no reference counting.
         var deadline: Unmanaged<LoopDeadline>
     }
 
-    /// Each deadline has its place itself.
+    /// Each deadline stores its own position.
     private struct Order: IndexedHeapOrder {
         static func precedes(_ a: Entry, _ b: Entry) -> Bool {
             a.time == b.time ? a.sequence < b.sequence : a.time < b.time
@@ -20,11 +20,11 @@ struct TimerHeap: ~Copyable {
     }
 
     private var heap = IndexedHeap<Order>()
-    /// The number that the next one set gets.
+    /// The number of the next deadline.
     private(set) var nextSequence: UInt64 = 0
 
     var count: Int { heap.count }
-    /// When the next is due.
+    /// The time of the next deadline.
     var nextTime: MonotonicTime? { heap.first?.time }
 
     deinit {
@@ -38,7 +38,8 @@ struct TimerHeap: ~Copyable {
 
     mutating func remove(_ deadline: LoopDeadline) { heap.remove(at: deadline.heapIndex)?.deadline.release() }
 
-    /// Takes out the earliest, when it is due at `time` and was set before the number `sequence` was given.
+    /// Removes and returns the earliest deadline, if it is due at `time` and was set before the number `sequence` was
+    /// used.
     mutating func popDue(
         _ time: MonotonicTime, before sequence: UInt64
     ) -> (deadline: LoopDeadline, time: MonotonicTime)? {
@@ -46,29 +47,29 @@ struct TimerHeap: ~Copyable {
         return heap.remove(at: 0).map { ($0.deadline.takeRetainedValue(), $0.time) }
     }
 
-    /// Takes out all.
+    /// Removes and returns all deadlines.
     mutating func removeAll() -> [LoopDeadline] { heap.removeAll().map { $0.deadline.takeRetainedValue() } }
 }
 
-/// Something that an event loop calls at a time. Confined to its loop.
+/// An object that an event loop calls at a set time. Confined to its loop.
 ///
-/// An object that waits for one time at most inherits this: to schedule it then costs no allocation. Open, as Swift has no
-/// classes that a package's modules alone may inherit from.
+/// An object that waits for at most one time inherits from this class, so that scheduling it costs no allocation. The
+/// class is open, as Swift has no classes from which only a package's modules can inherit.
 open class LoopDeadline {
-    /// Where it is in the loop's heap; negative when it is not there.
+    /// The position in the loop's heap; negative if it is not in the heap.
     @exclusivity(unchecked) fileprivate(set) final var heapIndex = -1  // read and replaced, never changed in place
 
-    /// Makes one that is not scheduled.
+    /// Makes a deadline that is not scheduled.
     public init() {}
 
-    /// Whether it waits for its time.
+    /// Whether the deadline is scheduled.
     package final var isScheduled: Bool { heapIndex >= 0 }
 
-    /// The loop calls this at the time that was set.
+    /// The loop calls this method at the set time.
     open func deadlineDidPass() {}
 }
 
-/// Work that an event loop does at a time. Confined to its loop.
+/// Work that an event loop does at a set time. Confined to its loop.
 package final class LoopTimer: LoopDeadline {
     private let loop: EventLoop
     private var work: (() -> Void)?
@@ -78,14 +79,14 @@ package final class LoopTimer: LoopDeadline {
         self.work = work
     }
 
-    /// The timer does not fire any more, and lets go of its work.
+    /// Cancels the timer, which releases its work.
     package func cancel() {
         loop.unschedule(self)
         work = nil
     }
 
-    /// Moves the timer to another time. From within its own work this makes it fire again; once it is over (fired or
-    /// cancelled), nothing happens.
+    /// Changes the timer's time. Called from within its own work, it makes the timer fire again. Does nothing after the
+    /// timer has fired or was cancelled.
     package func reschedule(at time: MonotonicTime) {
         guard work != nil else { return }
         loop.schedule(self, at: time)
@@ -93,28 +94,28 @@ package final class LoopTimer: LoopDeadline {
 
     public override func deadlineDidPass() {
         work?()
-        // Unless it was set again meanwhile it is over: its work may hold the timer's owner.
+        // Unless it was rescheduled, the timer is over. Its work may retain the timer's owner.
         if !isScheduled { work = nil }
     }
 }
 
 extension EventLoop {
-    /// Runs `work` at `time` (as soon as possible, when that has passed). On the loop only.
+    /// Runs `work` at `time`, or as soon as possible if this time has passed. On the loop only.
     package func schedule(at time: MonotonicTime, _ work: @escaping () -> Void) -> LoopTimer {
         let timer = LoopTimer(loop: self, work: work)
         schedule(timer, at: time)
         return timer
     }
 
-    /// Calls `deadline` at `time` (as soon as possible, when that has passed), and not at the time that was set before. Holds
-    /// it until then. On the loop only.
+    /// Calls `deadline` at `time`, or as soon as possible if this time has passed, instead of at a time set before.
+    /// Retains it until then. On the loop only.
     package func schedule(_ deadline: LoopDeadline, at time: MonotonicTime) {
         assert(isCurrent)
         if deadline.isScheduled { timers.remove(deadline) }
         timers.insert(deadline, at: time)
     }
 
-    /// Does not call `deadline`, and lets go of it. On the loop only.
+    /// Cancels and releases `deadline`. On the loop only.
     package func unschedule(_ deadline: LoopDeadline) {
         assert(isCurrent)
         guard deadline.isScheduled, let next = timers.nextTime else { return }
@@ -122,10 +123,10 @@ extension EventLoop {
         timers.remove(deadline)
     }
 
-    /// Runs the timers that are due at `limit`, in order; or some of them, where they take long. When the clock was moved by
-    /// a test, each of them sees its own time.
+    /// Runs the timers that are due at `limit`, in order; only some of them if they take long. If a test has advanced
+    /// the clock, each timer sees its own time.
     func runTimers(upTo limit: MonotonicTime) {
-        // A timer that is set again for a time that has passed waits for the next turn.
+        // A timer that is rescheduled for a time that has passed waits for the next turn.
         let sequence = limit > now ? .max : timers.nextSequence
         var count = 0
         while let due = timers.popDue(limit, before: sequence) {

@@ -1,7 +1,7 @@
 import CLoadingKitShims
 import Glibc
 
-/// Accepts connections of other processes of the machine. Confined to its loop.
+/// Accepts connections from other processes of the machine. Confined to its loop.
 package final class LocalListener: EventSource {
     /// Called with each connection.
     package var didAccept: ((LocalSocket) -> Void)?
@@ -16,7 +16,7 @@ package final class LocalListener: EventSource {
 
     deinit { if descriptor >= 0 { SystemCalls.close(descriptor) } }
 
-    /// Listens at a path that is free; the socket's file has the mode 0600.
+    /// Listens at an unused path. The socket's file has the mode 0600.
     package static func listen(at path: String, on loop: EventLoop) -> Result<LocalListener, SystemCallFailure> {
         let result = SystemCalls.streamSocket(AF_UNIX)
         guard result >= 0 else { return .failure(SystemCallFailure(name: .socket, code: Int32(clamping: -result))) }
@@ -33,14 +33,14 @@ package final class LocalListener: EventSource {
         return .success(listener)
     }
 
-    /// Takes over a socket that another process has made to listen.
+    /// Takes over a listening socket of another process.
     package static func adopt(_ descriptor: Int32, on loop: EventLoop) -> Result<LocalListener, SystemCallFailure> {
         let result = SystemCalls.adopt(descriptor)
         guard result >= 0 else { return .failure(SystemCallFailure(name: .fcntl, code: Int32(clamping: -result))) }
         return .success(LocalListener(descriptor, on: loop))
     }
 
-    /// Accepts what has connected, and from now on what connects.
+    /// Accepts the waiting connections, and from now on new ones.
     package func start() -> SystemCallFailure? {
         switch loop.register(descriptor, self) {
         case .success(let token):
@@ -51,8 +51,8 @@ package final class LocalListener: EventSource {
         }
     }
 
-    /// Accepts what has connected. To be called again when a connection was closed: the process may have had no descriptor
-    /// for one that waits since, and of that there is no further event.
+    /// Accepts the waiting connections. Must be called again after a connection was closed: the process may have had no
+    /// descriptor for a waiting connection, for which there is no further event.
     package func acceptAll() {
         while descriptor >= 0 {
             let result = SystemCalls.accept(descriptor)

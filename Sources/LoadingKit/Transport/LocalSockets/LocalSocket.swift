@@ -1,21 +1,22 @@
 import CLoadingKitShims
 import Glibc
 
-/// A connection to another process of the machine (`AF_UNIX`, a stream), which carries descriptors, too. Confined to its loop.
+/// A connection to another process of the machine (`AF_UNIX`, stream), which can transfer descriptors. Confined to its
+/// loop.
 package final class LocalSocket: EventSource {
-    /// The process at the other end, as it was when the connection was made.
+    /// The process at the other end, when the connection was established.
     package struct Peer: Hashable, Sendable {
         package var user: UInt32
         package var process: Int32
     }
 
     package let loop: EventLoop
-    /// Called when there may be something to read, or room to write. It holds what it captures until ``close()``.
+    /// Called when there may be input, or room for output. It retains its captured objects until ``close()``.
     package var didBecomeReady: (() -> Void)?
     private var descriptor: Int32
     private var token: UInt64?
 
-    /// - Parameter descriptor: Of a connected socket that does not block, which is the object's from now on.
+    /// - Parameter descriptor: The nonblocking descriptor of a connected socket. The object owns it from now on.
     package init(_ descriptor: Int32, on loop: EventLoop) {
         self.descriptor = descriptor
         self.loop = loop
@@ -32,7 +33,7 @@ package final class LocalSocket: EventSource {
     }
 
     /// Connects to a socket in the file system. A failure with `EAGAIN` means that the listener has too many waiting
-    /// connections, one with `EINVAL` that the path is empty, too long, or has a NUL.
+    /// connections. A failure with `EINVAL` means that the path is empty, is too long, or contains a NUL.
     package static func connect(to path: String, on loop: EventLoop) -> Result<LocalSocket, SystemCallFailure> {
         let result = SystemCalls.streamSocket(AF_UNIX)
         guard result >= 0 else { return .failure(SystemCallFailure(name: .socket, code: Int32(clamping: -result))) }
@@ -64,7 +65,7 @@ package final class LocalSocket: EventSource {
         }
     }
 
-    /// The number of bytes read, 0 at the end. A failure with `EAGAIN` means that there is no more at the moment.
+    /// Returns the number of bytes read; 0 at the end. A failure with `EAGAIN` means that there is no more input now.
     package func receive(
         _ buffer: UnsafeMutableRawBufferPointer, descriptors: inout [OwnedDescriptor]
     ) -> Result<Int, SystemCallFailure> {
@@ -76,8 +77,8 @@ package final class LocalSocket: EventSource {
             ? .success(result) : .failure(SystemCallFailure(name: .recvmsg, code: Int32(clamping: -result)))
     }
 
-    /// The number of bytes taken; the descriptors went with the first of them. A failure with `EAGAIN` means that there is no
-    /// room at the moment.
+    /// Returns the number of bytes taken. The descriptors are sent with the first of them. A failure with `EAGAIN`
+    /// means that there is no room now.
     package func send(
         _ bytes: UnsafeRawBufferPointer, with descriptors: [Int32] = []
     ) -> Result<Int, SystemCallFailure> {
@@ -90,7 +91,8 @@ package final class LocalSocket: EventSource {
     package func close() {
         didBecomeReady = nil
         guard descriptor >= 0 else { return }
-        // The peer finds the end at once, also while a process that another thread starts has a copy of the descriptor.
+        // The peer detects the end at once, even while a process that another thread starts has a copy of the
+        // descriptor.
         _ = SystemCalls.shutdownWriting(descriptor)
         Self.release(descriptor, token, loop)
         descriptor = -1

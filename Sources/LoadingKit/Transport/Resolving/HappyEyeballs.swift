@@ -1,11 +1,11 @@
-/// Happy Eyeballs version 2 (RFC 8305): in which order, and when, the addresses of a name are tried.
+/// Happy Eyeballs version 2 (RFC 8305): the order and the times in which the addresses of a name are tried.
 ///
-/// Pure: it takes what happened and gives what is to be done; clocks and sockets are the caller's.
+/// Pure: it gets events and returns actions. The caller has the clocks and sockets.
 package struct HappyEyeballs: Sendable {
     package typealias Family = IPAddress.Family
 
     package enum Input: Sendable, Hashable {
-        /// A family's lookup is over; without addresses when it failed.
+        /// A family's lookup has ended; without addresses if it failed.
         case answered(Family, [IPAddress])
         case resolutionDelayPassed
         case attemptDelayPassed
@@ -15,33 +15,33 @@ package struct HappyEyeballs: Sendable {
 
     package enum Action: Sendable, Hashable {
         case startAttempt(IPAddress)
-        /// Give ``Input/resolutionDelayPassed`` after so many nanoseconds.
+        /// Send ``Input/resolutionDelayPassed`` after this number of nanoseconds.
         case setResolutionTimer(UInt64)
         case cancelResolutionTimer
-        /// Give ``Input/attemptDelayPassed`` after so many nanoseconds, instead of when it was set before.
+        /// Send ``Input/attemptDelayPassed`` after this number of nanoseconds, instead of at the time set before.
         case setAttemptTimer(UInt64)
         case cancelAttemptTimer
-        /// This attempt is the one; the others end.
+        /// This attempt has succeeded. The other attempts end.
         case finish(IPAddress)
-        /// There is no address left to try.
+        /// No address is left to try.
         case giveUp
     }
 
-    /// RFC 8305 §3: how long IPv4 addresses wait for the IPv6 addresses.
+    /// RFC 8305 §3: the time for which IPv4 addresses wait for the IPv6 addresses, in nanoseconds.
     package static let resolutionDelay: UInt64 = 50_000_000
-    /// RFC 8305 §5: how long after an attempt the next begins.
+    /// RFC 8305 §5: the time between the starts of two attempts, in nanoseconds.
     package static let attemptDelay: UInt64 = 250_000_000
 
     private enum State {
-        /// No family has answered with an address.
+        /// No family has returned an address.
         case resolving(unanswered: Set<Family>)
-        /// IPv4 has answered, and gives IPv6 a head start (§3).
+        /// IPv4 addresses are known, and wait for the IPv6 addresses (§3).
         case waitingForV6([IPAddress])
         case attempting(Attempts)
         case finished
     }
 
-    /// The addresses that are left and the attempts that run.
+    /// The remaining addresses and the running attempts.
     private struct Attempts {
         var unanswered: Set<Family>
         var v6: ArraySlice<IPAddress>
@@ -49,7 +49,7 @@ package struct HappyEyeballs: Sendable {
         var next = Family.v6
         var running: [IPAddress] = []
 
-        /// §4: the families take turns, as long as both have addresses.
+        /// §4: the families alternate while both have addresses.
         mutating func pop() -> IPAddress? {
             switch (next, v6.isEmpty, v4.isEmpty) {
             case (_, true, true): return nil
@@ -75,7 +75,7 @@ package struct HappyEyeballs: Sendable {
 
     package init() {}
 
-    /// Takes what happened, gives what to do, in order.
+    /// Processes an event, and returns the actions in order.
     package mutating func receive(_ input: Input) -> [Action] {
         switch state {
         case .resolving(let unanswered): receiveWhileResolving(unanswered, input)
@@ -123,7 +123,7 @@ package struct HappyEyeballs: Sendable {
         case .answered(let family, let addresses):
             guard attempts.unanswered.contains(family) else { return [] }
             attempts.add(addresses, family)
-            // An attempt that runs has a timer that will start the next.
+            // A running attempt has a timer that will start the next one.
             guard attempts.running.isEmpty else {
                 let timer = old.v4.isEmpty && old.v6.isEmpty && !addresses.isEmpty
                 state = .attempting(attempts)
@@ -134,7 +134,7 @@ package struct HappyEyeballs: Sendable {
         case .attemptFailed(let address):
             guard let index = attempts.running.firstIndex(of: address) else { return [] }
             attempts.running.remove(at: index)
-            // §5: a failure does not wait for the timer.
+            // §5: after a failure the next attempt does not wait for the timer.
             return startNext(attempts)
         case .attemptSucceeded(let address):
             guard attempts.running.contains(address) else { return [] }
@@ -144,7 +144,7 @@ package struct HappyEyeballs: Sendable {
         }
     }
 
-    /// Starts the next attempt, when there is an address for it.
+    /// Starts the next attempt, if there is an address for it.
     private mutating func startNext(_ old: Attempts) -> [Action] {
         var attempts = old
         guard let address = attempts.pop() else {

@@ -4,27 +4,26 @@ import Synchronization
 
 /// Finds the addresses of names.
 ///
-/// Each family is a lookup of its own, so that the first to answer can be used (RFC 8305 §3). Answers are kept for a
-/// short time; a request for a name that is being looked up shares that lookup, so that no name has more than one thread
-/// for each family.
+/// Each family has a separate lookup, so that the first answer can be used (RFC 8305 §3). Answers are kept for a short
+/// time. A request for a name whose lookup is running shares this lookup, so each name has at most one thread for each
+/// family.
 ///
-/// Name servers that do not answer hold up the threads that wait for them, and no others: while a lookup takes long another
-/// thread is started for the next one, up to a bound. At the bound lookups wait in order, as long as a request waits for
-/// them.
+/// Name servers that do not answer block only the threads that wait for them. While a lookup takes long, another thread
+/// is started for the next one, up to a limit. At the limit, lookups wait in order, while a request waits for them.
 package final class Resolver: Sendable {
     package typealias Family = IPAddress.Family
     package typealias Answer = Result<[IPAddress], ResolverFailure>
-    /// Finds a name's addresses of a family. May block; runs on the pool.
+    /// Finds a name's addresses of a family. It may block, and runs on the pool.
     package typealias Lookup = @Sendable (String, Family) -> Answer
 
-    /// A question that may be taken back.
+    /// A request that can be cancelled.
     package final class Request {
         private let resolver: Resolver
         fileprivate let number: UInt64
         fileprivate private(set) var isCancelled = false
-        /// The lookups that it waits for.
+        /// The lookups for which the request waits.
         fileprivate var keys: [Key] = []
-        /// While a lookup has not begun for want of a thread.
+        /// Runs while a lookup waits for a thread.
         fileprivate var timer: LoopTimer?
 
         fileprivate init(_ resolver: Resolver, _ number: UInt64) {
@@ -32,7 +31,7 @@ package final class Resolver: Sendable {
             self.number = number
         }
 
-        /// No answers any more. On the loop of the request.
+        /// Stops the delivery of answers. On the loop of the request.
         package func cancel() {
             isCancelled = true
             for key in keys { resolver.withdraw(self, key) }
@@ -49,13 +48,13 @@ package final class Resolver: Sendable {
     fileprivate struct Key: Hashable {
         var name: String
         var family: Family
-        /// Whether an answer counts only where it was validated by DNSSEC.
+        /// Whether an answer counts only if it was validated by DNSSEC.
         var mustBeValid: Bool
     }
 
     private struct Pending {
         let work: BlockingPool.Work
-        /// By the request's number.
+        /// The callbacks by the requests' numbers.
         var waiting: [UInt64: @Sendable (Answer) -> Void]
     }
 
@@ -69,22 +68,23 @@ package final class Resolver: Sendable {
         var known: [Key: Known] = [:]
     }
 
-    /// How long an answer is used. The system's interface does not give the record's time to live.
+    /// The time for which an answer is used, in nanoseconds. The system's interface does not return the record's time
+    /// to live.
     package static let lifetime: UInt64 = 60_000_000_000
-    /// How long a failure is kept as an answer.
+    /// The time for which a failure is kept as an answer, in nanoseconds.
     package static let failureLifetime: UInt64 = 3_000_000_000
-    /// More names than this are not kept.
+    /// The largest number of names that are kept.
     package static let maximumNames = 256
 
-    /// Threads of its own, so that a name server that hangs does not keep files waiting. A lookup of the system's takes some
-    /// milliseconds where it is answered, and up to about half a minute where it is not.
+    /// The resolver's own threads, so that a name server without an answer does not delay file operations. A lookup by
+    /// the system takes some milliseconds if it is answered, and up to about half a minute otherwise.
     package static let limits = BlockingPool.Limits(
         usualThreads: 32, maximumThreads: 128, slowAfter: 500_000_000, maximumWaiting: 2048)
 
-    /// The process's own, with the system's lookups.
+    /// The process's resolver, with the system's lookups.
     package static let shared = Resolver()
 
-    /// Those that wait look this often whether another thread may be started, in nanoseconds.
+    /// The interval at which waiting requests check whether another thread may be started, in nanoseconds.
     package static let interval: UInt64 = 250_000_000
 
     private let pool: BlockingPool
@@ -105,16 +105,16 @@ package final class Resolver: Sendable {
         self.validatedLookup = validatedLookup
     }
 
-    /// How many threads look names up.
+    /// The number of threads for lookups.
     package var threadCount: Int { pool.threadCount }
 
-    /// How many lookups wait for a thread.
+    /// The number of lookups that wait for a thread.
     package var waitingCount: Int { pool.waitingCount }
 
-    /// Calls `answer` once for each family, on `loop`, which is the caller's: at once for literals, `localhost` and what
-    /// is known, else later.
+    /// Calls `answer` once for each family, on `loop`, which must be the caller's: at once for literals, `localhost`
+    /// and known names, otherwise later.
     ///
-    /// - Parameter mustBeValid: whether addresses count only where the name server has validated them by DNSSEC.
+    /// - Parameter mustBeValid: whether addresses count only if the name server has validated them by DNSSEC.
     package func resolve(
         _ host: String, mustBeValid: Bool = false, on loop: EventLoop, answer: @escaping (Family, Answer) -> Void
     ) -> Request {
@@ -151,7 +151,7 @@ package final class Resolver: Sendable {
 
     private enum Standing {
         case known(Answer)
-        /// Another request has begun the lookup.
+        /// Another request has started the lookup.
         case pending
         case asked(BlockingPool.Work)
     }
@@ -186,7 +186,7 @@ package final class Resolver: Sendable {
         key.mustBeValid ? validatedLookup(key.name, key.family) : lookup(key.name, key.family)
     }
 
-    /// As long as lookups wait for a thread, and this request for one of them perhaps.
+    /// Checks periodically while lookups wait for a thread, possibly one of this request's.
     private func lookAgain(_ request: Request, _ loop: EventLoop) {
         request.timer?.cancel()
         let next = loop.now.advanced(byNanoseconds: Self.interval)
@@ -196,13 +196,13 @@ package final class Resolver: Sendable {
         }
     }
 
-    /// A request does not wait for a lookup any more. A lookup that no request waits for does not begin. One that has begun
-    /// cannot be stopped: it counts as the others, and its answer is kept.
+    /// A request no longer waits for a lookup. A lookup for which no request waits does not begin. A running lookup
+    /// cannot be stopped: it still counts, and its answer is kept.
     private func withdraw(_ request: Request, _ key: Key) {
         names.withLock { [number = request.number] names in
             guard var pending = names.pending[key] else { return }
             pending.waiting[number] = nil
-            // In the lock: no request may begin to wait for a lookup that is just being cancelled.
+            // Inside the lock, so that no request begins to wait for a lookup that is being cancelled.
             let isOver = pending.waiting.isEmpty && pool.cancel(pending.work)
             names.pending[key] = isOver ? nil : pending
         }
@@ -218,7 +218,8 @@ package final class Resolver: Sendable {
         answerWaiters(key, answer, Known(answer: answer, until: until))
     }
 
-    /// The lookup does not take place: the cause may be gone at the next request for the name.
+    /// The lookup does not take place. The failure is not kept, as the cause may not exist at the next request for the
+    /// name.
     private func refuse(_ key: Key, _ refusal: BlockingPool.Refusal) {
         answerWaiters(key, .failure(.failed("the lookup cannot begin: \(refusal)")), nil)
     }
@@ -235,16 +236,16 @@ package final class Resolver: Sendable {
         for waiter in pending.waiting.values { waiter(answer) }
     }
 
-    /// Keeps the number of names bounded: what is over soonest goes first.
+    /// Limits the number of names. The answers that expire first are removed first.
     private static func trim(_ known: inout [Key: Known]) {
         let limit = maximumNames * Family.allCases.count
         guard known.count > limit else { return }
-        // A quarter more than needed, so that this is not done for each new name.
+        // Removes a quarter more than necessary, so that not every new name causes this.
         let excess = known.count - limit + limit / 4
         for (key, _) in known.sorted(by: { $0.value.until < $1.value.until }).prefix(excess) { known[key] = nil }
     }
 
-    /// Literals, and the names that mean this machine (RFC 6761 §6.3).
+    /// The addresses of literals, and of the names for this machine (RFC 6761 §6.3).
     private static func addressesWithoutLookup(of host: String) -> [IPAddress]? {
         if let literal = IPAddress(host) { return [literal] }
         let name = host.utf8.last == UInt8(ascii: ".") ? host.dropLast().lowercased() : host.lowercased()
@@ -252,18 +253,18 @@ package final class Resolver: Sendable {
     }
 }
 
-/// Why a name could not be resolved.
+/// The reason why a name could not be resolved.
 package enum ResolverFailure: Error, Sendable, Hashable {
-    /// The name does not exist, or has no address of the family; the resolver's text.
+    /// The name does not exist, or has no address of the family; with the resolver's text.
     case notFound(String)
-    /// The resolver failed; its text.
+    /// The resolver failed; with its text.
     case failed(String)
-    /// The addresses were not validated by DNSSEC; why.
+    /// The addresses were not validated by DNSSEC; with the reason.
     case notValidated(String)
 }
 
 extension Resolver {
-    /// Looks up with the system's resolver (`getaddrinfo`), which sorts the addresses by RFC 6724. Blocks.
+    /// Uses the system's resolver (`getaddrinfo`), which sorts the addresses by RFC 6724. Blocks.
     package static let systemLookup: Lookup = { name, family in
         var hints = addrinfo()
         hints.ai_family = family.number

@@ -2,11 +2,11 @@ import CLoadingKitShims
 import Glibc
 
 extension Resolver {
-    /// Looks up with the system's name servers alone, and gives what they say they have validated by DNSSEC. Blocks.
+    /// Uses only the system's name servers, and returns the addresses that they report as validated by DNSSEC. Blocks.
     ///
-    /// The system's settings must say that they are to be believed: `options trust-ad` in `/etc/resolv.conf`, for a server on this
-    /// machine or behind a way that nobody else can change (RFC 4035 §4.9.3, resolv.conf(5)). `/etc/hosts` and other sources of
-    /// names are not asked, as nothing validates them.
+    /// The system's settings must state that the servers are trusted: `options trust-ad` in `/etc/resolv.conf`, for a
+    /// server on this machine or behind a path that an attacker cannot modify (RFC 4035 §4.9.3, resolv.conf(5)).
+    /// `/etc/hosts` and other sources of names are not used, as their entries are not validated.
     package static let systemValidatedLookup: Lookup = { name, family in
         let size = family == .v4 ? 4 : 16
         var bytes = [UInt8](repeating: 0, count: mostAddresses * size)
@@ -26,10 +26,10 @@ extension Resolver {
         }
     }
 
-    /// More addresses of a name and family are not used.
+    /// The largest number of addresses that are used for a name and family.
     private static let mostAddresses = 64
 
-    /// From 4 or 16 bytes in network order.
+    /// Makes an address from 4 or 16 bytes in network order.
     private static func address(_ bytes: ArraySlice<UInt8>) -> IPAddress {
         func number(_ bytes: ArraySlice<UInt8>) -> UInt64 { bytes.reduce(0) { $0 << 8 | UInt64($1) } }
         guard bytes.count == 16 else { return .v4(UInt32(truncatingIfNeeded: number(bytes))) }

@@ -2,22 +2,22 @@ import CLoadingKitShims
 import Glibc
 import LoadingKitPrimitives
 
-/// What a ``ByteStream`` notifies of its events.
+/// The object that a ``ByteStream`` notifies of its events.
 package protocol ByteStreamHandler: AnyObject {
-    /// There may be something to read: bytes, the end, or a failure. Called again after a later change, not repeatedly.
+    /// There may be input: bytes, the end, or a failure. Called once for each change.
     func streamDidBecomeReadable(_ stream: ByteStream)
-    /// There is room again after a write gave ``ByteStream/WriteResult/wouldBlock`` or took a part.
+    /// There is room again after a write returned ``ByteStream/WriteResult/wouldBlock`` or took a part of the bytes.
     func streamDidBecomeWritable(_ stream: ByteStream)
-    /// The server asks who the client is, after the TLS handshake (RFC 8446 §4.6.2). Nothing is read or written until
-    /// `answer` was called, which may be at once. A stream that is closed meanwhile does not heed it.
+    /// The server requests a client certificate after the TLS handshake (RFC 8446 §4.6.2). No bytes are read or written
+    /// until `answer` is called, which may be at once. If the stream is closed before, the answer is ignored.
     ///
-    /// - Parameter authorities: the distinguished names of the issuers that the server accepts, in DER; empty: any.
+    /// - Parameter authorities: the distinguished names of the issuers that the server accepts, in DER; empty for any.
     func stream(
         _ stream: ByteStream, needsIdentityFrom authorities: [[UInt8]], _ answer: @escaping (IdentityDecision) -> Void)
 }
 
 extension ByteStreamHandler {
-    /// The server gets no certificate.
+    /// By default the server gets no certificate.
     package func stream(
         _ stream: ByteStream, needsIdentityFrom authorities: [[UInt8]], _ answer: @escaping (IdentityDecision) -> Void
     ) {
@@ -25,29 +25,29 @@ extension ByteStreamHandler {
     }
 }
 
-/// A connected socket, perhaps with TLS. Confined to its loop.
+/// A connected socket with or without TLS. Confined to its loop.
 ///
-/// The owner reads until ``ReadResult/wouldBlock``, or stops when it wants and reads again later.
+/// The owner reads until ``ReadResult/wouldBlock``, or stops at any time and reads again later.
 package final class ByteStream {
     package enum ReadResult {
         case bytes(Int)
-        /// Nothing now; the handler is notified when there is.
+        /// There is no input now. The handler is notified when there is.
         case wouldBlock
-        /// The peer has sent all: a FIN came, or under TLS its `close_notify`.
+        /// The peer has sent all its data: a FIN was received, or under TLS its `close_notify`.
         case end
         case failed(TransportError)
     }
 
     package enum WriteResult {
-        /// So many bytes were taken. When that is not all, the handler is notified when there is room.
+        /// This number of bytes was taken. If not all were, the handler is notified when there is room.
         case bytes(Int)
-        /// Nothing was taken; the handler is notified when there is room.
+        /// No bytes were taken. The handler is notified when there is room.
         case wouldBlock
         case failed(TransportError)
     }
 
-    /// Is notified of readiness, and is held until `close()`: a connection that has no other owner may still be reading the
-    /// rest of a response. A new handler is notified of input that waits already.
+    /// The handler is notified of readiness, and is retained until `close()`: a connection without another owner may
+    /// still be reading the rest of a response. A new handler is notified of input that is already waiting.
     package var handler: (any ByteStreamHandler)? {
         didSet { if handler != nil, mayHaveInput { notifyLater() } }
     }
@@ -58,7 +58,7 @@ package final class ByteStream {
     private let socket: Socket
     private let tls: TLSSession?
     private var wantsWritable = false
-    /// Whether the handler has been asked for the client's identity, and has not answered.
+    /// Whether the handler was asked for the client's identity and has not answered yet.
     private var isAskingForIdentity = false
 
     init(socket: Socket, tls: TLSSession?, info: ConnectionInfo) {
@@ -71,12 +71,12 @@ package final class ByteStream {
     /// Starts to receive the socket's events.
     func start() -> SystemCallFailure? { socket.watch(by: self) }
 
-    /// Whether the stream has been closed, on this side.
+    /// Whether this side has closed the stream.
     package var isClosed: Bool { socket.isClosed }
 
     // MARK: Reading
 
-    /// Reads what there is, at most what `buffer` holds.
+    /// Reads the available bytes, up to the size of `buffer`.
     package func read(into buffer: UnsafeMutableRawBufferPointer) -> ReadResult {
         assert(loop.isCurrent)
         guard let base = buffer.baseAddress, buffer.count > 0 else { return .bytes(0) }
@@ -97,23 +97,23 @@ package final class ByteStream {
         return result == -Int(EAGAIN) ? .wouldBlock : failed(.read, .systemCall(.recv, errno: Int32(-result)))
     }
 
-    /// Whether the last read left something that may be read now: bytes, the end, or a failure. Makes no system call. When
-    /// false, nothing was there at the time of that read.
+    /// Whether the last read left input: bytes, the end, or a failure. Makes no system call. If false, there was no
+    /// input at the time of that read.
     package var mayHaveInput: Bool { !socket.isClosed && (socket.isReadable || tls?.hasPendingInput == true) }
 
-    /// Whether a stream on which nothing is expected is of no use any more: it was closed or reset, or the peer has sent
-    /// bytes. Makes one system call, never blocks.
+    /// Whether a stream on which no input is expected has become unusable: it was closed or reset, or the peer has sent
+    /// bytes. Makes one system call, and never blocks.
     package var isDead: Bool {
         assert(loop.isCurrent)
         guard !socket.isClosed else { return true }
-        // Under TLS, bytes may be session tickets, which concern TLS alone.
+        // Under TLS the bytes may be session tickets, which only TLS uses.
         if let tls { return !tls.checkIsQuiet() }
         return socket.peek() != -Int(EAGAIN)
     }
 
     // MARK: Writing
 
-    /// Writes what there is room for.
+    /// Writes as many bytes as there is room for.
     package func write(_ bytes: UnsafeRawBufferPointer) -> WriteResult {
         assert(loop.isCurrent)
         guard !bytes.isEmpty else { return .bytes(0) }
@@ -122,7 +122,7 @@ package final class ByteStream {
         return noteSent(socket.send(bytes), of: bytes.count, .send)
     }
 
-    /// Writes one after the other, as if they were one: one system call, or one TLS record where both are small.
+    /// Writes both buffers as if they were one: with one system call, or in one TLS record if both are small.
     package func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> WriteResult {
         assert(loop.isCurrent)
         guard !second.isEmpty else { return write(first) }
@@ -152,18 +152,18 @@ package final class ByteStream {
         }
     }
 
-    /// Sends the end of this side's data (FIN, or under TLS `close_notify`); reading goes on. Nothing may be written any
-    /// more.
+    /// Sends the end of this side's data (FIN, or under TLS `close_notify`). Reading continues. No more bytes may be
+    /// written.
     package func finishWriting() {
         assert(loop.isCurrent)
         guard !socket.isClosed else { return }
         if let tls { tls.sendCloseNotify() } else { _ = SystemCalls.shutdownWriting(socket.descriptor) }
     }
 
-    /// Lets the next read ask the system for bytes, although no event has told of any.
+    /// Makes the next read request bytes from the system, although no event has reported any.
     package func assumeReadable() { socket.assumeReadable() }
 
-    /// Closes the stream, without waiting for anything. The handler is not notified of anything more.
+    /// Closes the stream without waiting. The handler gets no further events.
     package func close() {
         assert(loop.isCurrent)
         guard !socket.isClosed else { return }
@@ -172,8 +172,8 @@ package final class ByteStream {
         socket.close()
     }
 
-    /// Gives the connection away, for TLS to be put on it, or inside the TLS that it has; the stream is as good as
-    /// closed. `nil` when it is closed.
+    /// Hands over the connection, so that TLS can be started on it, or inside its existing TLS. The stream then counts
+    /// as closed. `nil` if the stream is closed.
     func handOver() -> (socket: Socket, tls: TLSSession?)? {
         guard !socket.isClosed else { return nil }
         handler = nil
@@ -205,7 +205,7 @@ extension ByteStream: EventSource {
         }
         if Socket.means(readable: events) { handler?.streamDidBecomeReadable(self) }
         guard !socket.isClosed, socket.isWritable else { return }
-        // What TLS made and the socket did not take goes first.
+        // TLS output that the socket has not taken is written first.
         if let tls, !tls.flush() { return }
         if wantsWritable {
             wantsWritable = false
@@ -213,7 +213,7 @@ extension ByteStream: EventSource {
         }
     }
 
-    /// Later: the handler is reading or writing.
+    /// The handler is asked later, because it is reading or writing now.
     private func askForIdentityIfNeeded(_ tls: TLSSession) {
         guard !isAskingForIdentity, tls.awaitsIdentity else { return }
         isAskingForIdentity = true
@@ -228,7 +228,7 @@ extension ByteStream: EventSource {
         guard isAskingForIdentity, !socket.isClosed, let tls else { return }
         isAskingForIdentity = false
         tls.decide(identity)
-        // Bytes may have come while nothing was read, and there was no event for what waits in TLS's buffer.
+        // Bytes may have arrived while reading was suspended, and there was no event for bytes in TLS's buffer.
         socket.assumeReadable()
         loop.executeLater { [weak self] in
             guard let self, !socket.isClosed else { return }
@@ -239,7 +239,7 @@ extension ByteStream: EventSource {
         }
     }
 
-    /// The event for this input came before the handler.
+    /// The event for this input preceded the handler.
     private func notifyLater() {
         loop.executeLater { [weak self] in
             guard let self, self.mayHaveInput else { return }
