@@ -1,8 +1,8 @@
 import CLoadingKitShims
 
-/// Bytes as protocols read them: ASCII characters by their class, tokens, numbers, and names in any letter case.
+/// The bytes of protocols: ASCII characters by their class, tokens, numbers, and case-insensitive names.
 ///
-/// What is used for each byte is inlined in other modules, too.
+/// Functions that are used for each byte are inlined in other modules, too.
 @usableFromInline
 package enum ASCII {
     @inlinable package static var tab: UInt8 { 0x09 }
@@ -18,7 +18,7 @@ package enum ASCII {
 // MARK: - Bytes
 
 extension ASCII {
-    /// A byte with an ASCII capital letter made small.
+    /// The byte with an ASCII capital letter converted to lowercase.
     @inlinable @inline(__always)
     package static func lowercased(_ byte: UInt8) -> UInt8 {
         byte &- UInt8(ascii: "A") < 26 ? byte | 0x20 : byte
@@ -40,7 +40,7 @@ extension ASCII {
     @inlinable @inline(__always)
     package static func isSpace(_ byte: UInt8) -> Bool { byte == space || byte == tab }
 
-    /// Whether a byte is what web standards call ASCII whitespace: space, tab, LF, FF or CR.
+    /// Whether a byte is ASCII whitespace by the definition of web standards: space, tab, LF, FF or CR.
     @inlinable @inline(__always)
     package static func isWhitespace(_ byte: UInt8) -> Bool {
         isSpace(byte) || byte == lineFeed || byte == 0x0C || byte == carriageReturn
@@ -49,14 +49,14 @@ extension ASCII {
     /// Whether a byte may be in a token (RFC 9110 §5.6.2).
     package static func isTokenByte(_ byte: UInt8) -> Bool { lk_is_token_byte(byte) != 0 }
 
-    /// The number that a decimal digit stands for, or nil.
+    /// The value of a decimal digit; nil for other bytes.
     @inlinable @inline(__always)
     package static func digit(_ byte: UInt8) -> UInt8? {
         let value = byte &- zero
         return value < 10 ? value : nil
     }
 
-    /// The number that a hexadecimal digit stands for, or nil.
+    /// The value of a hexadecimal digit; nil for other bytes.
     @inlinable @inline(__always)
     package static func hexDigit(_ byte: UInt8) -> UInt8? {
         if let value = digit(byte) { return value }
@@ -74,7 +74,7 @@ extension ASCII {
         return lk_token_end(base.assumingMemoryBound(to: UInt8.self), bytes.count) == bytes.count
     }
 
-    /// Without the spaces and tabs at both ends.
+    /// The bytes without spaces and tabs at both ends.
     @inlinable
     package static func trimmingSpaces<Bytes: BidirectionalCollection<UInt8>>(_ bytes: Bytes) -> Bytes.SubSequence {
         guard let first = bytes.firstIndex(where: { !isSpace($0) }), let last = bytes.lastIndex(where: { !isSpace($0) })
@@ -82,7 +82,7 @@ extension ASCII {
         return bytes[first...last]
     }
 
-    /// The number that decimal digits alone spell, without a sign or a space; nil too when it is beyond 64 bits.
+    /// The number in bytes that are all decimal digits, without a sign or a space; nil also if it exceeds 64 bits.
     package static func decimal(_ bytes: UnsafeRawBufferPointer) -> UInt64? {
         guard !bytes.isEmpty else { return nil }
         var number: UInt64 = 0
@@ -96,14 +96,14 @@ extension ASCII {
         return number
     }
 
-    /// Whether two byte sequences are the same but for the case of ASCII letters.
+    /// Whether two byte sequences are equal, ignoring the case of ASCII letters.
     package static func equalsIgnoringCase(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
         guard a.count == b.count else { return false }
         for index in 0..<a.count where lowercased(a[index]) != lowercased(b[index]) { return false }
         return true
     }
 
-    /// Whether bytes spell `text` but for the case of ASCII letters.
+    /// Whether the bytes equal `text`, ignoring the case of ASCII letters.
     package static func equalsIgnoringCase(_ a: UnsafeRawBufferPointer, _ text: StaticString) -> Bool {
         equalsIgnoringCase(a, text.bytes)
     }

@@ -1,7 +1,7 @@
-/// Comparing and copying bytes, for tables in which names and values are looked up.
+/// Compares and copies bytes, for tables in which names and values are looked up.
 @usableFromInline
 package enum Bytes {
-    /// Whether two byte sequences are the same, 16 bytes at a time; the last ones overlap those before.
+    /// Whether two byte sequences are equal. 16 bytes are compared at a time; the last ones overlap earlier ones.
     @inlinable @inline(__always)
     package static func areEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
         guard a.count == b.count else { return false }
@@ -15,11 +15,11 @@ package enum Bytes {
         }
     }
 
-    /// Whether bytes spell a literal.
+    /// Whether the bytes equal a literal.
     @inlinable @inline(__always)
     package static func areEqual(_ a: UnsafeRawBufferPointer, _ text: StaticString) -> Bool { areEqual(a, text.bytes) }
 
-    /// Fewer than 16 bytes, and as many in both.
+    /// Compares fewer than 16 bytes. Both sequences have the same length.
     @inlinable @inline(__always)
     static func areShortEqual(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer) -> Bool {
         if a.count >= 8 { return difference(a, b, at: 0) | difference(a, b, at: a.count &- 8) == 0 }
@@ -27,14 +27,14 @@ package enum Bytes {
         return true
     }
 
-    /// 0 if the eight bytes at `offset`, which are there, are the same.
+    /// Returns 0 if the eight bytes at `offset`, which must exist, are equal.
     @inlinable @inline(__always)
     static func difference(_ a: UnsafeRawBufferPointer, _ b: UnsafeRawBufferPointer, at offset: Int) -> UInt64 {
         a.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
             ^ b.loadUnaligned(fromByteOffset: offset, as: UInt64.self)
     }
 
-    /// Copies bytes to `output`, which has room for them, with ASCII capital letters made small.
+    /// Copies bytes to `output`, which has room for them, and converts ASCII capital letters to lowercase.
     @inlinable @inline(__always)
     package static func lowercase(_ bytes: UnsafeRawBufferPointer, to output: UnsafeMutableRawBufferPointer) {
         for index in 0..<bytes.count { output[index] = ASCII.lowercased(bytes[index]) }
@@ -42,7 +42,7 @@ package enum Bytes {
 }
 
 extension StaticString {
-    /// The bytes of a literal, which live as long as the program.
+    /// The bytes of a literal. They are valid for the life of the program.
     @inlinable @inline(__always)
     package var bytes: UnsafeRawBufferPointer {
         UnsafeRawBufferPointer(start: utf8Start, count: utf8CodeUnitCount)

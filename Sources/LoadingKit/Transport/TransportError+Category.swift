@@ -29,13 +29,13 @@ extension TransportError: LayerError {
 }
 
 extension TransportError {
-    /// Whether the name's addresses must have been validated, and were not.
+    /// Whether DNSSEC validation was required and the name's addresses were not validated.
     package var isOfValidation: Bool { if case .nameNotValidated = cause { true } else { false } }
 }
 
 extension TLSAlert {
-    /// Before TLS 1.3 there is no alert for a missing certificate: a server that requests one and gets none sends
-    /// `handshake_failure`.
+    /// Before TLS 1.3 there is no alert for a missing certificate: a server that requests a certificate and gets none
+    /// sends `handshake_failure`.
     fileprivate func category(_ use: ClientCertificateUse) -> LayerErrorCategory {
         switch use {
         case .notAsked: wantsCertificate ? .clientCertificateRequired : .secureConnectionFailed

@@ -1,14 +1,14 @@
 import Glibc
 import LoadingKitPrimitives
 
-/// An address of the Internet Protocol.
+/// An IP address.
 package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
-    /// The 32 bits, the first octet most significant.
+    /// The 32 bits of an IPv4 address, the first octet most significant.
     case v4(UInt32)
-    /// The 128 bits, and the interface's number for addresses of a link (0: none).
+    /// The 128 bits of an IPv6 address, and the interface's number for link-local addresses (0: none).
     case v6(high: UInt64, low: UInt64, zone: UInt32)
 
-    /// The families that a name can have addresses in.
+    /// The address families of a name.
     package enum Family: Hashable, Sendable, CaseIterable {
         case v6, v4
 
@@ -30,20 +30,20 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The address that a host is, as URLs and the system's resolver have it; nil for a name.
+    /// The literal address in a host, by the rules of URLs and the system's resolver; nil for a name.
     ///
-    /// An IPv4 address may be written as `inet_aton` and the URL standard read it: in one to four numbers, the last of which
-    /// fills what is left (`127.1`), each decimal, octal (`0177`) or hexadecimal (`0x7f`), perhaps with the root's dot. An
-    /// IPv6 address is without brackets, perhaps with a zone.
+    /// An IPv4 address may have each form that `inet_aton` and the URL standard accept: one to four numbers, the last
+    /// of which fills the remaining bits (`127.1`), each decimal, octal (`0177`) or hexadecimal (`0x7f`), with or
+    /// without the root's dot. An IPv6 address has no brackets, and may have a zone.
     ///
-    /// Every rule that distinguishes addresses from names uses this: a host that one rule took for a name and the resolver
-    /// for an address would slip past the rule.
+    /// Every rule that distinguishes addresses from names uses this initializer. A host that a rule took for a name and
+    /// the resolver for an address would otherwise escape the rule.
     package init?(_ host: String) {
         if let bits = Self.v4(host.utf8[...]) {
             self = .v4(bits)
             return
         }
-        // Most hosts are names. What is behind a NUL the system's functions would not see.
+        // Most hosts are names. The system's functions would ignore the text behind a NUL.
         guard host.utf8.contains(UInt8(ascii: ":")), !host.utf8.contains(0) else { return nil }
         let parts = host.split(separator: "%", maxSplits: 1, omittingEmptySubsequences: false)
         var six = in6_addr()
@@ -61,13 +61,13 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         self.init(six, zone: zone)
     }
 
-    /// The same without the zone, which need not be an interface of this machine.
+    /// The literal address in a host without its zone, which need not be an interface of this machine.
     package init?(withoutZone host: String) {
         let hasZone = host.utf8.contains(UInt8(ascii: ":")) && host.utf8.contains(UInt8(ascii: "%"))
         self.init(hasZone ? String(host.prefix { $0 != "%" }) : host)
     }
 
-    /// The address that has these 4 or 16 bytes.
+    /// The address with these 4 or 16 bytes.
     init?(bytes: some Collection<UInt8>) {
         func number<Number: FixedWidthInteger>(_ bytes: some Sequence<UInt8>) -> Number {
             bytes.reduce(0) { $0 << 8 | Number($1) }
@@ -79,7 +79,7 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Nil for what does not begin with a digit, as most names.
+    /// Nil if the host does not begin with a digit, as most names.
     private static func v4(_ host: Substring.UTF8View) -> UInt32? {
         guard let first = host.first, ASCII.isDigit(first) else { return nil }
         var rest = withoutRoot(host)
@@ -96,7 +96,8 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         return nil
     }
 
-    /// A number of at most 32 bits, in the radix that its beginning says; `0x` alone is 0 (URL standard, IPv4 parser).
+    /// A number of at most 32 bits, in the radix that its prefix indicates. `0x` alone is 0 (URL standard, IPv4
+    /// parser).
     private static func number(_ text: Substring.UTF8View) -> UInt64? {
         guard !text.isEmpty else { return nil }
         var digits = text
@@ -122,8 +123,8 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         host.last == UInt8(ascii: ".") ? host.dropLast() : host
     }
 
-    /// Whether a host's last label is a number (URL standard, “ends in a number”): it is an IPv4 address, or else no host
-    /// that can exist, since no top-level domain is a number.
+    /// Whether a host's last label is a number (URL standard, “ends in a number”). Such a host is an IPv4 address or
+    /// cannot exist, since no top-level domain is a number.
     package static func endsInNumber(_ host: String) -> Bool {
         let bytes = withoutRoot(host.utf8[...])
         let label = bytes.lastIndex(of: UInt8(ascii: ".")).map { bytes[bytes.index(after: $0)...] } ?? bytes
@@ -134,20 +135,22 @@ package enum IPAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The one form of a host that all ways to write it share: an address as the system writes it, a name as it is.
+    /// The canonical form of a host, which all its notations share: an address in the system's notation, or the
+    /// unchanged name.
     package static func canonical(_ host: String) -> String {
         guard let address = IPAddress(withoutZone: host) else { return host }
         guard case .v6 = address, let zone = host.firstIndex(of: "%") else { return address.description }
         return address.description + host[zone...]
     }
 
-    /// The IPv4 address that an IPv6 one stands for (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2): the system connects to that.
+    /// The IPv4 address in an IPv4-mapped IPv6 address (`::ffff:192.0.2.1`, RFC 4291 §2.5.5.2), to which the system
+    /// connects.
     package var mappedV4: IPAddress? {
         guard case .v6(0, let low, _) = self, low >> 32 == 0xFFFF else { return nil }
         return .v4(UInt32(truncatingIfNeeded: low))
     }
 
-    /// The 4 or 16 bytes, in the order of the network; without the zone.
+    /// The 4 or 16 bytes in network order, without the zone.
     package var bytes: [UInt8] {
         switch self {
         case .v4(let bits): withUnsafeBytes(of: bits.bigEndian) { Array($0) }

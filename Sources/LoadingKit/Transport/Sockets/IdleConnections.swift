@@ -2,20 +2,20 @@ import Glibc
 import LoadingKitPrimitives
 import Synchronization
 
-/// The connections of the process that nothing uses at the moment, of all sessions, and a bound on their number: a
-/// program that loads from a thousand hosts keeps no thousand descriptors open.
+/// The idle connections of all sessions in the process, and a limit on their number: a program that loads from a
+/// thousand hosts does not keep a thousand descriptors open.
 ///
-/// Beyond the bound the connections that have been idle for longest are closed, each on its own event loop. The same
-/// happens when the system has no descriptor left for something new (`EMFILE`, `ENFILE`).
+/// Above the limit, the connections that have been idle longest are closed, each on its own event loop. The same
+/// happens if the system has no descriptor left for a new object (`EMFILE`, `ENFILE`).
 package final class IdleConnections: Sendable {
-    /// The process's own. Its bound is half of the descriptors that the process may have (`RLIMIT_NOFILE`, looked at when
-    /// the first connection is made), and 10,000 at most.
+    /// The process's instance. Its limit is half of the descriptors that the process may have (`RLIMIT_NOFILE`, read
+    /// when the first connection is opened), and at most 10,000.
     package static let shared = IdleConnections(limit: limit(ofDescriptors: SystemCalls.descriptorLimit()))
 
     package static func limit(ofDescriptors count: Int) -> Int { min(max(count / 2, 1), 10_000) }
 
-    /// A connection's place among those of the process, for as long as it is held. Used on the connection's loop. It holds the
-    /// connection, which lets go of it when it is closed.
+    /// A connection's membership in the process's idle connections, while this object exists. Used on the connection's
+    /// loop. It retains the connection, which releases it when it is closed.
     package final class Membership {
         private let connections: IdleConnections
         private let entry: Entry
@@ -29,7 +29,7 @@ package final class IdleConnections: Sendable {
 
         deinit { connections.remove(entry) }
 
-        /// Whether the connection, which is idle, is to be closed: it has not been used again since it was chosen.
+        /// Whether the idle connection must be closed: it has not been used since it was chosen.
         package var isChosen: Bool { entry.idleSince.load(ordering: .relaxed) == 0 }
 
         package func connectionDidBecomeIdle() { connections.entryDidBecomeIdle(entry) }
@@ -40,10 +40,10 @@ package final class IdleConnections: Sendable {
     private final class Entry: Sendable {
         let loop: EventLoop
         let close: @Sendable () -> Void
-        /// Since when the connection is idle, in nanoseconds of the monotonic clock; 0 while it is not, and when it was
-        /// chosen to be closed.
+        /// The time since which the connection is idle, in nanoseconds of the monotonic clock; 0 while it is not idle,
+        /// and after it was chosen to be closed.
         let idleSince = Atomic<UInt64>(0)
-        /// Where it stands among the entries; guarded by their lock.
+        /// The index among the entries. Guarded by their lock.
         nonisolated(unsafe) var index = -1
 
         init(_ loop: EventLoop, close: @escaping @Sendable () -> Void) {
@@ -58,7 +58,7 @@ package final class IdleConnections: Sendable {
 
     package init(limit: Int) { self.limit = limit }
 
-    /// How many are idle.
+    /// The number of idle connections.
     package var count: Int { idleCount.load(ordering: .relaxed) }
 
     // MARK: From memberships, each on its connection's loop
@@ -86,7 +86,7 @@ package final class IdleConnections: Sendable {
         let now = max(entry.loop.now.nanoseconds, 1)
         guard entry.idleSince.exchange(now, ordering: .relaxed) == 0 else { return }
         guard idleCount.wrappingAdd(1, ordering: .relaxed).newValue > limit else { return }
-        // Some more than one, so that the entries are not gone through for each.
+        // Closes several at once, so that the entries are not searched for each one.
         closeOldest(1 + limit / 8) { _ in }
     }
 
@@ -96,8 +96,8 @@ package final class IdleConnections: Sendable {
 
     // MARK: Closing
 
-    /// Closes those that have been idle for longest, and calls back, from any thread, with how many were chosen, when
-    /// their loops have closed them.
+    /// Closes the connections that have been idle longest. Calls back from any thread with the number of chosen
+    /// connections, after their loops have closed them.
     package func closeOldest(_ count: Int, _ completion: @escaping @Sendable (Int) -> Void) {
         let chosen = choose(count)
         guard !chosen.isEmpty else { return completion(0) }
@@ -108,7 +108,7 @@ package final class IdleConnections: Sendable {
                     entry.close()
                     open.step()
                 })
-            // The loop has ended, and the connection with it.
+            // The loop has ended together with the connection.
             if !isAccepted { open.step() }
         }
     }
@@ -121,7 +121,7 @@ package final class IdleConnections: Sendable {
             }
         }
         let oldest = idle.sorted { $0.since < $1.since }.prefix(count)
-        // Of those that are used meanwhile none is closed.
+        // A connection that was used meanwhile is not closed.
         return oldest.compactMap { entry, since in
             let isStillIdle = entry.idleSince.compareExchange(expected: since, desired: 0, ordering: .relaxed).exchanged
             guard isStillIdle else { return nil }
@@ -130,7 +130,7 @@ package final class IdleConnections: Sendable {
         }
     }
 
-    /// Calls back after so many steps, each from any thread.
+    /// Calls back after `count` steps. Each step may be on any thread.
     private final class Countdown: Sendable {
         private let left: Atomic<Int>
         private let completion: @Sendable () -> Void

@@ -3,18 +3,18 @@ import Glibc
 
 /// A stream socket that an event loop watches. Confined to its loop.
 ///
-/// It remembers what epoll reported, so that no call is made that could only answer "try again". Its event source passes
-/// each event to ``note(_:)`` first.
+/// It stores the events that epoll reported, so that no call is made that would only return "try again". Its event
+/// source passes each event to ``note(_:)`` first.
 final class Socket {
     let loop: EventLoop
     private(set) var descriptor: Int32
     private var token: UInt64?
 
-    /// Whether there may be something to read.
+    /// Whether there may be input.
     private(set) var isReadable = false
-    /// Whether there may be room to write.
+    /// Whether there may be room for output.
     private(set) var isWritable = true
-    /// The peer has ended its side, or the connection failed: reading goes on until a read reports that.
+    /// Whether the peer has ended its side, or the connection failed. Reading continues until a read reports this.
     private var sawHangUp = false
 
     private static let hangUp = EPOLLRDHUP.rawValue | EPOLLHUP.rawValue | EPOLLERR.rawValue
@@ -41,7 +41,7 @@ final class Socket {
         return SystemCalls.streamSocket(address.family)
     }
 
-    /// The two lowest bits of the field are not the code point's (RFC 3168).
+    /// The two lowest bits of the field do not belong to the code point (RFC 3168).
     private func mark(_ codePoint: UInt8, _ address: SocketAddress) {
         let value = Int32(codePoint) << 2
         if address.family == AF_INET6 {
@@ -80,7 +80,7 @@ final class Socket {
         descriptor = -1
     }
 
-    /// Gives the descriptor to a new object; this one is as good as closed.
+    /// Gives the descriptor to a new object. This object then counts as closed.
     func handOver() -> Socket {
         let socket = Socket(descriptor: descriptor, loop: loop)
         socket.token = token
@@ -106,7 +106,7 @@ final class Socket {
         }
     }
 
-    /// Remembers what epoll reported of the socket.
+    /// Records the events that epoll reported for the socket.
     @inline(__always)
     func note(_ events: UInt32) {
         if events & Self.readable != 0 { isReadable = true }
@@ -119,7 +119,7 @@ final class Socket {
 
     static func means(readable events: UInt32) -> Bool { events & readable != 0 }
 
-    /// The number of bytes read, 0 at the end, or a negated `errno`. The buffer may not be empty.
+    /// Returns the number of bytes read, 0 at the end, or a negated `errno`. The buffer must not be empty.
     @inline(__always)
     func receive(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
         guard isReadable else { return -Int(EAGAIN) }
@@ -127,14 +127,14 @@ final class Socket {
         if result < 0 {
             if result == -Int(EAGAIN) { isReadable = false }
         } else if result < count, result > 0, !sawHangUp, !SystemCalls.hasFaults {
-            // The kernel had no more; what comes later raises another event (epoll(7), question 9).
+            // The kernel had no more bytes. Later bytes raise another event (epoll(7), question 9).
             isReadable = false
         }
         return result
     }
 
-    /// Sends until all is taken or the system takes no more, so that there is an event when it does again: the number of
-    /// bytes taken, or a negated `errno`.
+    /// Sends until all bytes are taken or the system takes no more, so that an event reports when there is room again.
+    /// Returns the number of bytes taken, or a negated `errno`.
     func send(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard isWritable else { return -Int(EAGAIN) }
         var sent = 0
@@ -143,7 +143,7 @@ final class Socket {
             let result = SystemCalls.send(descriptor, rest.baseAddress, rest.count)
             guard result > 0 else {
                 if result == -Int(EAGAIN) { isWritable = false }
-                // A failure after some bytes is reported by the next call.
+                // The next call reports a failure after some bytes.
                 return sent > 0 ? sent : result
             }
             sent += result
@@ -151,7 +151,7 @@ final class Socket {
         return sent
     }
 
-    /// As `send(_:)`, both together with one call.
+    /// Sends both buffers with one call, as `send(_:)` does.
     func send(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
         guard isWritable else { return -Int(EAGAIN) }
         let result = SystemCalls.send(descriptor, first, second)
@@ -164,14 +164,14 @@ final class Socket {
         return result + max(rest, 0)
     }
 
-    /// Looks for bytes, the end or a failure without taking anything: the number seen (at most one), 0 at the end, or a
-    /// negated `errno`. Does not rely on what epoll has reported so far.
+    /// Checks for bytes, the end or a failure, without consuming them. Returns the number of bytes seen (at most one),
+    /// 0 at the end, or a negated `errno`. Does not depend on epoll's events.
     func peek() -> Int {
         var byte: UInt8 = 0
         return SystemCalls.recv(descriptor, &byte, 1, flags: Int32(MSG_PEEK) | Int32(MSG_DONTWAIT))
     }
 
-    /// Lets the next read make its system call, whatever epoll has reported so far.
+    /// Makes the next read perform its system call, whatever events epoll has reported.
     func assumeReadable() { isReadable = true }
 
     var localAddress: SocketAddress? {

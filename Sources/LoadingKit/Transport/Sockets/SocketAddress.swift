@@ -5,10 +5,10 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
     case ip(IPAddress, port: UInt16)
     case unix(path: String)
 
-    /// Where the system does not give it.
+    /// The address if the system does not return it.
     static let unknown = SocketAddress.ip(.v4(0), port: 0)
 
-    /// The address without the port; for a Unix socket its path.
+    /// The address without the port; the path of a Unix socket.
     package var address: String {
         switch self {
         case .ip(let address, _): address.description
@@ -16,7 +16,7 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The port; a Unix socket has none.
+    /// The port; nil for a Unix socket.
     package var port: UInt16? {
         switch self {
         case .ip(_, let port): port
@@ -39,8 +39,8 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// Calls `body` with the system's form of the address; `nil` when there is none (a path that is too long, or holds
-    /// a NUL).
+    /// Calls `body` with the system's form of the address. Returns `nil` if there is none (a path that is too long, or
+    /// contains a NUL).
     func withSystemAddress<R>(_ body: (UnsafePointer<sockaddr>, socklen_t) -> R) -> R? {
         switch self {
         case .ip(.v4(let bits), let port):
@@ -72,7 +72,7 @@ package enum SocketAddress: Hashable, Sendable, CustomStringConvertible {
         }
     }
 
-    /// The address that the system gives of a socket; `nil` for families that are not used here.
+    /// The address that the system returned for a socket; `nil` for families that are not used here.
     init?(_ storage: sockaddr_storage) {
         let address: SocketAddress? = withUnsafeBytes(of: storage) { bytes in
             switch Int32(storage.ss_family) {

@@ -2,26 +2,28 @@ import DequeModule
 import Glibc
 import LoadingKitPrimitives
 
-/// Threads for work that blocks. Each kind of work has a pool of its own, so that none waits for another's threads.
+/// Threads for blocking work. Each kind of work has its own pool, so that no work waits for the threads of another
+/// kind.
 ///
-/// It starts threads as work waits, up to its bound; a thread that had nothing to do for a while ends. At the bound work
+/// The pool starts threads while work waits, up to its limit. A thread that has been idle for some time ends. At the
+/// limit, work waits in order.
 /// waits in order.
 package final class BlockingPool: @unchecked Sendable {  // all state is guarded by `mutex`
-    /// How many threads a pool has, and how much may wait for them.
+    /// The limits for a pool's threads and waiting work.
     package struct Limits: Sendable {
-        /// So many threads as long as their work is done quickly.
+        /// The number of threads while their work is done quickly.
         package var usualThreads: Int
-        /// So many threads where some of them are held up: work that takes longer than `slowAfter` does not count towards
-        /// `usualThreads`.
+        /// The number of threads if some of them are blocked: work that takes longer than `slowAfter` does not count
+        /// towards `usualThreads`.
         package var maximumThreads: Int
         /// In nanoseconds.
         package var slowAfter: UInt64
-        /// More work than this is refused.
+        /// The limit of waiting work. Further work is refused.
         package var maximumWaiting: Int
-        /// Whether all work ends by itself: then work may wait for the threads that there are, where the system has no
-        /// further one. Else it is refused: the threads may be waiting for that very work.
+        /// Whether all work ends by itself. If so, work may wait for the existing threads when the system cannot create
+        /// another one. Otherwise the work is refused, because the threads may be waiting for it.
         package var endsByItself: Bool
-        /// How long a thread without work stays, in nanoseconds.
+        /// The time for which an idle thread is kept, in nanoseconds.
         package var idleTime: UInt64 = 10_000_000_000
 
         package init(
@@ -36,40 +38,40 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         }
     }
 
-    /// Why work is not done.
+    /// The reason why work is refused.
     package enum Refusal: Error, Sendable, Hashable {
-        /// The system has no thread to give, with this `errno`.
+        /// The system cannot create a thread, with this `errno`.
         case noThread(errno: Int32)
-        /// So much waits already.
+        /// This amount of work is already waiting.
         case tooMuchWaits(Int)
     }
 
-    /// What became of work that was given to the pool.
+    /// The state of work after its submission to the pool.
     package enum Acceptance: Sendable, Hashable {
-        /// A thread does it, or is about to.
+        /// A thread does the work, or is about to.
         case begins
-        /// All threads that there may be are busy: it begins when one of them is free.
+        /// All allowed threads are busy. The work begins when one of them is free.
         case waits
     }
 
-    /// Work that was given to a pool, as long as it has not begun.
+    /// Submitted work that has not begun.
     package final class Work: @unchecked Sendable {  // the variables are guarded by the mutex of the pool
         fileprivate var body: (@Sendable () -> Void)?
         fileprivate var isQueued = false
         fileprivate let refused: (@Sendable (Refusal) -> Void)?
 
-        /// - Parameter refused: Called instead of `body`, once, where the pool cannot do the work. Without it the work is
-        ///   done in any case: by the calling thread, where the pool has no thread at all.
+        /// - Parameter refused: Called once instead of `body` if the pool cannot do the work. Without it the work is
+        ///   always done: by the calling thread if the pool has no thread at all.
         package init(_ body: @escaping @Sendable () -> Void, orElse refused: (@Sendable (Refusal) -> Void)? = nil) {
             if let plan = FaultPlan.current { self.body = { plan.run(body) } } else { self.body = body }
             self.refused = refused
         }
     }
 
-    /// For this library's own files and stores: work that ends by itself, and runs no code of the program's.
+    /// For this library's own files and stores: work that ends by itself, and does not run the program's code.
     package static let shared = BlockingPool(name: "LoadingKit-file", Limits(usualThreads: 16))
 
-    /// For code of the program's that may block for as long as it likes, and may wait for loads of its own.
+    /// For the program's code that may block without limit, and may wait for its own loads.
     package static let userCode = BlockingPool(
         name: "LoadingKit-user", Limits(usualThreads: 512, endsByItself: false))
 
@@ -79,13 +81,13 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
     private let mutex = UnsafeMutablePointer<pthread_mutex_t>.allocate(capacity: 1)
     private let condition = UnsafeMutablePointer<pthread_cond_t>.allocate(capacity: 1)
     private var waiting: Deque<Work> = []
-    /// How much of what waits was taken back.
+    /// The number of waiting works that were cancelled.
     private var cancelled = 0
     private var threads = 0
     private var idleThreads = 0
-    /// Threads that have not come to their first work yet.
+    /// The number of threads that have not started their first work yet.
     private var startingThreads = 0
-    /// When each busy thread began its work; kept where ``Limits/slowAfter`` is used.
+    /// The time at which each busy thread began its work. Only kept if ``Limits/slowAfter`` is used.
     private var begins: [Int: MonotonicTime] = [:]
     private var lastNumber = 0
 
@@ -109,13 +111,13 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         mutex.deallocate()
     }
 
-    /// How many threads there are.
+    /// The number of threads.
     package var threadCount: Int { withMutex { threads } }
 
-    /// How much work waits for a thread.
+    /// The number of works that wait for a thread.
     package var waitingCount: Int { withMutex { waitingInVain } }
 
-    /// Without what the threads that have nothing to do are about to take.
+    /// The number of waiting works, without those that idle and starting threads are about to take.
     private var waitingInVain: Int { max(0, waiting.count - cancelled - idleThreads - startingThreads) }
 
     private var isTimed: Bool { limits.maximumThreads > limits.usualThreads }
@@ -126,12 +128,12 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         return body()
     }
 
-    // MARK: Giving it work
+    // MARK: Submitting work
 
-    /// Runs `body` on one of the threads, when one is free.
+    /// Runs `body` on one of the threads when one is free.
     package func run(_ body: @escaping @Sendable () -> Void) { run(Work(body)) }
 
-    /// Runs `work` on one of the threads, when one is free.
+    /// Runs `work` on one of the threads when one is free.
     @discardableResult
     package func run(_ work: Work) -> Acceptance {
         enum Step {
@@ -153,7 +155,7 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
             noteStart()
             return .start
         }
-        // After the mutex is free: the thread that wakes would wait for it otherwise.
+        // Done after the mutex is released, because otherwise the thread that wakes up would wait for it.
         switch step {
         case .done(let acceptance): return acceptance
         case .wake: pthread_cond_signal(condition)
@@ -163,35 +165,35 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         return .begins
     }
 
-    /// Runs `body` at once, unless the calling thread runs an event loop: then on one of the threads.
+    /// Runs `body` at once, unless the calling thread runs an event loop. In this case it runs on one of the threads.
     package func runOffLoop(_ body: @escaping @Sendable () -> Void) {
         if EventLoop.hasCallingThread { run(Work(body, orElse: { _ in body() })) } else { body() }
     }
 
-    /// What `body` gives, which runs on one of the threads.
+    /// The result of `body`, which runs on one of the threads.
     package func result<Value: Sendable>(of body: @escaping @Sendable () throws -> Value) async throws -> Value {
         try await withUnsafeThrowingContinuation { (continuation: UnsafeContinuation<Value, any Error>) in
             run { continuation.resume(with: Result { try body() }) }
         }
     }
 
-    /// Takes work back. False where it has begun, or was refused.
+    /// Cancels work. Returns false if it has begun or was refused.
     @discardableResult
     package func cancel(_ work: Work) -> Bool {
         let body = withMutex { () -> (@Sendable () -> Void)? in
             guard let body = work.body.take() else { return nil }
             guard work.isQueued else { return body }
             cancelled += 1
-            // All at once, now and then: to search for one of many takes long.
+            // Cancelled works are removed together from time to time, as searching for a single one takes long.
             if cancelled > waiting.count / 2 { removeCancelled() }
             return body
         }
         return body != nil
     }
 
-    /// Starts threads for what waits where all others are held up by slow work. Gives whether something still waits.
+    /// Starts threads for waiting work if all others are blocked by slow work. Returns whether any work still waits.
     ///
-    /// Called by the owners of what waits: the pool has no clock of its own.
+    /// The owners of the waiting work call this method, as the pool has no clock of its own.
     package func lookAfterWaiting() -> Bool {
         while let work = withMutex({ firstToStart() }), startThread(for: work) {}
         return waitingCount > 0
@@ -242,7 +244,7 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
             startingThreads -= 1
             let works: [Work]
             if threads == 0 {
-                // All that waits: there is no thread that would take it.
+                // All waiting works: there is no thread that would take them.
                 works = Array(waiting)
             } else if !limits.endsByItself, work.refused != nil {
                 works = [work]
@@ -263,9 +265,9 @@ package final class BlockingPool: @unchecked Sendable {  // all state is guarded
         while let body = take(&number) { body() }
     }
 
-    /// Waits for work; nil when the thread shall end.
+    /// Waits for work; nil if the thread must end.
     ///
-    /// - Parameter ownNumber: The thread's, which it gets here.
+    /// - Parameter ownNumber: The thread's number, which is assigned here.
     private func take(_ ownNumber: inout Int?) -> (@Sendable () -> Void)? {
         withMutex {
             let number = ownNumber ?? nextNumber()

@@ -1,28 +1,29 @@
 import CLoadingKitShims
 import LoadingKitPrimitives
 
-/// The failures that a test injects: the n-th call of a system call's name fails, or moves fewer bytes than it could.
+/// The failures that a test injects: the n-th call with a system call's name fails, or transfers fewer bytes than it
+/// could.
 ///
-/// A plan belongs to the threads that it is attached to, so that tests that run side by side do not disturb each other.
-/// Work that such a thread gives to the ``BlockingPool`` takes the plan along.
+/// A plan belongs to the threads to which it is attached, so that tests running in parallel do not affect each other.
+/// Work that such a thread submits to the ``BlockingPool`` carries the plan with it.
 package final class FaultPlan: Sendable {
-    /// What happens instead of the call.
+    /// The effect on a call.
     package enum Fault: Sendable, Equatable {
-        /// The call is not made and fails with this `errno`.
+        /// The call is not made, and fails with this `errno`.
         case fail(Int32)
-        /// The call is made for at most so many bytes.
+        /// The call is made for at most this number of bytes.
         case short(Int)
     }
 
-    /// Which calls it happens to.
+    /// The calls that are affected.
     package enum Occurrence: Sendable {
         /// The n-th call of the name since the plan was made, counted from one.
         case nth(Int)
-        /// The n-th call and all that follow.
+        /// The n-th call and all later ones.
         case from(Int)
     }
 
-    /// One thing to go wrong.
+    /// One injected failure.
     package struct Entry: Sendable {
         let name: SystemCalls.Name
         let occurrence: Occurrence
@@ -49,13 +50,13 @@ package final class FaultPlan: Sendable {
         self.init([Entry(name, occurrence, fault)])
     }
 
-    /// How often calls of `name` were made under this plan.
+    /// The number of calls of `name` that were made under this plan.
     package func count(of name: SystemCalls.Name) -> Int { state.withLock { $0.counts[name] ?? 0 } }
 
-    /// How many calls had another result because of this plan.
+    /// The number of calls whose result this plan has changed.
     package var injectedCount: Int { state.withLock { $0.injected } }
 
-    /// Counts a call of `name`, and gives the fault to inject.
+    /// Counts a call of `name`, and returns the fault to inject.
     func next(_ name: SystemCalls.Name) -> Fault? {
         state.withLock { state in
             let count = (state.counts[name] ?? 0) + 1

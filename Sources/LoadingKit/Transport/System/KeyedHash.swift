@@ -1,8 +1,7 @@
 import CLoadingKitOpenSSL
 import Foundation
 
-/// A hash that takes a key (HMAC-SHA-256, RFC 2104): with the hash of a secret, but without the key, it cannot be tried out
-/// which secret it is of.
+/// A keyed hash (HMAC-SHA-256, RFC 2104). Without the key, candidates for a secret cannot be tested against its hash.
 package struct KeyedHash: Sendable, Equatable {
     /// In bytes.
     package static let keySize = 32
@@ -15,10 +14,10 @@ package struct KeyedHash: Sendable, Equatable {
         self.key = key
     }
 
-    /// Under a new random key; nil where OpenSSL has no random numbers.
+    /// A hash with a new random key; nil if OpenSSL has no random numbers.
     package static func random() -> KeyedHash? { SecureRandom.bytes(keySize).flatMap { KeyedHash(key: $0) } }
 
-    /// Nil where OpenSSL fails.
+    /// Nil if OpenSSL fails.
     package func hash(of message: Data) -> Data? {
         var code = Data(count: 32)
         var count = 0

@@ -5,7 +5,7 @@ import Glibc
 struct NativeThread {
     private let handle: pthread_t
 
-    /// Starts a thread, where the system has one to give. `name` is cut to 15 bytes.
+    /// Starts a thread, if the system can create one. `name` is truncated to 15 bytes.
     static func start(
         name: String, _ body: @escaping @Sendable () -> Void
     ) -> Result<NativeThread, SystemCallFailure> {
@@ -22,7 +22,7 @@ struct NativeThread {
     /// Waits until the thread has ended. Each thread is either joined or detached, once.
     func join() { pthread_join(handle, nil) }
 
-    /// Lets the thread's resources be freed when it ends.
+    /// Frees the thread's resources when it ends.
     func detach() { pthread_detach(handle) }
 
     fileprivate final class Start: Sendable {

@@ -4,7 +4,8 @@ import Glibc
 struct NetworkInterface: Hashable {
     let name: String
 
-    /// Whether it is a modem: the system names those `ww…` (systemd.net-naming-scheme), and gives it as their kind.
+    /// Whether the interface is a modem: the system names modems `ww…` (systemd.net-naming-scheme), or reports this
+    /// kind.
     var isCellular: Bool { name.hasPrefix("ww") || kind.contains("DEVTYPE=wwan") }
 
     private var kind: String {
@@ -15,17 +16,17 @@ struct NetworkInterface: Hashable {
         return String(decoding: bytes.prefix(count), as: UTF8.self)
     }
 
-    /// The interface by which packets to an address leave now; nil when none does.
+    /// The interface by which packets to an address leave now; nil if there is none.
     static func outgoing(to address: SocketAddress) -> NetworkInterface? {
         source(to: address).flatMap { local in addresses().first { $0.address == local }?.interface }
     }
 
-    /// The interface that has an address, as text.
+    /// The interface with an address, given as text.
     static func having(_ address: String) -> NetworkInterface? {
         addresses().first { $0.address.description == address }?.interface
     }
 
-    /// The address from which packets to an address are sent now; nil when they cannot be. Sends nothing.
+    /// The address from which packets to an address are sent now; nil if they cannot be sent. Sends no packets.
     static func source(to address: SocketAddress) -> IPAddress? {
         guard case .ip = address else { return nil }
         let descriptor = SystemCalls.datagramSocket(address.family)
@@ -42,7 +43,7 @@ struct NetworkInterface: Hashable {
         return local
     }
 
-    /// Whether any interface but the loopback has an address.
+    /// Whether any interface other than the loopback interface has an address.
     static var anyIsUp: Bool { addresses().contains { !$0.isLoopback } }
 
     private struct Assignment {
@@ -51,7 +52,7 @@ struct NetworkInterface: Hashable {
         let isLoopback: Bool
     }
 
-    /// Those that are up.
+    /// The addresses of the interfaces that are up.
     private static func addresses() -> [Assignment] {
         var list: UnsafeMutablePointer<ifaddrs>?
         guard getifaddrs(&list) == 0 else { return [] }
@@ -88,16 +89,16 @@ struct NetworkInterface: Hashable {
 }
 
 package enum Networks {
-    /// Whether the interface that has an address now is a modem's.
+    /// Whether the interface that now has an address is a modem.
     package static func isCellular(_ address: String) -> Bool { NetworkInterface.having(address)?.isCellular ?? false }
 
-    /// Whether there is any network but the machine itself.
+    /// Whether there is any network other than the machine itself.
     package static var exist: Bool { NetworkInterface.anyIsUp }
 }
 
-/// Over which networks a connection may go, how its packets are marked, and what its address must be.
+/// The networks that a connection may use, the marking of its packets, and the requirements for its address.
 package struct NetworkUse: Sendable, Hashable {
-    /// Why an interface is not used.
+    /// The reason why an interface is not used.
     package enum Exclusion: Sendable, Hashable {
         case cellular, expensive
     }
@@ -106,7 +107,7 @@ package struct NetworkUse: Sendable, Hashable {
     package var allowsExpensive = true
     /// The differentiated services code point (RFC 2474); 0 is ordinary traffic.
     package var codePoint: UInt8 = 0
-    /// Whether a connection may go over several networks at once.
+    /// Whether a connection may use several networks at once.
     package var isMultipath = false
     /// Whether a name's addresses must be validated by DNSSEC.
     package var requiresDNSSEC = false
@@ -115,7 +116,8 @@ package struct NetworkUse: Sendable, Hashable {
 
     var isRestricted: Bool { !allowsCellular || !allowsExpensive }
 
-    /// Why the interface is not used; nil when it may be. Of the interfaces of Linux the cellular ones count as expensive.
+    /// The reason why the interface is not used; nil if it may be used. On Linux, cellular interfaces count as
+    /// expensive.
     func exclusion(of interface: NetworkInterface) -> Exclusion? {
         guard interface.isCellular else { return nil }
         return allowsCellular ? allowsExpensive ? nil : .expensive : .cellular

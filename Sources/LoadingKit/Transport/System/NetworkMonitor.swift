@@ -1,8 +1,7 @@
 import Glibc
 import LoadingKitPrimitives
 
-/// Observes changes to the system's networks (rtnetlink): interfaces that come and go, addresses, routes. Confined to its
-/// loop.
+/// Observes changes of the system's networks (rtnetlink): interfaces, addresses, and routes. Confined to its loop.
 package final class NetworkMonitor: EventSource {
     /// One observer, which is notified until it is released or cancelled.
     package final class Observer {
@@ -26,7 +25,8 @@ package final class NetworkMonitor: EventSource {
 
     deinit { if descriptor >= 0 { SystemCalls.close(descriptor) } }
 
-    /// Calls back after each change, on the loop. It is not reported what changed: observers try again what failed.
+    /// Calls back after each change, on the loop. The kind of change is not reported: observers retry operations that
+    /// failed.
     package func observe(_ changed: @escaping () -> Void) -> Observer {
         loop.preconditionCurrent()
         let observer = Observer(self, changed)
@@ -42,7 +42,8 @@ package final class NetworkMonitor: EventSource {
 
     func handle(events: UInt32) {
         guard descriptor >= 0 else { return }
-        // Not when the socket can only be written to, as at first. Also when messages were lost: something has changed then.
+        // No change is reported if the socket is only writable, as at first. Lost messages are reported, as they mean a
+        // change.
         var hasChanged = false
         while true {
             let result = SystemCalls.recv(descriptor, loop.scratch.baseAddress, loop.scratch.count)

@@ -1,7 +1,7 @@
 import CLoadingKitShims
 import Glibc
 
-// What sockets between processes of one machine need.
+// The calls for sockets between processes of one machine.
 extension SystemCalls {
     static func bind(_ descriptor: Int32, _ address: UnsafePointer<sockaddr>, _ length: socklen_t) -> Int {
         call(.bind) { Int(Glibc.bind(descriptor, address, length)) }
@@ -11,7 +11,7 @@ extension SystemCalls {
         call(.listen) { Int(Glibc.listen(descriptor, backlog)) }
     }
 
-    /// The next connection, which does not block and is closed on exec.
+    /// The next connection, nonblocking and closed on exec.
     static func accept(_ listener: Int32) -> Int { call(.accept) { Int(lk_accept(listener)) } }
 
     /// Sends bytes, and descriptors with the first of them. Never raises SIGPIPE.
@@ -21,7 +21,7 @@ extension SystemCalls {
         }
     }
 
-    /// Receives bytes, and the descriptors that came with them.
+    /// Receives bytes, and the descriptors that were sent with them.
     static func receive(
         _ descriptor: Int32, _ buffer: UnsafeMutableRawBufferPointer, descriptors: inout [Int32]
     ) -> Int {
@@ -34,12 +34,12 @@ extension SystemCalls {
         return result
     }
 
-    /// The user and the process at the other end.
+    /// Reads the user and the process at the other end.
     static func peer(_ descriptor: Int32, user: inout UInt32, process: inout Int32) -> Int {
         call(.getsockopt) { Int(lk_peer_credentials(descriptor, &user, &process)) }
     }
 
-    /// Makes a descriptor that came from another process one that does not block and is closed on exec.
+    /// Makes a descriptor from another process nonblocking and closed on exec.
     static func adopt(_ descriptor: Int32) -> Int {
         let result = call(.fcntl) { Int(Glibc.fcntl(descriptor, F_SETFD, FD_CLOEXEC)) }
         guard result >= 0 else { return result }

@@ -3,9 +3,9 @@ import Glibc
 
 /// Every system call that the library makes.
 ///
-/// A function gives the call's result, or the negated `errno` when the call failed; interrupted calls are made again. A
-/// test can make the n-th call of a name fail or be short, with a ``FaultPlan``; without one, that costs a load from
-/// thread-local memory.
+/// A function returns the call's result, or the negated `errno` if the call failed. Interrupted calls are repeated.
+/// With a ``FaultPlan``, a test can make the n-th call of a name fail or transfer fewer bytes. Without a plan, this
+/// costs a load from thread-local memory.
 package enum SystemCalls {
     /// The names by which a fault plan refers to calls.
     package enum Name: String, Sendable, CaseIterable {
@@ -19,11 +19,11 @@ package enum SystemCalls {
         case createThread
     }
 
-    /// Whether a fault plan is attached to this thread: then a short result need not be the system's.
+    /// Whether a fault plan is attached to this thread. If so, a short result may not be the system's.
     @inline(__always)
     static var hasFaults: Bool { lk_thread_fault_plan() != nil }
 
-    /// Calls `body` until it is not interrupted, unless a fault plan has another result for this call.
+    /// Calls `body` until it is not interrupted, unless a fault plan changes the result of this call.
     @inline(__always)
     static func call(_ name: Name, _ body: () -> Int) -> Int {
         while true {
@@ -38,7 +38,7 @@ package enum SystemCalls {
         }
     }
 
-    /// As `call`, for calls that move at most `count` bytes, which a plan can make short.
+    /// Like `call`, for calls that transfer at most `count` bytes. A plan can reduce this number.
     @inline(__always)
     static func transfer(_ name: Name, _ count: Int, _ body: (Int) -> Int) -> Int {
         while true {
@@ -71,21 +71,21 @@ package enum SystemCalls {
 // MARK: - Sockets
 
 extension SystemCalls {
-    /// A stream socket that does not block and is closed on exec.
+    /// A stream socket, nonblocking and closed on exec.
     static func streamSocket(_ family: Int32) -> Int {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         return call(.socket) { Int(Glibc.socket(family, type, 0)) }
     }
 
-    /// As ``streamSocket(_:)``, for Multipath TCP (RFC 8684), where the system has that. A connection to a peer without it is an
-    /// ordinary one.
+    /// Like ``streamSocket(_:)``, for Multipath TCP (RFC 8684) if the system supports it. A connection to a peer
+    /// without this support is an ordinary one.
     static func multipathSocket(_ family: Int32) -> Int {
         let type = Int32(SOCK_STREAM.rawValue | SOCK_NONBLOCK.rawValue | SOCK_CLOEXEC.rawValue)
         let descriptor = call(.socket) { Int(Glibc.socket(family, type, multipathProtocol)) }
         return descriptor >= 0 ? descriptor : streamSocket(family)
     }
 
-    /// Whether both sides of a connection speak Multipath TCP.
+    /// Whether both sides of a connection support Multipath TCP.
     static func isMultipath(_ descriptor: Int32) -> Bool {
         var info: UInt32 = 0
         var length = socklen_t(MemoryLayout<UInt32>.size)
@@ -94,7 +94,7 @@ extension SystemCalls {
         } >= 0
     }
 
-    // IPPROTO_MPTCP, SOL_MPTCP and MPTCP_INFO of Linux, which are not in all C libraries.
+    // Linux's IPPROTO_MPTCP, SOL_MPTCP and MPTCP_INFO, which not all C libraries define.
     private static let multipathProtocol: Int32 = 262
     private static let multipathLevel: Int32 = 284
     private static let multipathInfo: Int32 = 1
@@ -124,7 +124,7 @@ extension SystemCalls {
         transfer(.send, count) { Glibc.send(descriptor, buffer, $0, Int32(MSG_NOSIGNAL)) }
     }
 
-    /// Both parts with one call. Never raises SIGPIPE.
+    /// Sends both parts with one call. Never raises SIGPIPE.
     static func send(_ descriptor: Int32, _ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> Int {
         let (total, overflow) = first.count.addingReportingOverflow(second.count)
         return transfer(.sendmsg, overflow ? .max : total) { limit in
@@ -150,7 +150,7 @@ extension SystemCalls {
         call(.shutdown) { Int(Glibc.shutdown(descriptor, Int32(SHUT_WR))) }
     }
 
-    /// Closes a descriptor. Linux frees it even when the call was interrupted, so this is never made again.
+    /// Closes a descriptor. Linux frees it even if the call is interrupted, so the call is never repeated.
     @discardableResult
     package static func close(_ descriptor: Int32) -> Int {
         if let plan = lk_thread_fault_plan() {
@@ -159,7 +159,7 @@ extension SystemCalls {
         return Int(Glibc.close(descriptor)) == 0 ? 0 : -Int(errno)
     }
 
-    /// The error that the socket has pending (and clears by this), or the call's own failure negated.
+    /// The socket's pending error, which the call clears, or the negated failure of the call itself.
     static func pendingError(_ descriptor: Int32) -> Int {
         var code: Int32 = 0
         var length = socklen_t(MemoryLayout<Int32>.size)
@@ -195,11 +195,10 @@ extension SystemCalls {
 // MARK: - Limits
 
 extension SystemCalls {
-    /// Gives memory that was freed back to the system. May take milliseconds, during which other threads that allocate
-    /// wait.
+    /// Returns freed memory to the system. May take milliseconds, during which other threads that allocate memory wait.
     package static func releaseFreeMemory() { lk_release_free_memory() }
 
-    /// How many descriptors the process may have at once.
+    /// The number of descriptors that the process may have at once.
     static func descriptorLimit() -> Int {
         var limit = rlimit()
         guard getrlimit(__rlimit_resource_t(RLIMIT_NOFILE.rawValue), &limit) == 0 else { return 1024 }
@@ -221,7 +220,7 @@ extension SystemCalls {
         return call(.epollControl) { Int(epoll_ctl(epoll, EPOLL_CTL_ADD, descriptor, &event)) }
     }
 
-    /// Unlike the others it gives an interruption back, since the caller has a deadline.
+    /// Unlike the other calls, it returns an interruption, since the caller has a deadline.
     static func epollWait(
         _ epoll: Int32, _ events: UnsafeMutablePointer<epoll_event>, _ count: Int32, milliseconds: Int32
     ) -> Int {
@@ -233,7 +232,7 @@ extension SystemCalls {
         return result >= 0 ? result : -Int(errno)
     }
 
-    /// Waits for time alone.
+    /// Waits for a time, less than a second.
     package static func pause(nanoseconds: UInt64) {
         var time = timespec(tv_sec: 0, tv_nsec: Int(clamping: min(nanoseconds, 999_999_999)))
         nanosleep(&time, nil)
@@ -247,7 +246,7 @@ extension SystemCalls {
 
     static func wakeUp(_ eventDescriptor: Int32) {
         var one: UInt64 = 1
-        // Cannot be short, and fails only when the counter is full, when the loop is awake anyway.
+        // The write cannot be short. It fails only if the counter is full, and then the loop is awake anyway.
         _ = Glibc.write(eventDescriptor, &one, 8)
     }
 }
@@ -261,17 +260,17 @@ extension SystemCalls {
     ) -> Int {
         call(.createThread) {
             let code = pthread_create(&handle, nil, main, argument)
-            // It gives the error instead of setting it.
+            // `pthread_create` returns the error instead of setting `errno`.
             if code != 0 { errno = code }
             return code == 0 ? 0 : -1
         }
     }
 }
 
-// MARK: - Files (all of them may block: on the blocking pool only)
+// MARK: - Files (all calls may block: only on the blocking pool)
 
 extension SystemCalls {
-    /// Opens a file, closed on exec. `mode` counts when the file is created.
+    /// Opens a file, closed on exec. `mode` is used if the file is created.
     package static func open(_ path: String, _ flags: Int32, mode: UInt32 = 0o600) -> Int {
         call(.open) { Int(Glibc.open(path, flags | O_CLOEXEC, mode)) }
     }
@@ -300,7 +299,7 @@ extension SystemCalls {
         call(.stat) { Int(fstatat(AT_FDCWD, path, &status, 0)) }
     }
 
-    /// As ``stat(_:_:)``; of a symbolic link it tells of that.
+    /// Like ``stat(_:_:)``, for a symbolic link itself instead of its target.
     package static func lstat(_ path: String, _ status: inout stat) -> Int {
         call(.lstat) { Int(fstatat(AT_FDCWD, path, &status, AT_SYMLINK_NOFOLLOW)) }
     }
@@ -313,29 +312,29 @@ extension SystemCalls {
         call(.ftruncate) { Int(Glibc.ftruncate(descriptor, off_t(length))) }
     }
 
-    /// Has the file system set aside room for bytes to come; the file's size stays what it is.
+    /// Reserves space in the file system for later bytes. The file's size does not change.
     package static func reserve(_ descriptor: Int32, from offset: Int64, count: Int64) -> Int {
         call(.fallocate) { Int(lk_reserve(descriptor, offset, count)) }
     }
 
-    /// Gives an empty file the content of another one, without copying it: fails where the file system cannot do that.
+    /// Gives an empty file the contents of another one without copying. Fails if the file system does not support this.
     package static func clone(_ source: Int32, to target: Int32) -> Int {
         call(.ioctl) { Int(lk_clone_file(target, source)) }
     }
 
-    /// Copies from where both files are read and written next. Gives how many bytes, 0 at the end.
+    /// Copies from one file's current position to the other's. Returns the number of bytes; 0 at the end.
     package static func copy(_ source: Int32, to target: Int32, count: Int) -> Int {
         transfer(.copyFileRange, count) { Int(lk_copy_range(source, target, $0)) }
     }
 
-    /// Says when a file was last written to.
+    /// Sets the time of a file's last modification.
     package static func setModificationTime(_ descriptor: Int32, seconds: Int64, nanoseconds: Int64) -> Int {
         call(.futimens) { Int(lk_set_modification_time(descriptor, seconds, nanoseconds)) }
     }
 
     package static func synchronize(_ descriptor: Int32) -> Int { call(.fsync) { Int(Glibc.fsync(descriptor)) } }
 
-    /// As ``synchronize(_:)``, without what is not needed to read the bytes again.
+    /// Like ``synchronize(_:)``, without metadata that is not needed to read the bytes.
     package static func synchronizeData(_ descriptor: Int32) -> Int { call(.fsync) { Int(fdatasync(descriptor)) } }
 
     /// Another descriptor for an open file, closed on exec.
@@ -347,15 +346,15 @@ extension SystemCalls {
 
     package static func rename(_ old: String, _ new: String) -> Int { call(.rename) { Int(Glibc.rename(old, new)) } }
 
-    /// Fails where the new name is taken, with `EEXIST`, and with `EINVAL` where the file system cannot do that.
+    /// Fails with `EEXIST` if the new name exists, and with `EINVAL` if the file system does not support this call.
     package static func renameWithoutReplacing(_ old: String, _ new: String) -> Int {
         call(.rename) { Int(lk_rename_without_replacing(old, new)) }
     }
 
-    /// Fails where the new name is taken.
+    /// Fails if the new name exists.
     package static func link(_ old: String, _ new: String) -> Int { call(.link) { Int(Glibc.link(old, new)) } }
 
-    /// Locks an open file against other openings of it, until the descriptor is closed.
+    /// Locks an open file against other openings of the same file, until the descriptor is closed.
     package static func lock(_ descriptor: Int32, _ operation: Int32) -> Int {
         call(.flock) { Int(lk_flock(descriptor, operation)) }
     }
@@ -366,7 +365,7 @@ extension SystemCalls {
 
     package static func removeDirectory(_ path: String) -> Int { call(.rmdir) { Int(Glibc.rmdir(path)) } }
 
-    /// The text that belongs to an `errno`.
+    /// The text of an `errno`.
     package static func text(ofError code: Int32) -> String {
         withUnsafeTemporaryAllocation(of: CChar.self, capacity: 256) { buffer in
             guard let base = buffer.baseAddress, strerror_r(code, base, buffer.count) == 0 else {
@@ -379,9 +378,9 @@ extension SystemCalls {
 
 /// A system call that failed.
 package struct SystemCallFailure: Error, Sendable, Hashable, CustomStringConvertible {
-    /// Which call.
+    /// The call.
     package var name: SystemCalls.Name
-    /// Its `errno`.
+    /// The call's `errno`.
     package var code: Int32
 
     package init(name: SystemCalls.Name, code: Int32) {
@@ -389,7 +388,7 @@ package struct SystemCallFailure: Error, Sendable, Hashable, CustomStringConvert
         self.code = code
     }
 
-    /// Whether the process, or the system, has as many descriptors open as it may.
+    /// Whether the process, or the system, has reached its limit of open descriptors.
     var isLackOfDescriptors: Bool { code == EMFILE || code == ENFILE }
 
     package var description: String { "\(name.rawValue): \(SystemCalls.text(ofError: code))" }

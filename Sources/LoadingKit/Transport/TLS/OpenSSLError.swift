@@ -2,19 +2,19 @@ import CLoadingKitOpenSSL
 
 /// OpenSSL's last failure on this thread, as text.
 enum OpenSSLError {
-    /// Whether the last failure of reading PEM text was that there is no more of it.
+    /// Whether reading PEM text last failed because there is no more of it.
     static var lastIsEndOfPEM: Bool {
         let last = ERR_peek_last_error()
         return lk_ERR_GET_LIB(last) == ERR_LIB_PEM && lk_ERR_GET_REASON(last) == PEM_R_NO_START_LINE
     }
 
-    /// The first error in the queue, which is the cause of those after it; empties the queue.
+    /// The text of the first error in the queue, which is the cause of the later ones. Empties the queue.
     static func text() -> String {
         defer { ERR_clear_error() }
         return lastText
     }
 
-    /// The same, and leaves the queue as it is.
+    /// The text of the first error in the queue. Does not change the queue.
     static var lastText: String {
         let code = ERR_peek_error()
         guard code != 0 else { return "no reason given" }

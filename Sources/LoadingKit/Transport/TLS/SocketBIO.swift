@@ -1,24 +1,25 @@
 import CLoadingKitOpenSSL
 import Glibc
 
-/// OpenSSL's way to the socket, or to another TLS connection that carries this one: one to a proxy over TLS.
+/// Connects OpenSSL with the socket, or with another TLS connection that carries this one, such as one to a proxy over
+/// TLS.
 ///
-/// It makes no call that would be in vain by what epoll has reported, never raises SIGPIPE, and goes through
-/// ``SystemCalls``. What the socket does not take it keeps, so that a record that OpenSSL has made counts as written, and
-/// no caller has to repeat a write with the same bytes. OpenSSL's own BIO offers none of this, and costs the same.
+/// It makes no calls that would be useless according to epoll's events, never raises SIGPIPE, and uses ``SystemCalls``.
+/// It keeps bytes that the socket does not take. A record that OpenSSL has made therefore counts as written, and no
+/// caller has to repeat a write with the same bytes. OpenSSL's own BIO has none of these properties, and the same cost.
 final class SocketBIO {
-    /// More than this is not kept: a record, and alerts or key updates after it.
+    /// The limit of bytes that are kept: a record, and alerts or key updates after it.
     private static let maximumKept = 65_536
 
     private(set) var socket: Socket
-    /// The connection that carries this one; `nil` where the socket does itself.
+    /// The connection that carries this one; `nil` if it uses the socket directly.
     let carrier: TLSSession?
-    /// Bytes for the socket or the carrier, from `keptStart` on.
+    /// The kept bytes for the socket or the carrier, from `keptStart` on.
     private var kept: [UInt8] = []
     private var keptStart = 0
-    /// Why the last call failed, when it did for another reason than that it would block.
+    /// The failure of the last call, unless it only would have blocked.
     private(set) var failure: TransportError.Cause?
-    /// The peer has ended its side.
+    /// Whether the peer has ended its side.
     private(set) var sawEnd = false
     /// The first byte that the peer sent.
     private(set) var firstByte: UInt8?
@@ -28,7 +29,7 @@ final class SocketBIO {
         self.carrier = carrier
     }
 
-    /// The descriptor has a new object.
+    /// Continues with a new object for the descriptor.
     func move(to socket: Socket) {
         self.socket = socket
         carrier?.move(to: socket)
@@ -36,10 +37,10 @@ final class SocketBIO {
 
     var hasKept: Bool { keptStart < kept.count }
 
-    /// Whether a read may give something.
+    /// Whether a read may return bytes.
     var mayHaveInput: Bool { socket.isReadable || carrier?.hasPendingInput == true }
 
-    /// Sends what was kept; `false` when some is left.
+    /// Sends the kept bytes. Returns `false` if some are left.
     func flush() -> Bool {
         if let carrier, !carrier.flush() { return false }
         while hasKept {
@@ -54,7 +55,7 @@ final class SocketBIO {
         return true
     }
 
-    /// The number of bytes read, 0 at the end, or a negated `errno`.
+    /// Returns the number of bytes read, 0 at the end, or a negated `errno`.
     fileprivate func read(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> Int {
         let result = receive(buffer, count)
         if result > 0, firstByte == nil { firstByte = buffer.load(as: UInt8.self) }
@@ -75,7 +76,7 @@ final class SocketBIO {
         }
     }
 
-    /// The number of bytes taken, all of them unless too much is kept; or a negated `errno`.
+    /// Returns the number of bytes taken, which is all of them unless too many are kept; or a negated `errno`.
     fileprivate func write(_ bytes: UnsafeRawBufferPointer) -> Int {
         if failure != nil { return -Int(EIO) }
         var sent = 0
@@ -91,7 +92,7 @@ final class SocketBIO {
         return bytes.count
     }
 
-    /// The number of bytes that the socket or the carrier has taken, or a negated `errno`.
+    /// Returns the number of bytes that the socket or the carrier has taken, or a negated `errno`.
     private func send(_ bytes: UnsafeRawBufferPointer) -> Int {
         guard let carrier else {
             let result = socket.send(bytes)
@@ -115,7 +116,7 @@ final class SocketBIO {
         return -Int(EIO)
     }
 
-    // MARK: What OpenSSL calls
+    // MARK: OpenSSL's callbacks
 
     private struct Method: @unchecked Sendable {  // not changed after it was made
         let pointer: OpaquePointer
@@ -131,7 +132,7 @@ final class SocketBIO {
         return Method(pointer: method)
     }()
 
-    /// A BIO that uses this object, which has to outlive it.
+    /// A BIO that uses this object. The object must outlive the BIO.
     func makeBIO() -> OpaquePointer? {
         guard let method = Self.method, let bio = BIO_new(method.pointer) else { return nil }
         BIO_set_data(bio, Unmanaged.passUnretained(self).toOpaque())

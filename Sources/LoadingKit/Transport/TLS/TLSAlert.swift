@@ -2,12 +2,12 @@ import CLoadingKitOpenSSL
 
 /// The alert with which a peer ended TLS (RFC 8446 §6.2).
 package struct TLSAlert: Sendable, Hashable {
-    /// Its number on the wire.
+    /// The alert's number on the wire.
     package var code: UInt8
 
     package init(code: UInt8) { self.code = code }
 
-    /// The alert that OpenSSL's last error on this thread stands for.
+    /// The alert in OpenSSL's last error on this thread.
     init?(error: UInt) {
         guard lk_ERR_GET_LIB(error) == ERR_LIB_SSL else { return nil }
         let reason = lk_ERR_GET_REASON(error) - SSL_AD_REASON_OFFSET
@@ -15,20 +15,20 @@ package struct TLSAlert: Sendable, Hashable {
         self.code = code
     }
 
-    /// No certificate was sent, and the peer wants one.
+    /// No certificate was sent, and the peer requires one.
     package var wantsCertificate: Bool { code == 116 }
 
-    /// The peer rejects the client's certificate: bad, unsupported, revoked, expired, unknown, of an unknown authority, or
-    /// of a client that has no access.
+    /// The peer rejects the client's certificate: it is bad, unsupported, revoked, expired, unknown, issued by an
+    /// unknown authority, or without access rights.
     package var isAboutCertificate: Bool { (42...46).contains(code) || code == 48 || code == 49 }
 
-    /// No parameters of the handshake suit both sides; before TLS 1.3 also: a certificate is missing.
+    /// No handshake parameters suit both sides. Before TLS 1.3 it can also mean that a certificate is missing.
     package var isHandshakeFailure: Bool { code == 40 || code == 71 }
 
-    /// The peer speaks none of the protocols that it was offered (RFC 7301 §3.2).
+    /// The peer supports none of the protocols that were offered (RFC 7301 §3.2).
     package var isAboutProtocols: Bool { code == 120 }
 
-    /// Its name in words.
+    /// The alert's name in words.
     package var name: String {
         switch code {
         case 10: "unexpected message"
@@ -62,10 +62,10 @@ package struct TLSAlert: Sendable, Hashable {
     }
 }
 
-/// How a server's request for a client certificate was answered.
+/// The client's answer to a server's request for a certificate.
 package enum ClientCertificateUse: Sendable, Hashable {
     case notAsked
-    /// The server requested one, and got none.
+    /// The server requested a certificate, and got none.
     case notSent
     case sent
 }

@@ -3,13 +3,13 @@ import CLoadingKitOpenSSLStart
 import CLoadingKitShims
 import Glibc
 
-/// What TLS connections of the same options share: the trusted authorities, and sessions to continue.
+/// The state that TLS connections with the same options share: the trusted authorities, and sessions for resumption.
 package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_CTX; `sessions` has a lock
     package let options: TLSOptions
     let context: OpaquePointer
     let sessions = TLSSessionStore()
     let keyLog: KeyLog?
-    /// Lists of revoked certificates; nil where there are none.
+    /// Lists of revoked certificates; nil if there are none.
     let lists: RevocationLists?
 
     package init(_ options: TLSOptions) throws(TransportError) {
@@ -30,7 +30,7 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
     /// The authorities that its connections trust.
     var anchors: TrustAnchors {
         get throws(TransportError) {
-            // A context that verifies nothing has not read the system's.
+            // A context that verifies no certificates has not read the system's authorities.
             if options.trustRoots == .system, !options.verifiesPeer {
                 return try SharedSystemStore.anchors(options.environment)
             }
@@ -41,10 +41,10 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         }
     }
 
-    /// OpenSSL's measure of the weakest algorithms that it lets pass.
+    /// OpenSSL's security level, which limits the weakest algorithms.
     var securityLevel: Int32 { SSL_CTX_get_security_level(context) }
 
-    /// The same where there is no connection: that of the system's configuration.
+    /// The security level without a connection, from the system's configuration.
     static let defaultSecurityLevel: Int32 = {
         guard let context = SSL_CTX_new(TLS_client_method()) else { return 2 }
         defer { SSL_CTX_free(context) }
@@ -58,9 +58,9 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
         else { throw TransportError.misconfiguredTLS("the TLS versions asked for cannot be used") }
         let modes = SSL_MODE_ENABLE_PARTIAL_WRITE | SSL_MODE_ACCEPT_MOVING_WRITE_BUFFER | SSL_MODE_RELEASE_BUFFERS
         _ = lk_SSL_CTX_set_mode(context, Int(modes))
-        // A server that starts anew in the middle is refused, as HTTP/2 demands (RFC 9113 §9.2.1).
+        // Renegotiation by the server is refused, as HTTP/2 requires (RFC 9113 §9.2.1).
         SSL_CTX_set_options(context, lk_SSL_OP_NO_RENEGOTIATION)
-        // Several records with one call, where the socket has them.
+        // Several records are read with one call if the socket has them.
         lk_SSL_CTX_set_read_ahead(context, 1)
         SSL_CTX_set_default_read_buffer_len(context, 32_768)
         try setUpALPN()
@@ -69,21 +69,21 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
             throw TransportError.misconfiguredTLS(
                 "no cipher suite with forward secrecy can be used (\(OpenSSLError.text()))")
         }
-        // The callback accepts the certificate where the options turn verification off.
+        // The callback accepts the certificate if the options disable verification.
         SSL_CTX_set_verify(context, SSL_VERIFY_PEER, nil)
         SSL_CTX_set_cert_verify_callback(context, verifyPeer, nil)
-        // The server may prove that its certificate was not revoked (RFC 6066 §8).
+        // The server may prove that its certificate is not revoked (RFC 6066 §8).
         _ = lk_SSL_CTX_set_tlsext_status_type(context, TLSEXT_STATUSTYPE_ocsp)
         _ = lk_SSL_CTX_set_tlsext_status_cb(context, statusDidArrive)
         SSL_CTX_set_cert_cb(context, provideCertificate, nil)
-        // A server of HTTP/1.1 may ask who the client is when it has seen a request (RFC 8446 §4.6.2).
+        // An HTTP/1.1 server may request a client certificate after it has received a request (RFC 8446 §4.6.2).
         SSL_CTX_set_post_handshake_auth(context, 1)
         lk_SSL_CTX_set_session_cache_mode(context, Int(SSL_SESS_CACHE_CLIENT | SSL_SESS_CACHE_NO_INTERNAL))
         SSL_CTX_sess_set_new_cb(context, keepSession)
         if keyLog != nil { SSL_CTX_set_keylog_callback(context, logKeys) }
     }
 
-    /// RFC 7301 §3.1: each name with its length in a byte before it.
+    /// Sets the offered application protocols. Each name is preceded by its length in one byte (RFC 7301 §3.1).
     private func setUpALPN() throws(TransportError) {
         guard !options.alpn.isEmpty else { return }
         var wire: [UInt8] = []
@@ -95,7 +95,7 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
             wire.append(length)
             wire += name.utf8
         }
-        // The list's length has two bytes.
+        // The length of the list has two bytes.
         guard let count = UInt16(exactly: wire.count).map(UInt32.init),
             SSL_CTX_set_alpn_protos(context, wire, count) == 0
         else {
@@ -104,9 +104,9 @@ package final class TLSContext: @unchecked Sendable {  // OpenSSL locks an SSL_C
     }
 }
 
-// MARK: - What OpenSSL calls
+// MARK: - OpenSSL's callbacks
 
-/// The connection that OpenSSL calls for.
+/// The connection for which OpenSSL makes the callback.
 private func session(of ssl: OpaquePointer?) -> TLSSession? {
     guard let ssl, let pointer = SSL_get_ex_data(ssl, 0) else { return nil }
     return Unmanaged<TLSSession>.fromOpaque(pointer).takeUnretainedValue()
@@ -148,52 +148,54 @@ private func logKeys(_ ssl: OpaquePointer?, _ line: UnsafePointer<CChar>?) {
     session(of: ssl)?.context.keyLog?.append(String(cString: line))
 }
 
-/// How TLS connections are made.
+/// The options of TLS connections.
 package struct TLSOptions: Sendable, Hashable {
-    /// Which authorities are trusted.
+    /// The trusted authorities.
     package enum TrustRoots: Sendable, Hashable {
-        /// The system's, or those that the environment names instead.
+        /// The system's authorities, or those that the environment names instead.
         case system
-        /// Those in a PEM file, instead of the system's.
+        /// The authorities in a PEM file, instead of the system's.
         case file(path: String)
-        /// Those in PEM text, instead of the system's.
+        /// The authorities in PEM text, instead of the system's.
         case pem([UInt8])
     }
 
     package static let tls12: UInt16 = 0x0303
     package static let tls13: UInt16 = 0x0304
 
-    /// The oldest version that is used, by its number on the wire.
+    /// The oldest version that is used, as its number on the wire.
     package var minimumVersion = tls12
     /// The newest version that is used.
     package var maximumVersion = tls13
-    /// Whether the peer's certificate and name are verified. When not, ``TLSInfo/certificateFailure`` has what was found.
+    /// Whether the peer's certificate and name are verified. If not, ``TLSInfo/certificateFailure`` contains the
+    /// result.
     package var verifiesPeer = true
     package var trustRoots = TrustRoots.system
-    /// Authorities that are trusted besides those, as PEM text.
+    /// Authorities that are trusted in addition, as PEM text.
     package var additionalRoots: [UInt8] = []
     /// Lists of revoked certificates.
     package var revocationLists: [RevocationListSource] = []
-    /// Public keys of which the peer has to have one; nil: any.
+    /// Public keys, one of which the peer must have; nil for any.
     package var pins: PublicKeyPins?
-    /// The application protocols that are offered, the most wanted first.
+    /// The application protocols that are offered, the preferred first.
     package var alpn: [String] = []
-    /// Whether only cipher suites with forward secrecy are offered: a server's key that becomes known later does not
-    /// disclose recorded connections.
+    /// Whether only cipher suites with forward secrecy are offered: if a server's key becomes known later, recorded
+    /// connections remain secret.
     package var requiresForwardSecrecy = true
-    /// Whether the server's certificate has to have an RSA key of at least 2048 bits or an elliptic one of at least 256,
-    /// and a signature with SHA-256 or better.
+    /// Whether the server's certificate must have an RSA key of at least 2048 bits or an elliptic-curve key of at least
+    /// 256, and a signature with SHA-256 or better.
     package var requiresStrongCertificates = true
-    /// What the environment of the program says of trust and of keys.
+    /// The program's environment variables for trust and keys.
     package var environment = TLSEnvironment.ofProcess
 
     package init() {}
 }
 
-/// The cipher suites of TLS 1.2 and before with forward secrecy: a server's key that becomes known later does not disclose
-/// recorded connections (all of TLS 1.3's have it).
+/// The cipher suites with forward secrecy of TLS 1.2 and earlier: if a server's key becomes known later, recorded
+/// connections remain secret. All suites of TLS 1.3 have this property.
 enum ForwardSecrecy {
-    /// Takes all others from what a context offers. What the system's configuration took already stays away.
+    /// Removes all other suites from a context's offer. Suites that the system's configuration has removed stay
+    /// removed.
     static func require(in context: OpaquePointer) -> Bool {
         let names = suites(of: context).filter(hasForwardSecrecy).compactMap { SSL_CIPHER_get_name($0) }.map {
             String(cString: $0)
@@ -209,14 +211,14 @@ enum ForwardSecrecy {
     private static func hasForwardSecrecy(_ suite: OpaquePointer) -> Bool {
         switch SSL_CIPHER_get_kx_nid(suite) {
         case NID_kx_ecdhe, NID_kx_dhe: true
-        // TLS 1.3's are chosen elsewhere, and not named with these.
+        // The suites of TLS 1.3 are set separately, and cannot be named here.
         case _: false
         }
     }
 }
 
-/// The file that connections' keys are appended to, a line each (draft-ietf-tls-keylogfile), for tools that decrypt
-/// captures. Only where a user wants it.
+/// The file to which connections' keys are appended, one line each (draft-ietf-tls-keylogfile), for tools that decrypt
+/// captures. It is used only if a user requests it.
 final class KeyLog: Sendable {
     private let descriptor: Int32
 
@@ -224,14 +226,14 @@ final class KeyLog: Sendable {
 
     deinit { SystemCalls.close(descriptor) }
 
-    /// The log at `path`; `nil` when there is none, or where it cannot be opened.
+    /// The log at `path`; `nil` if `path` is nil or the file cannot be opened.
     static func open(_ path: String?) -> KeyLog? {
         guard let path else { return nil }
         let descriptor = SystemCalls.open(path, O_WRONLY | O_APPEND | O_CREAT)
         return descriptor >= 0 ? KeyLog(descriptor: Int32(descriptor)) : nil
     }
 
-    /// One call a line, which `O_APPEND` keeps whole among threads and processes.
+    /// Writes a line with one call, which `O_APPEND` keeps whole among threads and processes.
     func append(_ line: String) {
         var text = line
         text += "\n"

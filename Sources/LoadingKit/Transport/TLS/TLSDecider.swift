@@ -1,7 +1,7 @@
-/// How a connection is secured. Each handshake of the library has a decider.
+/// The TLS requirements of a connection. Each handshake of the library has a decider.
 package struct TLSDemand {
     package let context: TLSContext
-    /// It is verified, and sent where it is not a literal address.
+    /// The name to verify. It is sent to the server unless it is a literal address.
     package let serverName: String
     let decider: any TLSDecider
 
@@ -12,43 +12,44 @@ package struct TLSDemand {
     }
 }
 
-/// Decides in a TLS handshake what OpenSSL cannot know. Used on the loop.
+/// Makes the decisions in a TLS handshake that OpenSSL cannot make. Used on the loop.
 ///
-/// It is asked in every handshake, but for those that belong to an earlier one (``family``). The handshake waits for each
-/// answer: no byte of the application's is sent before. An answer may be given during the call; a second one is not heeded.
+/// It is called in every handshake, except in those that belong to an earlier one (``family``). The handshake waits for
+/// each answer, and no application data is sent before. An answer may be given during the call; a second answer is
+/// ignored.
 package protocol TLSDecider: AnyObject {
-    /// What connections have in common that may continue each other's TLS sessions, besides the server: whose decisions hold
-    /// for them, and by which proxy they go.
+    /// Identifies the connections that may resume each other's TLS sessions, in addition to the server: by the
+    /// decisions that apply to them, and by their proxy.
     var partition: String { get }
 
-    /// The connections for which one decision holds; nil where each is decided about.
+    /// The connections to which one decision applies; nil if each connection is decided separately.
     var family: TLSFamily? { get }
 
-    /// Decides about the server's certificates. On a connection that continues an earlier TLS session they are those of
-    /// that session: a decision is never skipped because a session is continued.
+    /// Decides about the server's certificates. On a connection that resumes an earlier TLS session they are the
+    /// certificates of that session: resumption never skips a decision.
     func decide(_ trust: TrustEvaluation, _ answer: @escaping (TrustDecision) -> Void)
 
-    /// Chooses what to send to a server that requests the client's certificate.
+    /// Chooses the identity for a server that requests the client's certificate.
     ///
-    /// - Parameter authorities: the distinguished names of the issuers that the server accepts, in DER; empty: any.
+    /// - Parameter authorities: the distinguished names of the issuers that the server accepts, in DER; empty for any.
     func chooseIdentity(_ authorities: [[UInt8]], _ answer: @escaping (IdentityDecision) -> Void)
 }
 
-/// What becomes of a server whose certificates were shown.
+/// The decision about a server that has sent its certificates.
 package enum TrustDecision: Sendable {
-    /// It is trusted, whatever the verification found.
+    /// The server is trusted, whatever the result of the verification.
     case trust
-    /// What the verification found holds.
+    /// The result of the verification applies.
     case verdict
-    /// It is not trusted, whatever the verification found.
+    /// The server is not trusted, whatever the result of the verification.
     case refuse
-    /// It is not the server that was decided about before.
+    /// The server is not the one of an earlier decision.
     case refuseOther
     /// The connection is given up.
     case cancel
 }
 
-/// What is sent to a server that requests a client certificate.
+/// The decision about a server's request for a client certificate.
 package enum IdentityDecision: Sendable {
     case send(TLSIdentity)
     case none

@@ -1,11 +1,11 @@
 import Glibc
 
-/// What the environment says of trust and of keys. It is an input, read in the program whose connections these are, which may be
-/// another process than that which makes them.
+/// The environment's settings for trust and keys. They are read in the program to which the connections belong, which
+/// may be another process than the one that opens them.
 package struct TLSEnvironment: Sendable, Hashable, Codable {
     /// `SSL_CERT_FILE`: a PEM file of authorities, instead of the system's.
     package var certificateFile: String?
-    /// `SSL_CERT_DIR`: folders of authorities, with colons between them, instead of the system's.
+    /// `SSL_CERT_DIR`: folders of authorities, separated by colons, instead of the system's.
     package var certificateFolders: String?
     /// `SSLKEYLOGFILE`: a file to which the connections' keys are appended, for tools that decrypt captures.
     package var keyLogFile: String?
@@ -13,13 +13,13 @@ package struct TLSEnvironment: Sendable, Hashable, Codable {
     /// The variables, by their names in lower case.
     package static let variables: Set<String> = ["ssl_cert_file", "ssl_cert_dir", "sslkeylogfile"]
 
-    /// This process's.
+    /// The environment of this process.
     package static let ofProcess = TLSEnvironment { getenv($0).map { String(cString: $0) } }
 
-    /// None: the system's authorities, and no log.
+    /// No settings: the system's authorities, and no log.
     package init() {}
 
-    /// - Parameter variable: Gives a variable's value. An empty one counts as none.
+    /// - Parameter variable: Returns a variable's value. An empty value counts as none.
     package init(_ variable: (String) -> String?) {
         func value(_ name: String) -> String? { variable(name).flatMap { $0.isEmpty ? nil : $0 } }
         certificateFile = value("SSL_CERT_FILE")
@@ -36,9 +36,9 @@ package struct TLSEnvironment: Sendable, Hashable, Codable {
         return values
     }
 
-    /// The same files in a process that has another current folder.
+    /// The same files for a process with another current folder.
     ///
-    /// - Parameter path: Makes a whole path of a relative one.
+    /// - Parameter path: Makes an absolute path from a relative one.
     package func map(_ path: (String) -> String) -> TLSEnvironment {
         var result = TLSEnvironment()
         result.certificateFile = certificateFile.map(path)

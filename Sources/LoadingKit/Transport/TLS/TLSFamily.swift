@@ -1,13 +1,15 @@
-/// The TLS of connections that belong together, as those of an FTP control connection and its data connections do. Confined
-/// to a loop.
+/// The TLS of connections that belong together, such as an FTP control connection and its data connections. Confined to
+/// a loop.
 ///
-/// The first handshake is decided about. What was decided holds in the others, where nothing is asked: the server shows the
-/// same certificate there, and gets the same one. They continue each other's sessions, which no other connection does. Once
+/// The first handshake is decided. Its decision applies to the other handshakes without a new call of the decider: the
+/// server must show the same certificate, and gets the same client certificate. The connections resume only each
+/// other's sessions. After the server has resumed one session, it must resume the others: another server with the same
+/// certificate could not.
 /// the server has continued one, it has to: another server with that certificate could not.
 package final class TLSFamily {
     private struct First {
         let certificate: Certificate?
-        /// Whether the rules let the certificate pass; else the decider did.
+        /// Whether the certificate passed the verification. Otherwise the decider accepted it.
         let isVerified: Bool
     }
 
@@ -18,24 +20,24 @@ package final class TLSFamily {
 
     package init() {}
 
-    /// What was decided before about a server that shows this; nil where nothing was.
+    /// The earlier decision about a server with this certificate; nil if there was none.
     func decision(about certificate: Certificate?) -> TrustDecision? {
         guard let first else { return nil }
         guard let certificate, certificate == first.certificate else { return .refuseOther }
         return first.isVerified ? .verdict : .trust
     }
 
-    /// What the server got before; nil where it may be asked for.
+    /// The earlier decision about the client's identity; nil if the decider may be called.
     var identityDecision: IdentityDecision? { first == nil ? nil : identity }
 
     func didChoose(_ identity: IdentityDecision) {
         if first == nil { self.identity = identity }
     }
 
-    /// A handshake is over, with all decisions.
+    /// A handshake has ended, with all decisions.
     ///
-    /// - Parameter hasOffered: whether there was a session to be continued.
-    /// - Returns: why the connection is not to be used all the same.
+    /// - Parameter hasOffered: whether a session was offered for resumption.
+    /// - Returns: the reason why the connection must still not be used.
     func didEstablish(_ info: TLSInfo, hasOffered: Bool) -> TransportError.Cause? {
         guard first != nil else {
             first = First(certificate: info.peerCertificates.first, isVerified: info.certificateFailure == nil)

@@ -1,4 +1,4 @@
-/// Carries a TLS handshake through. Confined to the socket's loop.
+/// Performs a TLS handshake. Confined to the socket's loop.
 final class TLSHandshake: EventSource {
     enum Outcome {
         case success(TLSSession)
@@ -8,11 +8,11 @@ final class TLSHandshake: EventSource {
     private let socket: Socket
     private let session: TLSSession
     private var completion: ((Outcome) -> Void)?
-    /// Whether an answer of the decider's is waited for.
+    /// Whether the handshake waits for the decider's answer.
     private(set) var isAwaitingDecision = false {
         didSet { if isAwaitingDecision != oldValue { awaitingDecisionDidChange?(isAwaitingDecision) } }
     }
-    /// Hears of it when the handshake begins and ceases to wait for an answer.
+    /// Called when the handshake begins or ends waiting for an answer.
     var awaitingDecisionDidChange: ((Bool) -> Void)?
 
     init(_ session: TLSSession, over socket: Socket, completion: @escaping (Outcome) -> Void) {
@@ -21,7 +21,7 @@ final class TLSHandshake: EventSource {
         self.completion = completion
     }
 
-    /// Begins; `completion` may be called at once, and never after `cancel()`.
+    /// Begins. `completion` may be called at once, and is never called after `cancel()`.
     func start() {
         if let failure = socket.watch(by: self) { end(.failure(TransportError.Cause(failure))) } else { proceed() }
     }
@@ -67,7 +67,7 @@ final class TLSHandshake: EventSource {
         }
     }
 
-    /// Waits for the first answer, which may come at once.
+    /// Waits for the first answer, which may arrive during the call.
     private func awaitDecision<Answer>(
         _ question: (@escaping (Answer) -> Void) -> Void, then decide: @escaping (Answer) -> Void
     ) {

@@ -1,15 +1,15 @@
 import CLoadingKitOpenSSL
 
-/// What the decider, and not OpenSSL, decides in the handshake.
+/// The decisions in the handshake that OpenSSL does not make.
 extension TLSSession {
-    /// The server's certificates, as OpenSSL would verify them.
+    /// The server's certificates, for an evaluation by the rules of OpenSSL's verification.
     var evaluation: TrustEvaluation {
         TrustEvaluation(
             chain: decisions.chain ?? peerCertificates, serverName: serverName, status: status, context: context)
     }
 
-    /// What the server has said so far about its certificate. TLS 1.3 has it before the certificate is verified, TLS 1.2
-    /// after that. In a session that is continued nothing is said: it was when the session began.
+    /// The stapled status received so far. In TLS 1.3 it arrives before the certificate is verified, in TLS 1.2 after
+    /// that. A resumed session has no status: it was sent when the session began.
     private var status: StapledStatus {
         guard SSL_session_reused(ssl) == 0 else { return StapledStatus() }
         var start: UnsafePointer<UInt8>?
@@ -22,7 +22,7 @@ extension TLSSession {
 
     private var isTLS13: Bool { SSL_version(ssl) >= TLS1_3_VERSION }
 
-    /// OpenSSL wants the server's certificates verified. It calls again after it was made to wait.
+    /// OpenSSL requests the verification of the server's certificates. It calls again after it was made to wait.
     func verify(_ store: OpaquePointer) -> Reply {
         if case .unasked = decisions.trust {
             let rules = CertificateRules(
@@ -30,7 +30,7 @@ extension TLSSession {
                 status: status)
             certificateFailure = rules.failure(verifying: store)
             if let failure = context.options.pins?.failure(of: store, isTrusted: certificateFailure == nil) {
-                // No answer could be that the program's own pins do not count.
+                // The program's own pins always apply, so the decider is not called.
                 certificateFailure = failure
                 decisions.trust = .decided(.refuse)
                 X509_STORE_CTX_set_error(store, failure.code)
@@ -45,7 +45,7 @@ extension TLSSession {
         return .yes
     }
 
-    /// What the server sent, which the connection does not have yet while it is verified.
+    /// The certificates that the server sent. The connection does not have them yet during the verification.
     private static func chain(_ store: OpaquePointer) -> [Certificate] {
         let leaf = X509_STORE_CTX_get0_cert(store).flatMap { Certificate($0) }
         let sent = CertificateStack.certificates(in: X509_STORE_CTX_get0_untrusted(store))
@@ -60,15 +60,15 @@ extension TLSSession {
         }
     }
 
-    /// The one way to a decision about a server: what was decided in an earlier handshake that this one belongs to, else the
-    /// decider.
+    /// All decisions about a server go through this method: it uses the decision of an earlier handshake to which this
+    /// one belongs, otherwise it calls the decider.
     func ask(_ trust: TrustEvaluation, _ answer: @escaping (TrustDecision) -> Void) {
         if let decision = family?.decision(about: trust.chain.first) { return answer(decision) }
         guard let decider else { return answer(.cancel) }
         decider.decide(trust, answer)
     }
 
-    /// The same for what the server gets of the client.
+    /// The same for decisions about the client's identity.
     func askForIdentity(_ authorities: [[UInt8]], _ answer: @escaping (IdentityDecision) -> Void) {
         if let decision = family?.identityDecision { return answer(decision) }
         guard let decider else { return answer(.cancel) }
@@ -80,8 +80,8 @@ extension TLSSession {
 
     func decide(_ decision: TrustDecision) { decisions.trust = .decided(decision) }
 
-    /// What the server says of its certificate has come, or will not come. In TLS 1.2 the decider has decided before: where it
-    /// has trusted a server that is found not to be trusted now, it has to decide again.
+    /// The server's stapled status has arrived, or will not arrive. In TLS 1.2 the decider has decided before. If it
+    /// has trusted a server whose status now shows that it is untrusted, it has to decide again.
     func statusDidArrive() -> Reply {
         guard !isTLS13, SSL_session_reused(ssl) == 0 else { return .yes }
         decisions.hasStatus = true
@@ -97,13 +97,14 @@ extension TLSSession {
         if let chain = SSL_get0_verified_chain(ssl), OPENSSL_sk_num(chain) > 0 {
             return status.failure(of: chain, trusting: SSL_CTX_get_cert_store(context.context), at: nil)
         }
-        // OpenSSL has no verified chain where a decider was waited for.
+        // OpenSSL has no verified chain if a decider was waited for.
         if case .failure(let failure) = evaluation.evaluate() { return failure }
         return nil
     }
 
-    /// A continued session has shown no certificates on this connection. The decider decides about them all the same, about
-    /// those that it began with, before a byte is sent. So it does where it has not known all in the handshake.
+    /// A resumed session has shown no certificates on this connection. The decider still decides about them, using the
+    /// certificates with which the session began, before any byte is sent. It also decides again if it lacked
+    /// information during the handshake.
     func afterHandshake() -> HandshakeResult {
         guard SSL_session_reused(ssl) == 1 || decisions.isToBeRepeated else { return .done }
         switch decisions.trust {
@@ -123,12 +124,13 @@ extension TLSSession {
         return .failed(failure ?? .cancelled)
     }
 
-    /// The server requests the client's certificate, in the handshake or after it. OpenSSL calls again after it was made to
-    /// wait.
+    /// The server requests the client's certificate, during or after the handshake. OpenSSL calls again after it was
+    /// made to wait.
     func provideCertificate() -> Reply {
         switch decisions.identity {
         case .unasked:
-            // HTTP/2 does not allow it after the handshake: the requests of many streams are under way (RFC 9113 §9.2.3).
+            // HTTP/2 does not allow the request after the handshake, as the requests of many streams are under way (RFC
+            // 9113 §9.2.3).
             guard !decisions.isEstablished || !isHTTP2 else {
                 decisions.identity = .forbidden
                 return .no
@@ -139,7 +141,7 @@ extension TLSSession {
         case .asked: return .later
         case .forbidden: return .no
         case .decided(let decision):
-            // A server may ask again, and gets another answer then.
+            // A server may request a certificate again. The decider then makes a new decision.
             if decisions.isEstablished { decisions.identity = .unasked }
             return provide(decision)
         }
@@ -148,7 +150,7 @@ extension TLSSession {
     private func provide(_ decision: IdentityDecision) -> Reply {
         switch decision {
         case .none:
-            // It may have sent one before.
+            // The client may have sent a certificate before.
             if decisions.isEstablished { SSL_certs_clear(ssl) }
             return .yes
         case .cancel: return .no
@@ -163,8 +165,8 @@ extension TLSSession {
 
     func decide(_ decision: IdentityDecision) { decisions.identity = .decided(decision) }
 
-    /// Whether a read or a write can only go on when it was decided what a server gets that asked for the client's
-    /// certificate after the handshake.
+    /// Whether reads and writes have to wait for the decision about a server's request for a client certificate after
+    /// the handshake.
     var awaitsIdentity: Bool {
         guard decisions.isEstablished, case .asked = decisions.identity else { return false }
         return true
@@ -183,7 +185,7 @@ extension TLSSession {
     }
 }
 
-/// What the decider, and not OpenSSL, has decided in a TLS handshake.
+/// The decisions in a TLS handshake that the decider, and not OpenSSL, has made.
 struct TLSDecisions {
     enum Trust {
         case unasked, asked
@@ -192,7 +194,7 @@ struct TLSDecisions {
 
     enum Identity {
         case unasked, asked
-        /// The server has asked when it may not: the connection has failed.
+        /// The server has requested a certificate when it must not. The connection has failed.
         case forbidden
         case decided(IdentityDecision)
     }
@@ -200,16 +202,16 @@ struct TLSDecisions {
     var trust = Trust.unasked
     var identity = Identity.unasked
     var clientCertificate = ClientCertificateUse.notAsked
-    /// Whether all is here that the server says of its certificate (TLS 1.2).
+    /// Whether the complete stapled status has arrived (TLS 1.2).
     var hasStatus = false
-    /// Whether the decider has to decide about the server again, after the handshake.
+    /// Whether the decider must decide about the server again after the handshake.
     var isToBeRepeated = false
     /// Whether the handshake is over.
     var isEstablished = false
-    /// What the server sent, from the question to the decider until the connection has it.
+    /// The certificates that the server sent, from the call of the decider until the connection has them.
     var chain: [Certificate]?
 
-    /// Why the handshake failed, where that was decided.
+    /// The failure of the handshake, if a decision caused it.
     func failure(
         _ found: CertificateFailure?, _ options: TLSOptions, _ leaf: Certificate?
     ) -> TransportError.Cause? {

@@ -19,14 +19,15 @@ final class TLSSession {
     enum HandshakeResult {
         case done
         case wouldBlock
-        /// It goes on once it was decided whether the server is trusted.
+        /// The handshake continues after the decision whether the server is trusted.
         case needsTrustDecision(TrustEvaluation)
-        /// It goes on once an identity was chosen. The names of the authorities that the server accepts, in DER.
+        /// The handshake continues after an identity was chosen. The value contains the names of the authorities that
+        /// the server accepts, in DER.
         case needsIdentity([[UInt8]])
         case failed(TransportError.Cause)
     }
 
-    /// The answer to a callback of OpenSSL's.
+    /// The answer to OpenSSL's callback.
     enum Reply {
         case yes, no, later
     }
@@ -34,26 +35,26 @@ final class TLSSession {
     let context: TLSContext
     /// Decides about certificates; nil after the handshake.
     private(set) var decider: (any TLSDecider)?
-    /// The connections that this one belongs to.
+    /// The connections to which this one belongs.
     let family: TLSFamily?
     var decisions = TLSDecisions()
-    /// What the verification of the peer's certificate found.
+    /// The failure that the verification of the peer's certificate found.
     var certificateFailure: CertificateFailure?
 
     private let bio: SocketBIO
     let ssl: OpaquePointer
     private let sessionKey: String
-    /// Whether the server was offered a session that it may be expected to continue.
+    /// Whether the server was offered a session that it can be expected to resume.
     private let offersSession: Bool
     let serverName: String
-    /// A failure that was found after bytes had been read, and is reported by the next read.
+    /// A failure that was found after bytes had been read. The next read reports it.
     private var deferred: TransportError.Cause?
     private var failed = false
     private var sentCloseNotify = false
 
     /// `nil` when memory is out, or when the name cannot be one.
     ///
-    /// - Parameter carrier: the connection that this one goes through, over the same socket.
+    /// - Parameter carrier: the connection inside which this one runs, over the same socket.
     init?(
         _ demand: TLSDemand, to endpoint: Endpoint, socket: Socket, inside carrier: TLSSession? = nil
     ) {
@@ -78,20 +79,20 @@ final class TLSSession {
 
     deinit { SSL_free(ssl) }
 
-    /// RFC 6066 §3: literal addresses are not sent as names.
+    /// Sets the server name. Literal addresses are not sent as names (RFC 6066 §3).
     private func name(_ serverName: String) -> Bool {
         guard PeerName.demand(serverName, in: SSL_get0_param(ssl)) else { return false }
         return IPAddress(serverName) != nil || lk_SSL_set_tlsext_host_name(ssl, PeerName.withoutRoot(serverName)) == 1
     }
 
-    /// The descriptor has a new object, which this goes on over.
+    /// Continues with a new object for the descriptor.
     func move(to socket: Socket) { bio.move(to: socket) }
 
     // MARK: Handshake
 
-    /// The handshake is over.
+    /// The handshake has ended.
     ///
-    /// - Returns: why the connection is not to be used.
+    /// - Returns: the reason why the connection must not be used.
     func didEstablish() -> TransportError.Cause? {
         decider = nil
         decisions.isEstablished = true
@@ -124,13 +125,13 @@ final class TLSSession {
         if let failure = decisions.failure(certificateFailure, context.options, peerCertificates.first) {
             return failure
         }
-        // A record begins with 20 to 24 (RFC 8446 §5.1); a line of text does not.
+        // A TLS record begins with a byte from 20 to 24 (RFC 8446 §5.1); a line of text does not.
         if let byte = bio.firstByte, (0x20...0x7E).contains(byte) { return .plainTextPeer }
         if bio.sawEnd { return .handshake("the peer closed the connection during the handshake") }
         return tlsFailure()
     }
 
-    /// OpenSSL's last failure: often the reason for which the peer refused.
+    /// OpenSSL's last failure, which is often the peer's reason for refusing.
     private func tlsFailure() -> TransportError.Cause {
         guard let alert = TLSAlert(error: ERR_peek_error()) else { return .handshake(OpenSSLError.text()) }
         ERR_clear_error()
@@ -139,10 +140,10 @@ final class TLSSession {
 
     // MARK: Reading
 
-    /// Reads as many records as are there and `count` holds.
+    /// Reads the available records, up to `count` bytes.
     func read(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> ReadResult {
         if let deferred { return .failed(deferred) }
-        // Once for all records: it costs a tenth of what a small one does.
+        // Done once for all records, as it costs a tenth of a small record's time.
         ERR_clear_error()
         var total = 0
         while total < count {
@@ -150,19 +151,19 @@ final class TLSSession {
             case .bytes(let read): total += read
             case .wouldBlock: return total > 0 ? .bytes(total) : .wouldBlock
             case .end:
-                // OpenSSL remembers it, and reports it again.
+                // OpenSSL stores the end and reports it again.
                 return total > 0 ? .bytes(total) : .end
             case .failed(let cause):
                 deferred = cause
                 return total > 0 ? .bytes(total) : .failed(cause)
             }
-            // No call that could only answer "try again".
+            // Avoids a call that would only return "try again".
             if SSL_has_pending(ssl) == 0, !bio.mayHaveInput { break }
         }
         return .bytes(total)
     }
 
-    /// OpenSSL's list of errors is empty.
+    /// Reads once. OpenSSL's list of errors must be empty.
     private func readOnce(_ buffer: UnsafeMutableRawPointer, _ count: Int) -> ReadResult {
         var read = 0
         let result = SSL_read_ex(ssl, buffer, count, &read)
@@ -183,18 +184,18 @@ final class TLSSession {
         return bio.sawEnd ? .truncated : .handshake(OpenSSLError.text())
     }
 
-    /// Whether bytes wait that epoll does not know of.
+    /// Whether there is input that epoll does not report.
     var hasPendingInput: Bool {
         deferred != nil || !awaitsIdentity && (SSL_has_pending(ssl) == 1 || bio.carrier?.hasPendingInput == true)
     }
 
-    /// The peer has gone while it was decided what it gets. The next read reports it.
+    /// The peer has closed the connection while the client's identity was being decided. The next read reports this.
     func fail(_ cause: TransportError.Cause) {
         deferred = cause
         failed = true
     }
 
-    /// Whether the peer has sent nothing but what concerns TLS alone.
+    /// Whether the peer has sent no application data, only messages of TLS itself.
     func checkIsQuiet() -> Bool {
         guard deferred == nil, !failed else { return false }
         bio.socket.assumeReadable()
@@ -204,7 +205,7 @@ final class TLSSession {
         let result = SSL_peek_ex(ssl, &byte, 1, &read)
         guard result != 1 else { return false }
         switch SSL_get_error(ssl, result) {
-        // The first bytes of a record may be there.
+        // There may be the first bytes of a record.
         case SSL_ERROR_WANT_READ, SSL_ERROR_WANT_WRITE: return !hasPendingInput
         case SSL_ERROR_ZERO_RETURN: return false
         case _:
@@ -238,8 +239,8 @@ final class TLSSession {
         return .failed(refusal() ?? failure)
     }
 
-    /// Why a peer refuses the client. In TLS 1.3 that alert comes when the client's handshake is over: a write then may
-    /// meet the end of the connection before the alert was read.
+    /// The peer's reason for refusing the client. In TLS 1.3 this alert arrives after the client's handshake has ended:
+    /// a write may then find the connection closed before the alert was read.
     private func refusal() -> TransportError.Cause? {
         guard decisions.clientCertificate != .notAsked, bio.failure != nil else { return nil }
         bio.socket.assumeReadable()
@@ -249,12 +250,12 @@ final class TLSSession {
         SSL_peek_ex(ssl, &byte, 1, &read)
         defer { ERR_clear_error() }
         guard TLSAlert(error: ERR_peek_error()) != nil else { return nil }
-        // OpenSSL does not report it again to the next read.
+        // OpenSSL does not report it again at the next read.
         deferred = tlsFailure()
         return deferred
     }
 
-    /// As one record, as far as they fit in one.
+    /// Writes both buffers in one record, as far as they fit.
     func write(_ first: UnsafeRawBufferPointer, _ second: UnsafeRawBufferPointer) -> WriteResult {
         let record = bio.socket.loop.recordBuffer
         guard first.count < record.count else {
@@ -272,7 +273,7 @@ final class TLSSession {
         return sum(count, write(UnsafeRawBufferPointer(rebasing: second[joined...])))
     }
 
-    /// What came of a second write after one that took `count` bytes. A failure is reported by the next.
+    /// The result of a second write after one that took `count` bytes. The next write reports a failure.
     private func sum(_ count: Int, _ result: WriteResult) -> WriteResult {
         switch result {
         case .bytes(let more): .bytes(count + more)
@@ -280,10 +281,11 @@ final class TLSSession {
         }
     }
 
-    /// Sends what the socket did not take before; `false` when it still does not. A failure is reported by the next write.
+    /// Sends the bytes that the socket did not take before. Returns `false` if it still does not take them. The next
+    /// write reports a failure.
     func flush() -> Bool { bio.flush() || bio.failure != nil }
 
-    /// Sends `close_notify`: nothing more comes (RFC 8446 §6.1). Does not wait for the socket.
+    /// Sends `close_notify`, the end of this side's data (RFC 8446 §6.1). Does not wait for the socket.
     func sendCloseNotify() {
         guard !failed, !sentCloseNotify, SSL_is_init_finished(ssl) == 1 else { return }
         sentCloseNotify = true
@@ -292,7 +294,7 @@ final class TLSSession {
         ERR_clear_error()
     }
 
-    /// The same, then to the peer of the connection that carries this one.
+    /// Sends `close_notify` on this connection, and then on the one that carries it.
     func sendLastCloseNotify() {
         sendCloseNotify()
         bio.carrier?.sendLastCloseNotify()
@@ -300,18 +302,18 @@ final class TLSSession {
 
     // MARK: Sessions and information
 
-    /// A session that this connection gave, for a later one. Takes the reference.
+    /// Stores a session from this connection for a later one. Takes over the reference.
     func keep(_ resumable: OpaquePointer) {
         let session = ResumableSession(owning: resumable)
-        // A session of a peer that was not trusted is not kept: continuing it would verify nothing. Nor is one in which the
-        // client's certificate was requested: continuing it would answer as before, whatever the program decides now. A
-        // family's connections are decided about as the first was.
+        // A session of an untrusted peer is not stored, as resuming it would verify nothing. Neither is a session in
+        // which the client's certificate was requested, as resuming it would repeat the earlier answer, whatever the
+        // program decides now. The first decision of a family applies to all its connections.
         let isForAll = certificateFailure == nil && decisions.clientCertificate == .notAsked
         guard isForAll || family != nil, SSL_SESSION_is_resumable(resumable) == 1 else { return }
         (family?.sessions ?? context.sessions).put(session, for: sessionKey)
     }
 
-    /// What the handshake agreed on.
+    /// The results of the handshake.
     var info: TLSInfo {
         var alpn: UnsafePointer<UInt8>?
         var length: UInt32 = 0
@@ -330,7 +332,7 @@ final class TLSSession {
 }
 
 extension TransportError.Cause {
-    /// The server has asked for the client's certificate after the handshake of an HTTP/2 connection.
+    /// The server has requested the client's certificate after the handshake of an HTTP/2 connection.
     fileprivate static let forbiddenQuestion = Self.handshake(
         "the server asked for the client's certificate after the handshake, which HTTP/2 does not allow (RFC 9113 §9.2.3): "
             + "it has to ask in the handshake, or to refuse the request with HTTP_1_1_REQUIRED; with "

@@ -2,7 +2,7 @@ import CLoadingKitOpenSSL
 import Glibc
 import LoadingKitPrimitives
 
-/// A session that a later connection may continue.
+/// A session that a later connection may resume.
 final class ResumableSession: @unchecked Sendable {  // OpenSSL counts references atomically, and does not change it
     let session: OpaquePointer
 
@@ -10,7 +10,8 @@ final class ResumableSession: @unchecked Sendable {  // OpenSSL counts reference
 
     deinit { SSL_SESSION_free(session) }
 
-    /// Whether the server may be expected to continue it: its ticket has not outlived what the server said (RFC 8446 §4.6.1).
+    /// Whether the server can be expected to resume the session: the ticket's age is below the lifetime that the server
+    /// stated (RFC 8446 §4.6.1).
     var isFresh: Bool {
         let hint = Int(clamping: SSL_SESSION_get_ticket_lifetime_hint(session))
         let lifetime = hint > 0 ? hint : Int(SSL_SESSION_get_timeout(session))
@@ -18,19 +19,20 @@ final class ResumableSession: @unchecked Sendable {  // OpenSSL counts reference
         return !overflow && age < lifetime
     }
 
-    /// TLS 1.3's tickets are used once where there are others, so that connections cannot be linked (RFC 8446 §C.4).
+    /// Whether the session is used once. A TLS 1.3 ticket is not reused while there are others, so that connections
+    /// cannot be linked (RFC 8446 §C.4).
     var isUsedOnce: Bool { SSL_SESSION_get_protocol_version(session) >= TLS1_3_VERSION }
 }
 
 /// The sessions of a context, by server.
 final class TLSSessionStore: Sendable {
-    /// A server gives two tickets with each connection, commonly; more than a few parallel connections are rare.
+    /// Servers commonly send two tickets on each connection. More than a few parallel connections are rare.
     private static let maximumSessionsPerServer = 8
     private static let maximumServers = 256
 
     private struct State {
         var sessions: [String: [ResumableSession]] = [:]
-        /// The servers, the one that gave a session longest ago first.
+        /// The servers in the order of their last session, the oldest first.
         var order: [String] = []
     }
 
@@ -49,8 +51,8 @@ final class TLSSessionStore: Sendable {
         }
     }
 
-    /// The newest session with a server. The last one is used by several connections, where more are opened at once than the
-    /// server has given tickets: they come from one address at one time, and are linked without that.
+    /// The newest session with a server. If more connections are opened at once than the server has sent tickets,
+    /// several of them use the last session: they come from one address at one time, so they can be linked anyway.
     func take(for server: String) -> ResumableSession? {
         state.withLock { state in
             guard let sessions = state.sessions[server], let session = sessions.last else { return nil }
